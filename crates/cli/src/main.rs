@@ -1,0 +1,2 @@
+//! The `steelyard` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The load engine: clients, pacing, histograms, per-second counts.

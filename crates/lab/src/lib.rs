@@ -1,0 +1,1 @@
+//! Conducts a plan: the room that sees plan, dbms, workload, drive, probe and store together.

@@ -1,0 +1,1 @@
+//! Reads and checks a plan (TOML) and expands it into blocks of trials.

@@ -1,0 +1,1 @@
+//! Tables, plots, HTML and exports of stored results.

@@ -1,0 +1,1 @@
+//! Results on disk: schema, migrations, reading and writing.

@@ -1,0 +1,1 @@
+//! The benchmarks as data: tables, steps, statements, how parameters are drawn.
