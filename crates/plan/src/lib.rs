@@ -1,1 +1,57 @@
 //! Reads and checks a plan (TOML) and expands it into blocks of trials.
+//!
+//! A plan names the *variants* to compare, the *workload* they go through and how often.
+//! This crate knows neither databases nor files of results: what `dbms = "postgres@13.7"` means is
+//! the business of the crate `dbms`; here it is a string.
+//!
+//! ```
+//! let text = r#"
+//! name = "load-regression"
+//! blocks = 2
+//!
+//! [variants."pg13.7"]
+//! dbms = "postgres@13.7"
+//!
+//! [variants."pg14.3"]
+//! dbms = "postgres@14.3"
+//! config = { shared_buffers = "1GB" }
+//!
+//! [workload.insert]
+//! rows = 200_000
+//! steps = ["l.i0", "l.x", "qr100"]
+//! "#;
+//! let plan = plan::Plan::parse(text, None, "plans/example.toml")?;
+//! assert_eq!(plan.base, "pg13.7"); // the first variant, unless `base` says otherwise
+//! let blocks = plan.schedule(42);
+//! assert_eq!(blocks.len(), 2);
+//! assert_eq!(blocks[0].trials.len(), 2); // every variant once, in random order
+//! # Ok::<(), plan::PlanError>(())
+//! ```
+//!
+//! Every problem found is reported with its place, the offending key and the nearest known one:
+//!
+//! ```
+//! let error = plan::Plan::parse("[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\nrow = 5\n", None, "x.toml").unwrap_err();
+//! assert_eq!(error.to_string(), "x.toml:4:1: unknown key `row` in [workload.insert]; did you mean `rows`?");
+//! ```
+
+mod check;
+mod insert;
+mod near;
+mod problem;
+mod read;
+mod schedule;
+mod secret;
+mod section;
+mod short;
+mod size;
+mod types;
+mod write;
+
+pub use insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
+pub use problem::{PlanError, Problem};
+pub use schedule::{Block, Trial};
+pub use secret::without_passwords;
+pub use short::{variant_name, variant_names};
+pub use size::{SizeError, parse_size};
+pub use types::{Pairing, Plan, Variant, WorkloadPlan};

@@ -1,0 +1,156 @@
+//! What can be wrong with a plan, and where.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// Why a plan cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The file of the plan could not be read.
+    #[error(
+        "cannot read the plan {path}: {source}; give the path of a TOML file (README shows one)"
+    )]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The plan was read, but not all of it makes sense. Displayed with one line per problem.
+    #[error("{}", lines(problems))]
+    Invalid {
+        /// What is wrong, in the order of the text; never empty.
+        problems: Vec<Problem>,
+    },
+}
+
+impl PlanError {
+    /// The problems of an invalid plan; empty when it could not be read at all.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            PlanError::Read { .. } => &[],
+            PlanError::Invalid { problems } => problems,
+        }
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    lines.join("\n")
+}
+
+/// One thing wrong with a plan: `plans/x.toml:12:3: unknown key …`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where the plan came from: a path or a phrase such as `command line`.
+    pub origin: String,
+    /// Line and column (in characters), both from 1; `None` when no text belongs to it.
+    pub place: Option<(usize, usize)>,
+    /// What was found, what was expected, what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// Collects problems while a plan is read and checked.
+pub(crate) struct Problems<'t> {
+    text: &'t str,
+    origin: &'t str,
+    /// Where the value of a key stands, by its path, such as `workload.insert.rows`.
+    places: HashMap<String, Range<usize>>,
+    found: Vec<(Option<usize>, Problem)>,
+}
+
+impl<'t> Problems<'t> {
+    pub(crate) fn new(text: &'t str, origin: &'t str) -> Self {
+        Problems {
+            text,
+            origin,
+            places: HashMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Remembers where the key of this path stands.
+    pub(crate) fn place(&mut self, path: String, span: Range<usize>) {
+        self.places.insert(path, span);
+    }
+
+    /// Adds a problem that lies at a span of the text.
+    pub(crate) fn at(&mut self, span: Range<usize>, message: impl Into<String>) {
+        let place = line_and_column(self.text, span.start);
+        self.push(Some(span.start), Some(place), message.into());
+    }
+
+    /// Adds a problem of a key, by its path; when the text lacks the key, the nearest table around it is named.
+    pub(crate) fn of(&mut self, path: &str, message: impl Into<String>) {
+        let mut prefix = path;
+        loop {
+            if let Some(span) = self.places.get(prefix).cloned() {
+                return self.at(span, message);
+            }
+            match prefix.rfind('.') {
+                Some(dot) => prefix = &prefix[..dot],
+                None => return self.push(None, None, message.into()),
+            }
+        }
+    }
+
+    fn push(&mut self, start: Option<usize>, place: Option<(usize, usize)>, message: String) {
+        let problem = Problem {
+            origin: self.origin.to_owned(),
+            place,
+            message,
+        };
+        if !self.found.iter().any(|(_, known)| *known == problem) {
+            self.found.push((start, problem));
+        }
+    }
+
+    /// `Ok` when nothing was found.
+    pub(crate) fn finish(mut self) -> Result<(), PlanError> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        self.found
+            .sort_by_key(|(start, _)| start.unwrap_or(usize::MAX));
+        Err(PlanError::Invalid {
+            problems: self.found.into_iter().map(|(_, p)| p).collect(),
+        })
+    }
+}
+
+fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let mut end = offset.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let before = &text[..end];
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    (line, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters_from_one() {
+        assert_eq!(line_and_column("abc", 0), (1, 1));
+        assert_eq!(line_and_column("é=1\nüb", 7), (2, 2));
+        assert_eq!(line_and_column("a\n", 2), (2, 1));
+        assert_eq!(line_and_column("é", 1), (1, 1));
+        assert_eq!(line_and_column("a", 9), (1, 2));
+    }
+}

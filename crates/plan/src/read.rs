@@ -1,0 +1,431 @@
+//! From TOML text to a [`Plan`].
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path};
+
+use toml::de::{DeTable, DeValue};
+
+use crate::check::check;
+use crate::insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
+use crate::near::nearest;
+use crate::problem::{PlanError, Problems};
+use crate::section::{
+    Section, as_table, boolean, describe, integer, integer32, join, number, printable, setting,
+    string, strings,
+};
+use crate::size::parse_size;
+use crate::types::{DEFAULT_BLOCKS, DEFAULT_MARGIN, Pairing, Plan, Variant, WorkloadPlan};
+
+/// Workloads a plan can ask for.
+const WORKLOADS: [&str; 1] = ["insert"];
+/// Workloads of the design that this version lacks.
+const LATER_WORKLOADS: [&str; 4] = ["sysbench", "kv", "select", "storage"];
+/// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
+const MAX_BLOCKS: u32 = 10_000;
+/// Longest configuration file read, 1 MiB.
+const MAX_CONFIG_FILE: u64 = 1 << 20;
+
+impl Plan {
+    /// Reads a plan from a file; configuration files are looked for beside it.
+    ///
+    /// # Errors
+    /// [`PlanError::Read`] when the file cannot be read, otherwise as [`Plan::parse`].
+    pub fn read(path: &Path) -> Result<Plan, PlanError> {
+        let text = fs::read_to_string(path).map_err(|source| PlanError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        Plan::parse(&text, Some(folder), &path.display().to_string())
+    }
+
+    /// Reads a plan from its text.
+    ///
+    /// `folder` is where configuration files are looked for; without one they cannot be read (a stored plan holds their text).
+    /// `origin` says where the text came from; problems begin with it.
+    ///
+    /// # Errors
+    /// [`PlanError::Invalid`] with every problem found.
+    pub fn parse(text: &str, folder: Option<&Path>, origin: &str) -> Result<Plan, PlanError> {
+        let mut problems = Problems::new(text, origin);
+        let document = match DeTable::parse(text) {
+            Ok(document) => document,
+            Err(error) => {
+                problems.at(error.span().unwrap_or(0..0), error.message());
+                problems.finish()?;
+                return Err(PlanError::Invalid {
+                    problems: Vec::new(),
+                });
+            }
+        };
+        let plan = read_plan(&mut problems, document.get_ref(), folder, text);
+        check(&plan, &mut problems);
+        problems.finish()?;
+        Ok(plan)
+    }
+}
+
+fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &str) -> Plan {
+    let mut top = Section::new(table, "");
+    let name = top.read(p, "name", string);
+    let base = top.read(p, "base", string);
+    let blocks = top.read(p, "blocks", |v| integer32(v, 1..MAX_BLOCKS + 1));
+    let seed = top.read(p, "seed", |v| integer(v, 0..(1 << 63)));
+    let margin = top.read(p, "margin", number);
+    let scale = top.read(p, "settle_seconds_scale", number);
+    let memory_limit = top.read(p, "memory_limit", size);
+    let pairing = top.read(p, "pairing", pairing);
+    let config = top
+        .table(p, "config")
+        .map(|t| settings(p, t, "config"))
+        .unwrap_or_default();
+    let shared = Shared {
+        config,
+        memory_limit,
+        folder,
+    };
+    let mut variants = Vec::new();
+    match top.table(p, "variants") {
+        Some(table) => {
+            for (key, value) in table {
+                let path = join("variants", key.get_ref());
+                p.place(path.clone(), key.span());
+                if let Some(table) = as_table(p, &path, value) {
+                    variants.push(read_variant(p, key.get_ref(), table, &shared));
+                }
+            }
+        }
+        None => p.of(
+            "variants",
+            "no variants; add [variants.\"pg14.3\"] with dbms = \"postgres@14.3\"",
+        ),
+    }
+    let workload = match top.table(p, "workload") {
+        Some(table) => read_workload(p, table),
+        None => {
+            p.of("workload", "no workload; add [workload.insert]");
+            WorkloadPlan::Insert(InsertPlan::default())
+        }
+    };
+    top.finish(p);
+    Plan {
+        name: name.unwrap_or_else(|| workload.name().to_owned()),
+        base: base.unwrap_or_else(|| {
+            let first = variants.first();
+            first.map(|v: &Variant| v.name.clone()).unwrap_or_default()
+        }),
+        blocks: blocks.unwrap_or(DEFAULT_BLOCKS),
+        seed,
+        margin: margin.unwrap_or(DEFAULT_MARGIN),
+        settle_seconds_scale: scale.unwrap_or(1.0),
+        pairing: pairing.unwrap_or_default(),
+        variants,
+        workload,
+        text: text.to_owned(),
+    }
+}
+
+/// What the top of the plan says for all variants.
+struct Shared<'f> {
+    config: BTreeMap<String, String>,
+    memory_limit: Option<u64>,
+    folder: Option<&'f Path>,
+}
+
+fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) -> Variant {
+    let path = join("variants", name);
+    let mut section = Section::new(table, path.clone());
+    let dbms = section.read(p, "dbms", string);
+    if dbms.is_none() && !table.keys().any(|k| k.get_ref() == "dbms") {
+        p.of(
+            &path,
+            format!(
+                "variant `{}` lacks `dbms`; add dbms = \"postgres@14.3\"",
+                printable(name)
+            ),
+        );
+    }
+    let mut config = shared.config.clone();
+    if let Some(table) = section.table(p, "config") {
+        config.extend(settings(p, table, &section.path_of("config")));
+    }
+    let config_file = section.read(p, "config_file", string);
+    let mut config_text = section.read(p, "config_text", string);
+    if let (Some(file), None) = (&config_file, &config_text) {
+        match read_config_file(shared.folder, file) {
+            Ok(text) => config_text = Some(text),
+            Err(message) => p.of(&section.path_of("config_file"), message),
+        }
+    }
+    let initdb = section.read(p, "initdb", strings).unwrap_or_default();
+    let memory_limit = section.read(p, "memory_limit", size);
+    section.finish(p);
+    Variant {
+        name: name.to_owned(),
+        dbms: dbms.unwrap_or_default(),
+        config,
+        config_file,
+        config_text,
+        initdb,
+        memory_limit: memory_limit.or(shared.memory_limit),
+    }
+}
+
+fn read_config_file(folder: Option<&Path>, file: &str) -> Result<String, String> {
+    let Some(folder) = folder else {
+        return Err(format!(
+            "`config_file`: \"{}\" cannot be read, since this plan has no folder; give its text as `config_text`",
+            printable(file)
+        ));
+    };
+    let path = folder.join(file);
+    // "./" and "a/../" only make messages harder to read.
+    let shown: std::path::PathBuf = path
+        .components()
+        .filter(|c| *c != Component::CurDir)
+        .collect();
+    let shown = printable(&shown.display().to_string());
+    let meta = fs::metadata(&path).map_err(|e| {
+        format!(
+            "`config_file`: cannot read {shown}: {e}; the path is relative to the plan's folder"
+        )
+    })?;
+    if !meta.is_file() || meta.len() > MAX_CONFIG_FILE {
+        return Err(format!(
+            "`config_file`: {shown} is no text file of at most 1 MiB"
+        ));
+    }
+    match fs::read_to_string(&path) {
+        Ok(text) if text.is_empty() => Err(format!("`config_file`: {shown} is empty")),
+        Ok(text) => Ok(text),
+        Err(e) => Err(format!("`config_file`: cannot read {shown}: {e}")),
+    }
+}
+
+fn settings(p: &mut Problems, table: &DeTable, path: &str) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    for (key, value) in table {
+        let name = key.get_ref();
+        let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        if name.is_empty() || !name.chars().all(fit) {
+            let message = format!(
+                "`{}` in [{path}] is no name of a setting; expected letters, digits, `_`, `-` and `.`",
+                printable(name)
+            );
+            p.at(key.span(), message);
+            continue;
+        }
+        match setting(value.get_ref()) {
+            Ok(text) => {
+                settings.insert(name.to_string(), text);
+            }
+            Err(message) => p.at(value.span(), format!("`{name}` in [{path}]: {message}")),
+        }
+    }
+    settings
+}
+
+fn read_workload(p: &mut Problems, table: &DeTable) -> WorkloadPlan {
+    let mut found = None;
+    for (key, value) in table {
+        let name = key.get_ref().as_ref();
+        if !WORKLOADS.contains(&name) {
+            let hint = if LATER_WORKLOADS.contains(&name) {
+                "it is not in this version; use `insert`".to_owned()
+            } else {
+                match nearest(name, WORKLOADS) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known workloads: {}", WORKLOADS.join(", ")),
+                }
+            };
+            let message = format!("unknown workload `{}`; {hint}", printable(name));
+            p.at(key.span(), message);
+            continue;
+        }
+        let path = join("workload", name);
+        p.place(path.clone(), key.span());
+        if let Some(table) = as_table(p, &path, value) {
+            found = Some(read_insert(p, table, &path));
+        }
+    }
+    if table.is_empty() {
+        p.of("workload", "no workload; add [workload.insert]");
+    }
+    WorkloadPlan::Insert(found.unwrap_or_default())
+}
+
+fn read_insert(p: &mut Problems, table: &DeTable, path: &str) -> InsertPlan {
+    let mut s = Section::new(table, path);
+    let default = InsertPlan::default();
+    let rows = s.read(p, "rows", |v| integer(v, 1..(1 << 53)));
+    let indexed = s.read(p, "indexed_rows", |v| integer(v, 0..(1 << 53)));
+    let dop = s.read(p, "dop", dops);
+    let secondary = s.read(p, "secondary_indexes", |v| integer32(v, 0..4));
+    let secondary_indexes = secondary.unwrap_or(default.secondary_indexes);
+    let insert = InsertPlan {
+        rows: rows.unwrap_or(default.rows),
+        indexed_rows: indexed.unwrap_or(default.indexed_rows),
+        steps: match s.take(p, "steps") {
+            Some(value) => steps(p, value.get_ref(), value.span(), dop.as_deref()),
+            None if secondary_indexes == 0 => {
+                let all = default.steps.into_iter();
+                all.filter(|step| step != "l.x").collect()
+            }
+            None => default.steps,
+        },
+        dop: dop.unwrap_or(default.dop),
+        read_write_seconds: s
+            .read(p, "read_write_seconds", |v| integer32(v, 1..10_000_001))
+            .unwrap_or(default.read_write_seconds),
+        tables: s.read(p, "tables", tables).unwrap_or(default.tables),
+        delete_per_insert: s
+            .read(p, "delete_per_insert", boolean)
+            .unwrap_or(default.delete_per_insert),
+        prepared_queries: s
+            .read(p, "prepared_queries", boolean)
+            .unwrap_or(default.prepared_queries),
+        prepared_inserts: s
+            .read(p, "prepared_inserts", boolean)
+            .unwrap_or(default.prepared_inserts),
+        secondary_indexes,
+        partitions: s
+            .read(p, "partitions", |v| integer32(v, 0..1001))
+            .unwrap_or(default.partitions),
+        hold_transaction_seconds: s
+            .read(p, "hold_transaction_seconds", |v| {
+                integer32(v, 0..1_000_001)
+            })
+            .unwrap_or(default.hold_transaction_seconds),
+    };
+    s.finish(p);
+    insert
+}
+
+/// Reads the list of steps and puts canonical names for aliases.
+fn steps(
+    p: &mut Problems,
+    value: &DeValue,
+    span: std::ops::Range<usize>,
+    dop: Option<&[u32]>,
+) -> Vec<String> {
+    let known = || {
+        INSERT_STEPS
+            .iter()
+            .copied()
+            .chain(INSERT_STEP_ALIASES.iter().map(|(alias, _)| *alias))
+    };
+    let DeValue::Array(array) = value else {
+        let message = format!(
+            "`steps`: expected a list of steps, found {}",
+            describe(value)
+        );
+        p.at(span, message);
+        return Vec::new();
+    };
+    let mut steps = Vec::new();
+    for item in array {
+        let name = match string(item.get_ref()) {
+            Ok(name) => name,
+            Err(message) => {
+                p.at(item.span(), format!("`steps`: {message}"));
+                continue;
+            }
+        };
+        let Some(step) = canonical_insert_step(&name) else {
+            let near = match nearest(&name, known()) {
+                Some(near) => format!("did you mean `{near}`? "),
+                None => String::new(),
+            };
+            let message = format!(
+                "unknown step `{}`; {near}known steps: {}",
+                printable(&name),
+                INSERT_STEPS.join(", ")
+            );
+            p.at(item.span(), message);
+            continue;
+        };
+        if step != name && dop.is_some_and(|dop| dop != [1]) {
+            let message = format!(
+                "step `{name}` means `{step}` at dop 1, but `dop` is not 1; write `{step}`"
+            );
+            p.at(item.span(), message);
+        }
+        if steps.iter().any(|earlier| earlier == step) {
+            let message = format!("step `{step}` stands twice in `steps`; every step runs once");
+            p.at(item.span(), message);
+            continue;
+        }
+        steps.push(step.to_owned());
+    }
+    if array.is_empty() {
+        p.at(
+            span,
+            "`steps` is empty; leave it out to run all, or name steps",
+        );
+    }
+    steps
+}
+
+fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
+    let one = |v: &DeValue| integer32(v, 1..10_001);
+    let list = match value {
+        DeValue::Array(array) => array
+            .iter()
+            .map(|item| one(item.get_ref()))
+            .collect::<Result<Vec<u32>, String>>()?,
+        single => vec![one(single)?],
+    };
+    if list.is_empty() {
+        return Err("the list is empty; name at least one number of clients".to_owned());
+    }
+    let mut sorted = list.clone();
+    sorted.sort_unstable();
+    if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
+        return Err(format!(
+            "{} stands twice; to repeat trials raise `blocks`",
+            twice[0]
+        ));
+    }
+    Ok(list)
+}
+
+fn tables(value: &DeValue) -> Result<Tables, String> {
+    match value {
+        DeValue::String(s) if s == "per-client" => Ok(Tables::PerClient),
+        DeValue::String(s) if s == "shared" => Ok(Tables::Shared),
+        other => Err(format!(
+            "expected \"per-client\" or \"shared\", found {}",
+            describe(other)
+        )),
+    }
+}
+
+fn pairing(value: &DeValue) -> Result<Pairing, String> {
+    match value {
+        DeValue::String(s) if s == "blocks" => Ok(Pairing::Blocks),
+        DeValue::String(s) if s == "slices" => {
+            Err("\"slices\" is not in this version; use \"blocks\"".to_owned())
+        }
+        other => Err(format!("expected \"blocks\", found {}", describe(other))),
+    }
+}
+
+fn size(value: &DeValue) -> Result<u64, String> {
+    let bytes = match value {
+        DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
+        other => integer(other, 1..(1 << 63)).map_err(|_| {
+            format!(
+                "expected a size such as \"512MB\", found {}",
+                describe(other)
+            )
+        })?,
+    };
+    if bytes == 0 || bytes > i64::MAX as u64 {
+        return Err("a limit must be more than 0 and fit 63 bits".to_owned());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,234 @@
+//! Reading one table of the TOML text, key by key, with a place for every complaint.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::near::nearest;
+use crate::problem::Problems;
+
+/// A value with its place.
+pub(crate) type Value<'i> = Spanned<DeValue<'i>>;
+
+/// One table, of which keys are taken; what is left over at the end is unknown.
+pub(crate) struct Section<'a, 'i> {
+    table: &'a DeTable<'i>,
+    /// Path of the table, empty at the top; `workload.insert`.
+    path: String,
+    taken: Vec<&'static str>,
+}
+
+impl<'a, 'i> Section<'a, 'i> {
+    pub(crate) fn new(table: &'a DeTable<'i>, path: impl Into<String>) -> Self {
+        Section {
+            table,
+            path: path.into(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Path of a key in this table.
+    pub(crate) fn path_of(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
+    /// Takes the value of a key, which thereby is known.
+    pub(crate) fn take(
+        &mut self,
+        problems: &mut Problems,
+        key: &'static str,
+    ) -> Option<&'a Value<'i>> {
+        self.taken.push(key);
+        let (name, value) = self.table.iter().find(|(k, _)| k.get_ref() == key)?;
+        problems.place(join(&self.path, key), name.span());
+        Some(value)
+    }
+
+    /// Takes a value and reads it with `read`, whose complaint gets the place and the name of the key.
+    pub(crate) fn read<T>(
+        &mut self,
+        problems: &mut Problems,
+        key: &'static str,
+        read: impl FnOnce(&DeValue) -> Result<T, String>,
+    ) -> Option<T> {
+        let value = self.take(problems, key)?;
+        match read(value.get_ref()) {
+            Ok(read) => Some(read),
+            Err(message) => {
+                problems.at(value.span(), format!("`{key}`{}: {message}", self.within()));
+                None
+            }
+        }
+    }
+
+    /// Takes a table.
+    pub(crate) fn table(
+        &mut self,
+        problems: &mut Problems,
+        key: &'static str,
+    ) -> Option<&'a DeTable<'i>> {
+        let value = self.take(problems, key)?;
+        as_table(problems, &self.path_of(key), value)
+    }
+
+    /// Complains of every key that was not taken.
+    pub(crate) fn finish(self, problems: &mut Problems) {
+        for key in self.table.keys() {
+            let name = key.get_ref().as_ref();
+            if self.taken.contains(&name) {
+                continue;
+            }
+            let hint = match nearest(name, self.taken.iter().copied()) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => format!("; known keys: {}", self.taken.join(", ")),
+            };
+            let message = format!("unknown key `{}`{}{hint}", printable(name), self.within());
+            problems.at(key.span(), message);
+        }
+    }
+
+    fn within(&self) -> String {
+        if self.path.is_empty() {
+            String::new()
+        } else {
+            format!(" in [{}]", printable(&self.path))
+        }
+    }
+}
+
+/// The value as a table, or a complaint.
+pub(crate) fn as_table<'a, 'i>(
+    problems: &mut Problems,
+    path: &str,
+    value: &'a Value<'i>,
+) -> Option<&'a DeTable<'i>> {
+    match value.get_ref() {
+        DeValue::Table(table) => Some(table),
+        other => {
+            let message = format!("`{path}`: expected a table, found {}", describe(other));
+            problems.at(value.span(), message);
+            None
+        }
+    }
+}
+
+/// A text fit for a message: control characters escaped.
+pub(crate) fn printable(text: &str) -> String {
+    text.escape_debug()
+        .to_string()
+        .replace("\\\"", "\"")
+        .replace("\\'", "'")
+}
+
+/// The path of a key in the table of a path.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}
+
+/// What a value is, for "expected …, found …".
+pub(crate) fn describe(value: &DeValue) -> String {
+    match value {
+        DeValue::String(s) => {
+            let short: String = s.chars().take(40).collect();
+            format!("the string \"{}\"", printable(&short))
+        }
+        DeValue::Integer(i) => format!("the integer {i}"),
+        DeValue::Float(f) => format!("the number {f}"),
+        DeValue::Boolean(b) => format!("{b}"),
+        DeValue::Datetime(_) => "a date or time".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// A string that is not empty.
+pub(crate) fn string(value: &DeValue) -> Result<String, String> {
+    match value {
+        DeValue::String(s) if s.is_empty() => Err("must not be empty".to_owned()),
+        DeValue::String(s) => Ok(s.to_string()),
+        other => Err(format!("expected a string, found {}", describe(other))),
+    }
+}
+
+/// `true` or `false`.
+pub(crate) fn boolean(value: &DeValue) -> Result<bool, String> {
+    match value {
+        DeValue::Boolean(b) => Ok(*b),
+        other => Err(format!("expected true or false, found {}", describe(other))),
+    }
+}
+
+/// A whole number within bounds.
+pub(crate) fn integer(value: &DeValue, bounds: Range<u64>) -> Result<u64, String> {
+    // The upper end is exclusive in the range and inclusive in the message.
+    let expected = format!(
+        "expected a whole number from {} to {}",
+        bounds.start,
+        bounds.end - 1
+    );
+    let parsed = match value {
+        DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix()).ok(),
+        _ => None,
+    };
+    match parsed {
+        Some(n) if bounds.contains(&n) => Ok(n),
+        _ => Err(format!("{expected}, found {}", describe(value))),
+    }
+}
+
+/// The same for 32 bits.
+pub(crate) fn integer32(value: &DeValue, bounds: Range<u32>) -> Result<u32, String> {
+    let n = integer(value, u64::from(bounds.start)..u64::from(bounds.end))?;
+    u32::try_from(n).map_err(|e| e.to_string())
+}
+
+/// A finite number, written with or without a point.
+pub(crate) fn number(value: &DeValue) -> Result<f64, String> {
+    let parsed = match value {
+        DeValue::Integer(i) if i.radix() == 10 => i.as_str().parse().ok(),
+        DeValue::Float(f) => f.as_str().parse().ok(),
+        _ => None,
+    };
+    match parsed {
+        Some(x) if f64::is_finite(x) => Ok(x),
+        _ => Err(format!("expected a number, found {}", describe(value))),
+    }
+}
+
+/// A list of strings.
+pub(crate) fn strings(value: &DeValue) -> Result<Vec<String>, String> {
+    let DeValue::Array(array) = value else {
+        return Err(format!(
+            "expected a list of strings, found {}",
+            describe(value)
+        ));
+    };
+    array.iter().map(|item| string(item.get_ref())).collect()
+}
+
+/// A setting of a server: string, whole number, number or boolean, as text.
+pub(crate) fn setting(value: &DeValue) -> Result<String, String> {
+    match value {
+        DeValue::String(s) if s.chars().any(|c| c == '\0' || c == '\n' || c == '\r') => {
+            Err("a setting must stand on one line".to_owned())
+        }
+        DeValue::String(s) => Ok(s.to_string()),
+        DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
+            .map(|n| n.to_string())
+            .map_err(|_| format!("the integer {i} does not fit 64 bits; write it as a string")),
+        DeValue::Float(f) => number(value).map(|_| f.to_string()),
+        DeValue::Boolean(b) => Ok(b.to_string()),
+        DeValue::Table(_) => {
+            Err("expected a value, found a table; a name with a dot needs quotes".to_owned())
+        }
+        other => Err(format!(
+            "expected a string, a number or a boolean, found {}",
+            describe(other)
+        )),
+    }
+}

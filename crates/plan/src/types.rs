@@ -1,0 +1,151 @@
+//! The plan as data: what was asked for, after defaults and checks.
+
+use std::collections::BTreeMap;
+
+use crate::insert::InsertPlan;
+
+/// Trials per variant when the plan does not say (design.md, "How it judges": k ≥ 6 by default).
+pub const DEFAULT_BLOCKS: u32 = 6;
+/// What counts as a small difference when the plan does not say (design.md: δ, default 2%).
+pub const DEFAULT_MARGIN: f64 = 0.02;
+
+/// An experiment as its author wants it: variants, workload, repetitions.
+///
+/// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
+/// stand in each variant, a configuration file's text stands where its name stood. What was written is in [`Plan::text`].
+///
+/// Two plans are equal (`==`) when they mean the same; [`Plan::text`] is not compared.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Name of the experiment.
+    pub name: String,
+    /// Name of the variant that all others are compared with.
+    pub base: String,
+    /// Trials per variant and dop, ≥ 1.
+    pub blocks: u32,
+    /// Seed of the order of trials and of all parameters; `None`: the run chooses one and records it.
+    /// At most `i64::MAX`, so that TOML and SQLite can hold it.
+    pub seed: Option<u64>,
+    /// δ: differences up to this share count as small, in (0, 1).
+    pub margin: f64,
+    /// Factor on the rest pause after settling (workloads.md §6), 0 to 1.
+    pub settle_seconds_scale: f64,
+    /// How trials of different variants are paired.
+    pub pairing: Pairing,
+    /// The systems under test, in the order of the plan. Names are unique; at least one.
+    pub variants: Vec<Variant>,
+    /// What runs.
+    pub workload: WorkloadPlan,
+    /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
+    /// It may hold a password, see [`crate::without_passwords`].
+    pub text: String,
+}
+
+/// One system under test: DBMS, version or build, configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Name, such as `pg13.7`; fit to be part of a file name.
+    pub name: String,
+    /// Which DBMS, such as `postgres@13.7`; understood by the crate `dbms`.
+    pub dbms: String,
+    /// Settings of the server: those given for all variants, overlaid by the variant's own.
+    pub config: BTreeMap<String, String>,
+    /// Name of the configuration file, as written in the plan. Its text is in `config_text`.
+    pub config_file: Option<String>,
+    /// Text of the configuration file at the time the plan was read. Settings in `config` win over it.
+    pub config_text: Option<String>,
+    /// Further arguments of `initdb`.
+    pub initdb: Vec<String>,
+    /// Memory limit of the server (cgroup) in bytes: the variant's own or the plan's.
+    pub memory_limit: Option<u64>,
+}
+
+/// How trials of different variants are paired (design.md, "How it judges").
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Pairing {
+    /// A trial has the machine to itself; every variant once per block, in random order.
+    #[default]
+    Blocks,
+}
+
+impl Pairing {
+    /// The name in a plan.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Pairing::Blocks => "blocks",
+        }
+    }
+}
+
+/// The workload of a plan: exactly one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorkloadPlan {
+    /// The insert benchmark, `[workload.insert]`.
+    Insert(InsertPlan),
+}
+
+impl WorkloadPlan {
+    /// The name in a plan, such as `insert`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            WorkloadPlan::Insert(_) => "insert",
+        }
+    }
+
+    /// Steps in the order in which they run, by canonical names.
+    pub fn steps(&self) -> &[String] {
+        match self {
+            WorkloadPlan::Insert(insert) => &insert.steps,
+        }
+    }
+
+    /// Numbers of clients to run with; every variant goes through the steps once per block and dop.
+    pub fn dops(&self) -> &[u32] {
+        match self {
+            WorkloadPlan::Insert(insert) => &insert.dop,
+        }
+    }
+}
+
+impl Plan {
+    /// The variant of this name.
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|v| v.name == name)
+    }
+
+    /// Position of the base in [`Plan::variants`].
+    pub fn base_index(&self) -> usize {
+        self.variants
+            .iter()
+            .position(|v| v.name == self.base)
+            .unwrap_or(0)
+    }
+}
+
+impl PartialEq for Plan {
+    fn eq(&self, other: &Self) -> bool {
+        // Taken apart so that a new field cannot be forgotten here.
+        let Plan {
+            name,
+            base,
+            blocks,
+            seed,
+            margin,
+            settle_seconds_scale,
+            pairing,
+            variants,
+            workload,
+            text: _,
+        } = self;
+        *name == other.name
+            && *base == other.base
+            && *blocks == other.blocks
+            && *seed == other.seed
+            && margin.to_bits() == other.margin.to_bits()
+            && settle_seconds_scale.to_bits() == other.settle_seconds_scale.to_bits()
+            && *pairing == other.pairing
+            && *variants == other.variants
+            && *workload == other.workload
+    }
+}

@@ -1,0 +1,216 @@
+//! From a [`Plan`] back to TOML.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::insert::{INSERT_STEPS, InsertPlan};
+use crate::size::format_size;
+use crate::types::{Plan, Variant, WorkloadPlan};
+
+impl Plan {
+    /// The plan as TOML, complete (configuration files become `config_text`) and lightly commented.
+    /// [`Plan::parse`] reads the same plan from it.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        line(&mut out, "name", &quoted(&self.name), "");
+        let base = "what all others are compared with";
+        line(&mut out, "base", &quoted(&self.base), base);
+        line(
+            &mut out,
+            "blocks",
+            &self.blocks.to_string(),
+            "trials per variant",
+        );
+        if let Some(seed) = self.seed {
+            let seed = seed.to_string();
+            line(
+                &mut out,
+                "seed",
+                &seed,
+                "order of trials, parameters of statements",
+            );
+        }
+        let margin = float(self.margin);
+        line(
+            &mut out,
+            "margin",
+            &margin,
+            "differences up to this share are small",
+        );
+        let scale = float(self.settle_seconds_scale);
+        line(
+            &mut out,
+            "settle_seconds_scale",
+            &scale,
+            "of the rest after settling, 0 to 1",
+        );
+        line(&mut out, "pairing", &quoted(self.pairing.as_str()), "");
+
+        let common = common_settings(&self.variants);
+        if !common.is_empty() {
+            out.push_str("\n[config] # settings for all variants\n");
+            settings(&mut out, &common, &BTreeMap::new());
+        }
+        for variant in &self.variants {
+            write_variant(&mut out, variant, &common);
+        }
+        match &self.workload {
+            WorkloadPlan::Insert(insert) => write_insert(&mut out, insert),
+        }
+        out
+    }
+}
+
+/// Settings with the same value in all of several variants.
+fn common_settings(variants: &[Variant]) -> BTreeMap<String, String> {
+    let [first, others @ ..] = variants else {
+        return BTreeMap::new();
+    };
+    if others.is_empty() {
+        return BTreeMap::new();
+    }
+    let everywhere = |(key, value): &(&String, &String)| {
+        others.iter().all(|v| v.config.get(*key) == Some(*value))
+    };
+    let common = first.config.iter().filter(everywhere);
+    common.map(|(k, v)| (k.clone(), v.clone())).collect()
+}
+
+fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, String>) {
+    let name = quoted(&variant.name);
+    let _ = writeln!(out, "\n[variants.{name}]");
+    line(out, "dbms", &quoted(&variant.dbms), "");
+    if let Some(file) = &variant.config_file {
+        line(
+            out,
+            "config_file",
+            &quoted(file),
+            "its text follows; the file is not read again",
+        );
+    }
+    if let Some(text) = &variant.config_text {
+        line(out, "config_text", &quoted(text), "");
+    }
+    if !variant.initdb.is_empty() {
+        let list: Vec<String> = variant.initdb.iter().map(|a| quoted(a)).collect();
+        line(out, "initdb", &format!("[{}]", list.join(", ")), "");
+    }
+    if let Some(bytes) = variant.memory_limit {
+        line(
+            out,
+            "memory_limit",
+            &quoted(&format_size(bytes)),
+            "of the server, by cgroup",
+        );
+    }
+    if variant.config.keys().any(|key| !common.contains_key(key)) {
+        let _ = writeln!(out, "[variants.{name}.config]");
+        settings(out, &variant.config, common);
+    }
+}
+
+/// Writes the settings that are not among the common ones.
+fn settings(out: &mut String, all: &BTreeMap<String, String>, common: &BTreeMap<String, String>) {
+    for (key, value) in all.iter().filter(|(key, _)| !common.contains_key(*key)) {
+        line(out, &quoted_key(key), &quoted(value), "");
+    }
+}
+
+fn write_insert(out: &mut String, insert: &InsertPlan) {
+    let InsertPlan {
+        rows,
+        indexed_rows,
+        steps,
+        dop,
+        read_write_seconds,
+        tables,
+        delete_per_insert,
+        prepared_queries,
+        prepared_inserts,
+        secondary_indexes,
+        partitions,
+        hold_transaction_seconds,
+    } = insert;
+    out.push_str("\n[workload.insert]\n");
+    line(
+        out,
+        "rows",
+        &rows.to_string(),
+        "rows of l.i0, over all clients",
+    );
+    let note = "rows of l.i1 (4/5) and l.i2 (1/5), over all clients";
+    line(out, "indexed_rows", &indexed_rows.to_string(), note);
+    let names: Vec<String> = steps.iter().map(|s| quoted(s)).collect();
+    let note = if steps.len() == INSERT_STEPS.len() {
+        "all there are"
+    } else {
+        ""
+    };
+    line(out, "steps", &format!("[{}]", names.join(", ")), note);
+    let dops: Vec<String> = dop.iter().map(u32::to_string).collect();
+    line(out, "dop", &format!("[{}]", dops.join(", ")), "clients");
+    let note = "per qr… and qp… step";
+    line(
+        out,
+        "read_write_seconds",
+        &read_write_seconds.to_string(),
+        note,
+    );
+    line(
+        out,
+        "tables",
+        &quoted(tables.as_str()),
+        "per-client or shared",
+    );
+    let note = "delete the oldest rows at the rate of the inserts";
+    line(
+        out,
+        "delete_per_insert",
+        &delete_per_insert.to_string(),
+        note,
+    );
+    line(out, "prepared_queries", &prepared_queries.to_string(), "");
+    line(out, "prepared_inserts", &prepared_inserts.to_string(), "");
+    line(
+        out,
+        "secondary_indexes",
+        &secondary_indexes.to_string(),
+        "0 to 3",
+    );
+    line(
+        out,
+        "partitions",
+        &partitions.to_string(),
+        "per table, 0 = none",
+    );
+    let note = "an open transaction held for so long at a time, 0 = none";
+    let hold = hold_transaction_seconds.to_string();
+    line(out, "hold_transaction_seconds", &hold, note);
+}
+
+fn line(out: &mut String, key: &str, value: &str, note: &str) {
+    let assignment = format!("{key} = {value}");
+    let _ = if note.is_empty() {
+        writeln!(out, "{assignment}")
+    } else {
+        writeln!(out, "{assignment:<32} # {note}")
+    };
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// A key of a setting: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot would nest.
+fn quoted_key(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if key.chars().all(bare) {
+        key.to_owned()
+    } else {
+        quoted(key)
+    }
+}
+
+fn float(x: f64) -> String {
+    toml::Value::Float(x).to_string()
+}
