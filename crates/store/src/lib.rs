@@ -1,1 +1,18 @@
 //! Results on disk: schema, migrations, reading and writing.
+//!
+//! A results directory holds `steelyard.db` (SQLite) and `artifacts/` (files such as server logs).
+//! A `Store` is written as a run goes: each finished step is one durable transaction, so that nothing finished is lost
+//! when the run is killed or the power fails. Readers may work while a run writes.
+//! The tables are described in `SCHEMA.md` beside this crate's manifest.
+//!
+//! Only finished steps of finished trials are results; reading starts from those (see [`Scope`]).
+//! What a metric means is not known here.
+
+mod records;
+
+pub use records::{
+    Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
+    NewExperiment, NewTrial, NewVariant, Scope, Series, Setting, Step, StepId, StepKind,
+    StepRecord, StepState, StepValues, StoredWarning, TableSize, Trial, TrialId, TrialState,
+    Variant, VariantId, Warning,
+};

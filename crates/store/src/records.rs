@@ -1,0 +1,477 @@
+//! What is written and read: plain data, without a trace of SQL.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub struct $name(pub i64);
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
+id!(/// An experiment in a store; shown to users, who may name an experiment by it.
+    ExperimentId);
+id!(/// A variant of an experiment.
+    VariantId);
+id!(/// An attempt at a trial.
+    TrialId);
+id!(/// A step of a trial.
+    StepId);
+
+macro_rules! states {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        pub enum $name { $($(#[$vdoc])* $variant),+ }
+
+        impl $name {
+            /// The word stored and shown.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+
+            pub(crate) fn from_text(text: &str) -> Option<Self> {
+                match text { $($text => Some($name::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+states!(
+    /// How far an experiment has come.
+    ExperimentState {
+        /// A run works on it, or was killed while it did.
+        Running = "running",
+        /// All trials are there.
+        Finished = "finished",
+        /// A run stopped before the end and said so.
+        Interrupted = "interrupted",
+    }
+);
+states!(
+    /// How far a trial has come.
+    TrialState {
+        /// Begun; its steps are no results yet.
+        Running = "running",
+        /// Complete: its steps are results.
+        Finished = "finished",
+        /// A step or the server failed; the error says how.
+        Failed = "failed",
+        /// Left running by a run that was killed.
+        Abandoned = "abandoned",
+    }
+);
+states!(
+    /// How a step ended.
+    StepState {
+        /// All of it ran and every check held.
+        Finished = "finished",
+        /// It broke off; its figures are no results.
+        Failed = "failed",
+    }
+);
+states!(
+    /// What a step was for.
+    StepKind {
+        /// Its throughput is a result.
+        Measured = "measured",
+        /// It paid off debt between measured steps; its notes say what was done.
+        Settle = "settle",
+    }
+);
+
+/// A fact about the machine, such as group `cpu`, name `model`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostFact {
+    /// What it is about, such as `cpu`, `memory`, `kernel`.
+    pub group: String,
+    /// Name within the group.
+    pub name: String,
+    /// Value with its unit, or `unknown: why`.
+    pub value: String,
+}
+
+/// An experiment about to begin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewExperiment {
+    /// Name from the plan.
+    pub name: String,
+    /// Name of the workload, such as `insert`.
+    pub workload: String,
+    /// Name of the variant that all others are compared with.
+    pub base: String,
+    /// Seed of the order of trials and of all parameters.
+    pub seed: u64,
+    /// Trials per variant and dop that the plan wants.
+    pub blocks: u32,
+    /// δ: differences up to this share count as small.
+    pub margin: f64,
+    /// The plan as TOML. Passwords in it are taken out before it is stored.
+    pub plan: String,
+    /// Version of steelyard.
+    pub steelyard: String,
+    /// Now, in milliseconds since 1970 (UTC).
+    pub created_ms: i64,
+}
+
+/// An experiment as stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Experiment {
+    /// Its id in this store.
+    pub id: ExperimentId,
+    /// Name from the plan.
+    pub name: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the base variant.
+    pub base: String,
+    /// Seed of the order of trials and of all parameters.
+    pub seed: u64,
+    /// Trials per variant and dop that the plan wants.
+    pub blocks: u32,
+    /// δ of the plan.
+    pub margin: f64,
+    /// The plan as TOML, without passwords.
+    pub plan: String,
+    /// Version of steelyard that began it.
+    pub steelyard: String,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub created_ms: i64,
+    /// When it ended or was interrupted, milliseconds since 1970 (UTC).
+    pub ended_ms: Option<i64>,
+    /// How far it has come.
+    pub state: ExperimentState,
+}
+
+/// A variant about to be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewVariant {
+    /// Name from the plan, unique in the experiment.
+    pub name: String,
+    /// `dbms` from the plan. A password in it is taken out before it is stored.
+    pub dbms: String,
+    /// Where the binaries came from.
+    pub source: String,
+    /// Version as the DBMS says it.
+    pub version: String,
+    /// Facts of the build: checksum, compiler, options.
+    pub build: BTreeMap<String, String>,
+    /// Settings that the plan asks for.
+    pub config: BTreeMap<String, String>,
+}
+
+/// A variant as stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Its id.
+    pub id: VariantId,
+    /// Place in the plan, from 0.
+    pub position: u32,
+    /// Name from the plan.
+    pub name: String,
+    /// `dbms` from the plan, without a password.
+    pub dbms: String,
+    /// Where the binaries came from.
+    pub source: String,
+    /// Version as the DBMS says it.
+    pub version: String,
+    /// Facts of the build.
+    pub build: BTreeMap<String, String>,
+    /// Settings that the plan asks for.
+    pub config: BTreeMap<String, String>,
+}
+
+/// A trial about to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewTrial {
+    /// The experiment it belongs to.
+    pub experiment: ExperimentId,
+    /// The variant measured.
+    pub variant: VariantId,
+    /// Number of the block, from 1.
+    pub block: u32,
+    /// Place in the block, from 1.
+    pub position: u32,
+    /// Number of clients.
+    pub dop: u32,
+    /// Now, in milliseconds since 1970 (UTC).
+    pub started_ms: i64,
+}
+
+/// A trial as stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Its id.
+    pub id: TrialId,
+    /// The variant measured.
+    pub variant: VariantId,
+    /// Number of the block, from 1.
+    pub block: u32,
+    /// Place in the block, from 1.
+    pub position: u32,
+    /// Number of clients.
+    pub dop: u32,
+    /// The how-manieth attempt at this variant, block and dop, from 1.
+    pub attempt: u32,
+    /// How far it has come.
+    pub state: TrialState,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub started_ms: i64,
+    /// When it ended, milliseconds since 1970 (UTC).
+    pub ended_ms: Option<i64>,
+    /// Why it failed.
+    pub error: Option<String>,
+}
+
+/// A setting of the server that differs from its default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Name, such as `shared_buffers`.
+    pub name: String,
+    /// Value in force.
+    pub value: String,
+    /// Unit, may be empty.
+    pub unit: String,
+    /// Where it was set, such as `configuration file`.
+    pub source: String,
+    /// The default.
+    pub boot_value: String,
+}
+
+/// A metric over the seconds of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Name, such as `cpu.us`; unique in the step.
+    pub name: String,
+    /// What to write at a plot.
+    pub label: String,
+    /// Unit.
+    pub unit: String,
+    /// Which plots it belongs to: `throughput`, `cpu`, `device`, …
+    pub group: String,
+    /// One value per period, NaN where nothing is known.
+    pub values: Vec<f64>,
+}
+
+/// The response times of one class of statements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Histogram {
+    /// `query`, `insert` or `delete`; unique in the step.
+    pub class: String,
+    /// Number of values.
+    pub count: u64,
+    /// The histogram in HdrHistogram's V2 serialisation, values in nanoseconds. Not looked into here.
+    pub hdr: Vec<u8>,
+}
+
+/// How much a counter of the DBMS rose during a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// View, such as `pg_stat_wal`.
+    pub view: String,
+    /// Table, index or the like; may be empty.
+    pub object: String,
+    /// Column.
+    pub name: String,
+    /// Difference over the step.
+    pub value: f64,
+}
+
+/// Size of a table at the end of a step, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableSize {
+    /// Name of the table.
+    pub table: String,
+    /// Its indexes.
+    pub index_bytes: u64,
+    /// The table itself.
+    pub rel_bytes: u64,
+    /// All of it.
+    pub total_bytes: u64,
+}
+
+/// Something to know beside the figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// Stable short name, such as `rate-not-held`.
+    pub code: String,
+    /// A sentence.
+    pub text: String,
+}
+
+/// A warning with what it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredWarning {
+    /// The trial, `None`: the whole experiment.
+    pub trial: Option<TrialId>,
+    /// The step, `None`: the whole trial or experiment.
+    pub step: Option<StepId>,
+    /// What to know.
+    pub warning: Warning,
+}
+
+/// Errors of one kind that statements of a step met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Class of statement: `query`, `insert`, `delete`.
+    pub class: String,
+    /// SQLSTATE, empty when the error did not come from the server.
+    pub sqlstate: String,
+    /// The first message of the kind.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+    /// Whether the statement was tried again.
+    pub retried: bool,
+}
+
+/// A step with everything measured in it: stored in one transaction.
+///
+/// [`StepRecord::new`] makes one without measurements, to be filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepRecord {
+    /// Place in the trial; unique there.
+    pub ordinal: u32,
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// What it was for.
+    pub kind: StepKind,
+    /// How it ended.
+    pub state: StepState,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub started_ms: i64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Operations done, in `unit`.
+    pub operations: u64,
+    /// What an operation is: `rows` or `queries`.
+    pub unit: String,
+    /// Metrics by name; a value that is NaN is not known and not stored.
+    pub metrics: Vec<(String, f64)>,
+    /// Values over time.
+    pub series: Vec<Series>,
+    /// Response times.
+    pub histograms: Vec<Histogram>,
+    /// Differences of the DBMS's counters.
+    pub counters: Vec<Counter>,
+    /// Views that this version of the DBMS lacks.
+    pub absent: Vec<String>,
+    /// Sizes at the end.
+    pub sizes: Vec<TableSize>,
+    /// What to know beside the figures.
+    pub warnings: Vec<Warning>,
+    /// Errors of statements.
+    pub failures: Vec<Failure>,
+    /// Lines of text: what settling did, what could not be measured.
+    pub notes: Vec<String>,
+}
+
+impl StepRecord {
+    /// A finished, measured step without measurements.
+    pub fn new(ordinal: u32, name: &str, dop: u32) -> Self {
+        StepRecord {
+            ordinal,
+            name: name.to_owned(),
+            dop,
+            kind: StepKind::Measured,
+            state: StepState::Finished,
+            started_ms: 0,
+            seconds: 0.0,
+            operations: 0,
+            unit: String::new(),
+            metrics: Vec::new(),
+            series: Vec::new(),
+            histograms: Vec::new(),
+            counters: Vec::new(),
+            absent: Vec::new(),
+            sizes: Vec::new(),
+            warnings: Vec::new(),
+            failures: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// A step as stored, without its measurements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its id.
+    pub id: StepId,
+    /// The trial it belongs to.
+    pub trial: TrialId,
+    /// The variant of that trial.
+    pub variant: VariantId,
+    /// The block of that trial, from 1.
+    pub block: u32,
+    /// Place in the trial.
+    pub ordinal: u32,
+    /// Name.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// What it was for.
+    pub kind: StepKind,
+    /// How it ended.
+    pub state: StepState,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub started_ms: i64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Operations done, in `unit`.
+    pub operations: u64,
+    /// What an operation is.
+    pub unit: String,
+    /// Views that this version of the DBMS lacks.
+    pub absent: Vec<String>,
+    /// Lines of text.
+    pub notes: Vec<String>,
+}
+
+/// Which steps a reader wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// Finished steps of finished trials: the only ones to judge by.
+    #[default]
+    Results,
+    /// All, also of trials that failed, were abandoned or still run.
+    All,
+}
+
+/// Metrics of one step, read in bulk by `Store::step_values`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepValues {
+    /// The step.
+    pub step: StepId,
+    /// The trial it belongs to.
+    pub trial: TrialId,
+    /// The variant of that trial.
+    pub variant: VariantId,
+    /// The block of that trial, from 1.
+    pub block: u32,
+    /// Place in the trial.
+    pub ordinal: u32,
+    /// Name of the step; shared, so that many rows cost little.
+    pub name: std::sync::Arc<str>,
+    /// Number of clients.
+    pub dop: u32,
+    /// What it was for.
+    pub kind: StepKind,
+    /// How long it took.
+    pub seconds: f64,
+    /// Operations done.
+    pub operations: u64,
+    /// One value per metric asked for, in that order; NaN where the step lacks it.
+    pub values: Vec<f64>,
+}
