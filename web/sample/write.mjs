@@ -1,0 +1,43 @@
+/**
+ * Puts made-up results into the built page:
+ *   npm run sample -- OUT.html [normal|nasty|one|big|bigger|many]
+ * `bigger` is the big one with six blocks.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { samplePage } from "./page.mjs";
+
+export const KINDS = {
+  normal: { variants: 3, steps: 10, seconds: 120, blocks: 6 },
+  nasty: { variants: 4, steps: 10, seconds: 60, blocks: 2, nasty: true, seed: 3 },
+  one: { variants: 2, steps: 6, seconds: 20, blocks: 1, seed: 5 },
+  big: { variants: 6, steps: 40, seconds: 300, blocks: 1, dops: [1, 4, 16, 40], seed: 7 },
+  bigger: { variants: 6, steps: 40, seconds: 300, blocks: 6, dops: [1, 4, 16, 40], seed: 7 },
+  many: { variants: 10, steps: 20, seconds: 90, blocks: 6, dops: [1, 8], seed: 11 },
+};
+
+const PLACEHOLDER = '<script type="application/json" id="steelyard-data">null</script>';
+
+/**
+ * The text of a page with results, the way `steelyard report` writes it. Every `<` is escaped, not `</` alone: the
+ * text `<!--<script>` in a name would otherwise keep the browser from seeing the end of the data.
+ */
+export function withData(template, page) {
+  if (!template.includes(PLACEHOLDER)) throw new Error(`expected the line ${PLACEHOLDER} in the built page`);
+  const json = JSON.stringify(page).replace(/</g, "\\u003c").replace(/\u2028/g, "\\u2028").replace(/\u2029/g, "\\u2029");
+  return template.replace(PLACEHOLDER, () => PLACEHOLDER.replace("null", () => json));
+}
+
+/** Writes a sample page of one kind. */
+export function writeSample(out, kind) {
+  const request = KINDS[kind];
+  if (!request) throw new Error(`expected one of ${Object.keys(KINDS).join(", ")}, found ${kind}`);
+  const template = readFileSync(new URL("../dist/report.html", import.meta.url), "utf8");
+  writeFileSync(out, withData(template, samplePage(request)));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [out, kind = "normal"] = process.argv.slice(2);
+  if (!out) throw new Error("say where to: npm run sample -- OUT.html [KIND]");
+  writeSample(out, kind);
+}

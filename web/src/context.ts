@@ -1,0 +1,36 @@
+/** What every part of the page needs: the data and how variants look right now. */
+
+import { baseIndex, type Page } from "./data";
+import { h } from "./dom";
+import { look, theme, type Look } from "./theme";
+
+export interface Context {
+  page: Page;
+  base: number;
+}
+
+/** The context of a page. */
+export function contextOf(page: Page): Context {
+  return { page, base: baseIndex(page) };
+}
+
+/** The look of a variant in the theme in force. */
+export function lookOf(context: Context, variant: number): Look {
+  return look(variant, context.base, theme());
+}
+
+/** A variant's name, or its number where the data names none. */
+export function variantName(context: Context, variant: number): string {
+  return context.page.variants[variant]?.name ?? `variant ${variant + 1}`;
+}
+
+/** A short piece of the variant's line. The style sheet colours it by `data-look`, so it follows the theme. */
+export function swatch(context: Context, variant: number): HTMLElement {
+  return h("span", { class: "swatch", "data-look": lookName(context, variant), "data-dash": lookOf(context, variant).dash.length > 0, "aria-hidden": "true" });
+}
+
+/** "base" or the number of the colour, as the style sheet knows it. */
+export function lookName(context: Context, variant: number): string {
+  if (variant === context.base) return "base";
+  return String(((variant > context.base ? variant - 1 : variant) % 7) + 1);
+}

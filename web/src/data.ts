@@ -1,0 +1,212 @@
+/**
+ * What `steelyard report` puts into the page, and the door through which it comes in. The shapes are written by the
+ * Rust side; everything in them is untrusted text and is only ever shown as text nodes.
+ */
+
+export type Verdict = "regression" | "improvement" | "equivalent" | "inconclusive";
+
+/** A figure per second of a step, `null` where nothing was measured. */
+export type Series = (number | null)[];
+
+export interface Variant {
+  name: string;
+  dbms: string;
+  source: string;
+  version: string;
+  build: [string, string][];
+  config: [string, string][];
+  settings: { name: string; value: string; default: string; source: string }[];
+}
+
+/** One variant against the base in one step. `low` and `high` are null when there are too few blocks. */
+export interface Relative {
+  variant: number;
+  ratio: number;
+  low: number | null;
+  high: number | null;
+  blocks: number;
+  verdict: Verdict;
+  sentence: string;
+}
+
+/** Latencies in microseconds. */
+export interface Latency {
+  variant: number;
+  class: string;
+  count: number;
+  mean: number;
+  p50: number;
+  p90: number;
+  p95: number;
+  p99: number;
+  p999: number;
+  max: number;
+}
+
+export interface Percentiles {
+  variant: number;
+  class: string;
+  /** Pairs of a percentile (0 to 100) and microseconds. */
+  points: [number, number][];
+}
+
+export interface Trial {
+  variant: number;
+  block: number;
+  started: string;
+  /** Seconds since the start of the step, from and to (exclusive). */
+  stalls: [number, number][];
+  series: Record<string, Series>;
+}
+
+export interface Step {
+  name: string;
+  dop: number;
+  unit: string;
+  /** Inserts per second that were wanted, in read+write steps. */
+  rate_target?: number;
+  throughput: (number | null)[];
+  relative: Relative[];
+  latency: Latency[];
+  percentiles: Percentiles[];
+  trials: Trial[];
+}
+
+export type RowKind = "base" | "regression" | "improvement" | "marked";
+
+export type Section = "absolute" | "relative" | "rates" | "latency" | "hardware" | "size" | "counters" | "other";
+
+export interface Table {
+  id: string;
+  title: string;
+  step?: string;
+  note?: string[];
+  legend: string[];
+  columns: string[];
+  rows: { label: string; cells: string[]; kind?: RowKind }[];
+  section: Section;
+}
+
+export interface Warning {
+  step?: string;
+  dop?: number;
+  variant?: string;
+  block?: number;
+  code: string;
+  text: string;
+}
+
+export interface Experiment {
+  name: string;
+  workload: string;
+  base: string;
+  seed: string;
+  blocks: number;
+  started: string;
+  finished: boolean;
+  plan: string;
+  /** What counts as a small difference, as a share of 1; the design's default where it is not said. */
+  margin?: number;
+}
+
+export interface CatalogEntry {
+  label: string;
+  unit: string;
+  group: string;
+}
+
+export interface Page {
+  format: 1;
+  generated: string;
+  steelyard: string;
+  experiment: Experiment;
+  variants: Variant[];
+  host: { group: string; name: string; value: string }[];
+  steps: Step[];
+  tables: Table[];
+  warnings: Warning[];
+  catalog: Record<string, CatalogEntry>;
+}
+
+/** The margin used where the page does not carry one: 2%, steelyard's default. */
+export const DEFAULT_MARGIN = 0.02;
+
+/** Either the page or a sentence for the reader that says why there is none. */
+export type Read = { page: Page } | { problem: string };
+
+function list<T>(value: unknown): T[] {
+  return Array.isArray(value) ? (value as T[]) : [];
+}
+
+/** Reads the text of the data script. Lists that are missing become empty, so that a page with less still opens. */
+export function readPage(text: string | null | undefined): Read {
+  if (text == null) {
+    return { problem: "The data script “steelyard-data” is missing from this file. Write the report again with “steelyard report”." };
+  }
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch (error) {
+    return {
+      problem: `The data in this file is not valid JSON, so it was probably cut short (${error instanceof Error ? error.message : "unknown error"}). Write the report again with “steelyard report”.`,
+    };
+  }
+  if (raw === null) {
+    return { problem: "This is the empty template of the report page: it holds no results. “steelyard report -o r.html” writes a page with results." };
+  }
+  const page = raw as Partial<Page>;
+  if (typeof raw !== "object" || page.format !== 1) {
+    return { problem: `This page draws data of format 1 and found format ${String(page.format)}. Write the report again with one version of steelyard.` };
+  }
+  if (typeof page.experiment !== "object" || page.experiment === null || !Array.isArray(page.variants)) {
+    return { problem: "The data in this file names no experiment or no variants. Write the report again with “steelyard report”." };
+  }
+  return {
+    page: {
+      format: 1,
+      generated: page.generated ?? "",
+      steelyard: page.steelyard ?? "",
+      experiment: page.experiment,
+      variants: page.variants.map((variant) => ({
+        ...variant,
+        build: list(variant.build),
+        config: list(variant.config),
+        settings: list(variant.settings),
+      })),
+      host: list(page.host),
+      steps: list<Step>(page.steps).map((step) => ({
+        ...step,
+        throughput: list(step.throughput),
+        relative: list(step.relative),
+        latency: list(step.latency),
+        percentiles: list(step.percentiles),
+        trials: list<Trial>(step.trials).map((trial) => ({ ...trial, stalls: list(trial.stalls), series: trial.series ?? {} })),
+      })),
+      tables: list<Table>(page.tables).map((table) => ({
+        ...table,
+        legend: list(table.legend),
+        columns: list(table.columns),
+        rows: list(table.rows),
+      })),
+      warnings: list(page.warnings),
+      catalog: page.catalog ?? {},
+    },
+  };
+}
+
+/** Index of the base among the variants; the first where the plan's base is not among them. */
+export function baseIndex(page: Page): number {
+  const index = page.variants.findIndex((variant) => variant.name === page.experiment.base);
+  return index < 0 ? 0 : index;
+}
+
+/** A step's name as the reader sees it; the number of clients only where the experiment has several. */
+export function stepLabel(page: Page, step: Pick<Step, "name" | "dop">): string {
+  const several = page.steps.some((other) => other.dop !== page.steps[0]?.dop);
+  return several ? `${step.name} · dop ${step.dop}` : step.name;
+}
+
+/** The id of a step's panel, for links within the page. */
+export function stepAnchor(page: Page, step: Step): string {
+  return `step-${page.steps.indexOf(step) + 1}`;
+}

@@ -1,0 +1,108 @@
+/** Numbers and times as text. A true minus sign, thin figures, no more digits than the figure carries. */
+
+/** What stands where there is no figure. */
+export const NOTHING = "–";
+
+const SUFFIXES: [number, string][] = [
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
+function trimmed(text: string): string {
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+function signed(text: string): string {
+  return text.replace(/^-/, "−");
+}
+
+/** Three significant digits with k, M or G: 41236 becomes 41.2k, 0.0371 stays 0.0371. */
+export function short(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const size = Math.abs(value);
+  for (const [unit, suffix] of SUFFIXES) {
+    // 999.5 would round up to 1000 and read better in the next unit.
+    if (size >= unit * 0.9995) return signed(trimmed((value / unit).toPrecision(3))) + suffix;
+  }
+  if (size === 0) return "0";
+  if (size < 0.001) return signed(value.toExponential(1));
+  return signed(trimmed(value.toPrecision(3)));
+}
+
+/** A whole number with narrow no-break spaces between thousands. */
+export function grouped(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  return signed(Math.round(value).toString()).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+/**
+ * A figure with its unit: "/s" and "%" stand close, words after a space; KB and MB climb to the unit that
+ * reads best, so that 2400000 KB is 2.4 GB. (Steps of 1000: the suffixes are for reading, not for accounting.)
+ */
+export function withUnit(value: number | null | undefined, unit: string): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
+  const bytes = /^(KB|MB|GB)(\/s)?$/.exec(unit);
+  if (bytes) {
+    const ladder = ["KB", "MB", "GB", "TB"];
+    let rung = ladder.indexOf(bytes[1] ?? "KB");
+    let scaled = value;
+    while (Math.abs(scaled) >= 999.5 && rung < ladder.length - 1) {
+      scaled /= 1000;
+      rung += 1;
+    }
+    return `${short(scaled)}\u00a0${ladder[rung] ?? ""}${bytes[2] ?? ""}`;
+  }
+  if (unit === "us" || unit === "µs") return duration(value);
+  if (unit === "" || unit === "%" || unit.startsWith("/")) return short(value) + unit;
+  return `${short(value)}\u00a0${unit}`;
+}
+
+/** Microseconds in the unit that reads best. */
+export function duration(us: number | null | undefined): string {
+  if (us === null || us === undefined || !Number.isFinite(us)) return NOTHING;
+  const [divisor, unit] = durationUnit(us);
+  return `${short(us / divisor)}\u00a0${unit}`;
+}
+
+/** The unit for times around `us` microseconds: how many of them it holds, and its name. */
+export function durationUnit(us: number): [number, string] {
+  if (us >= 999_500) return [1e6, "s"];
+  if (us >= 999.5) return [1e3, "ms"];
+  return [1, "µs"];
+}
+
+/** A relative value with three decimals. */
+export function ratio(value: number | null | undefined): string {
+  return value === null || value === undefined || !Number.isFinite(value) ? NOTHING : value.toFixed(3);
+}
+
+/** A ratio as a change: 0.934 is −6.6%. */
+export function change(value: number): string {
+  const percent = (value - 1) * 100;
+  const text = Math.abs(percent) >= 99.95 ? Math.abs(percent).toFixed(0) : Math.abs(percent).toFixed(1);
+  if (Number(text) === 0) return "±0.0%";
+  return `${percent < 0 ? "−" : "+"}${text}%`;
+}
+
+/** An interval of ratios. */
+export function interval(low: number | null, high: number | null): string {
+  return low === null || high === null ? NOTHING : `${ratio(low)} to ${ratio(high)}`;
+}
+
+/** A name for a percentile on an axis: 99.9 is "99.9", 100 is "max". */
+export function percentileName(percentile: number): string {
+  return percentile >= 100 ? "max" : trimmed(percentile.toFixed(4));
+}
+
+/** An RFC 3339 time as "2026-11-21 08:59 UTC"; as it came where it cannot be read. */
+export function moment(text: string): string {
+  const time = new Date(text);
+  if (text === "" || Number.isNaN(time.getTime())) return text === "" ? NOTHING : text;
+  return `${time.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/** "1 block", "3 blocks"; the plural is the singular with an s unless it is given. */
+export function count(number: number, singular: string, plural = `${singular}s`): string {
+  return `${grouped(number)} ${number === 1 ? singular : plural}`;
+}

@@ -1,0 +1,38 @@
+/** What the words and columns mean, and how a verdict comes about. */
+
+import type { Page } from "./data";
+import { DEFAULT_MARGIN } from "./data";
+import { h } from "./dom";
+
+const COLUMNS: [string, string][] = [
+  ["o/s", "operations per second: rows in steps that insert or index, queries in steps that read"],
+  ["cpu/o", "user and system CPU of the whole host in percent, divided by o/s (published as cpupq)"],
+  ["dbms.cpu/o, client.cpu/o", "CPU microseconds per operation of the DBMS processes alone; of the benchmark client alone"],
+  ["cs/o", "context switches per operation (csecpq)"],
+  ["r/o, rKB/o", "storage reads and KB read per operation (rpq, rkbpq)"],
+  ["wKB/o", "KB written to storage per operation (wkbpi)"],
+  ["index, rel, total", "size of indexes, of tables, and of both with all that belongs to them, at the end of the step"],
+  ["trial, block", "a trial is one variant going once through all steps from a known state; a block is every variant once, in random order"],
+  ["dop", "number of concurrent clients"],
+  ["stall", "seconds with throughput far under the median of their step"],
+  ["median", "absolute figures are the median over blocks"],
+];
+
+/** The section. */
+export function glossary(page: Page): HTMLElement {
+  const margin = `${((page.experiment.margin ?? DEFAULT_MARGIN) * 100).toFixed(1).replace(/\.0$/, "")}%`;
+  const verdicts: [string, string][] = [
+    ["▼ regression", `the whole interval lies below 1 − ${margin}`],
+    ["▲ improvement", `the whole interval lies above 1 + ${margin}`],
+    ["= equivalent", `the whole interval lies within ±${margin}; a difference that is sure but smaller than that counts here too`],
+    ["? inconclusive", "none of these: more blocks are needed, and the sentence says how many"],
+  ];
+  const list = (entries: [string, string][]): HTMLElement => h("dl", { class: "terms" }, entries.map(([term, text]) => h("div", {}, h("dt", {}, term), h("dd", {}, text))));
+  return h(
+    "section",
+    { id: "glossary", "aria-labelledby": "glossary-title" },
+    h("h2", { id: "glossary-title" }, "Glossary"),
+    h("p", { class: "prose" }, "A verdict comes from pairs: in every block the logarithm of the variant’s throughput minus that of the base; their mean gives the ratio, their scatter the 95% interval (Student’s t over blocks). The interval is then held against the margin; seconds within a trial are never taken for independent evidence."),
+    h("div", { class: "columns" }, h("div", {}, h("h3", {}, "Verdicts"), list(verdicts)), h("div", {}, h("h3", {}, "Columns and words"), list(COLUMNS))),
+  );
+}

@@ -1,0 +1,184 @@
+/**
+ * Throughput relative to the base as a forest plot: one line per step and variant, a dot with its interval on a
+ * logarithmic axis. A table at heart, so it can be read aloud, copied and printed.
+ */
+
+import { lookName, swatch, variantName, type Context } from "./context";
+import { DEFAULT_MARGIN, stepAnchor, stepLabel, type Relative, type Step, type Verdict } from "./data";
+import { h, replace, svg } from "./dom";
+import { change, count, interval, ratio } from "./format";
+import { labelledTicks, ratioScale, type RatioScale } from "./scale";
+import { hideTip, showTip } from "./tip";
+import { VERDICTS, verdictMark } from "./verdicts";
+
+interface Entry {
+  step: Step;
+  relative: Relative;
+}
+
+type Order = "run" | "effect";
+
+function percent(position: number): string {
+  return `${(position * 100).toFixed(3)}%`;
+}
+
+function backdrop(scale: RatioScale, margin: number): SVGElement[] {
+  const from = scale.at(1 - margin);
+  const to = scale.at(1 + margin);
+  return [
+    svg("rect", { class: "margin", x: percent(from), width: percent(to - from), y: 0, height: "100%" }),
+    ...scale.ticks.map((tick) => svg("line", { class: tick === 1 ? "one" : "grid", x1: percent(scale.at(tick)), x2: percent(scale.at(tick)), y1: 0, y2: "100%" })),
+  ];
+}
+
+/** An arrow head where a whisker leaves the axis. */
+function clip(position: number, direction: -1 | 1): SVGElement {
+  return svg("svg", { x: percent(position), y: "50%", overflow: "visible" }, svg("path", { class: "arrow", d: direction < 0 ? "M0 0L6 -4V4Z" : "M0 0L-6 -4V4Z" }));
+}
+
+function mark(context: Context, entry: Entry, scale: RatioScale, margin: number): SVGElement {
+  const { ratio: value, low, high } = entry.relative;
+  const known = low !== null && high !== null;
+  const whisker: SVGElement[] = [];
+  if (known) {
+    const from = scale.at(low);
+    const to = scale.at(high);
+    whisker.push(svg("line", { class: "whisker", x1: percent(from), x2: percent(to), y1: "50%", y2: "50%" }));
+    for (const [limit, position, cut, direction] of [
+      [low, from, low < scale.low, -1],
+      [high, to, high > scale.high, 1],
+    ] as const) {
+      if (cut) whisker.push(clip(position, direction));
+      else if (Number.isFinite(limit)) whisker.push(svg("svg", { x: percent(position), y: "50%", overflow: "visible" }, svg("line", { class: "whisker", y1: -3.5, y2: 3.5 })));
+    }
+  }
+  return svg(
+    "svg",
+    { class: "forest", role: "img", "aria-label": known ? `${ratio(value)}, interval ${interval(low, high)}` : `${ratio(value)}, no interval`, "data-look": lookName(context, entry.relative.variant) },
+    backdrop(scale, margin),
+    whisker,
+    svg("circle", { class: known ? "dot" : "dot hollow", cx: percent(scale.at(value)), cy: "50%", r: known ? 4 : 3.6 }),
+  );
+}
+
+/** What a row says on hover, focus and to a screen reader. */
+export function explain(context: Context, relative: Relative): string {
+  const sentence = relative.sentence || `${variantName(context, relative.variant)}: ${ratio(relative.ratio)} of the base`;
+  if (relative.low !== null && relative.high !== null) return sentence;
+  const because = relative.blocks === 1 ? "one block: no interval" : "no interval";
+  return sentence.toLowerCase().includes("no interval") ? sentence : `${sentence} (${because})`;
+}
+
+function row(context: Context, entry: Entry, scale: RatioScale, margin: number, first: boolean, span: number): HTMLElement {
+  const { relative, step } = entry;
+  const text = explain(context, relative);
+  const line = h(
+    "tr",
+    { class: first ? "first" : "", tabindex: 0, "data-step": step.name, "data-dop": step.dop, "data-variant": variantName(context, relative.variant), "data-verdict": relative.verdict },
+    first && h("th", { scope: "rowgroup", rowspan: span, class: "step" }, h("a", { href: `#${stepAnchor(context.page, step)}` }, stepLabel(context.page, step))),
+    h("th", { scope: "row", class: "variant" }, swatch(context, relative.variant), h("span", { class: "name" }, variantName(context, relative.variant))),
+    h("td", { class: "plot" }, mark(context, entry, scale, margin)),
+    h("td", { class: "number" }, ratio(relative.ratio)),
+    h("td", { class: "number change" }, change(relative.ratio)),
+    h("td", { class: "number range" }, relative.low === null ? h("span", { class: "minor" }, relative.blocks === 1 ? "one block: no interval" : "no interval") : interval(relative.low, relative.high)),
+    h("td", { class: "mark" }, verdictMark(relative.verdict), h("span", { class: "offscreen" }, text)),
+  );
+  const show = (): void => showTip(line, text);
+  line.addEventListener("mouseenter", show);
+  line.addEventListener("focus", show);
+  line.addEventListener("click", show);
+  line.addEventListener("mouseleave", hideTip);
+  line.addEventListener("blur", hideTip);
+  return line;
+}
+
+function axis(scale: RatioScale): SVGElement {
+  const roomy = labelledTicks(scale, 0.075);
+  const tight = labelledTicks(scale, 0.2);
+  return svg(
+    "svg",
+    { class: "forest axis", "aria-hidden": "true" },
+    scale.ticks.flatMap((tick) => {
+      if (!roomy.has(tick)) return [];
+      const position = scale.at(tick);
+      const anchor = position < 0.03 ? "start" : position > 0.97 ? "end" : "middle";
+      return [svg("text", { x: percent(position), y: "62%", "text-anchor": anchor, class: tight.has(tick) ? "" : "roomy" }, tick >= 10 ? String(tick) : tick.toFixed(tick >= 0.1 ? 2 : 3).replace(/(\.\d)0$/, "$1"))];
+    }),
+  );
+}
+
+/** The whole section. */
+export function relativeChart(context: Context): HTMLElement {
+  const { page } = context;
+  const margin = page.experiment.margin ?? DEFAULT_MARGIN;
+  const entries: Entry[] = page.steps.flatMap((step) => [...step.relative].sort((a, b) => a.variant - b.variant).map((relative) => ({ step, relative })));
+  const section = h("section", { id: "relative", "aria-labelledby": "relative-title" }, h("h2", { id: "relative-title" }, "Relative throughput"));
+  if (entries.length === 0) {
+    section.append(h("p", { class: "note" }, "No step has been finished by the base and another variant, so there is nothing to compare."));
+    return section;
+  }
+  const scale = ratioScale(entries.map((entry) => entry.relative), margin);
+  const wanted = new Set<Verdict>(VERDICTS);
+  let order: Order = "run";
+  const bodies = h("div", { class: "forest-body" });
+
+  const draw = (): void => {
+    const shown = entries.filter((entry) => wanted.has(entry.relative.verdict));
+    const groups: Entry[][] = [];
+    if (order === "effect") {
+      for (const entry of [...shown].sort((a, b) => a.relative.ratio - b.relative.ratio)) groups.push([entry]);
+    } else {
+      for (const entry of shown) {
+        const last = groups[groups.length - 1];
+        if (last?.[0]?.step === entry.step) last.push(entry);
+        else groups.push([entry]);
+      }
+    }
+    replace(
+      bodies,
+      h(
+        "table",
+        { class: "relative" },
+        h("caption", { class: "offscreen" }, `Throughput relative to ${variantName(context, context.base)}`),
+        h(
+          "thead",
+          {},
+          h("tr", {}, h("th", { scope: "col", class: "step" }, "Step"), h("th", { scope: "col", class: "variant" }, "Variant"), h("th", { scope: "col", class: "plot", "aria-label": "Chart" }, axis(scale)), h("th", { scope: "col", class: "number" }, "Ratio"), h("th", { scope: "col", class: "number change" }, "Change"), h("th", { scope: "col", class: "number range" }, "95% interval"), h("th", { scope: "col", class: "mark" }, "Verdict")),
+        ),
+        groups.map((group) => h("tbody", {}, group.map((entry, index) => row(context, entry, scale, margin, index === 0, group.length)))),
+      ),
+      shown.length === 0 && h("p", { class: "note" }, "No comparison has a verdict of the kinds chosen above."),
+    );
+  };
+
+  const counts = new Map(VERDICTS.map((verdict) => [verdict, entries.filter((entry) => entry.relative.verdict === verdict).length]));
+  const filters = VERDICTS.filter((verdict) => (counts.get(verdict) ?? 0) > 0).map((verdict) => {
+    const button = h("button", { type: "button", class: "chip", "aria-pressed": "true", "data-filter": verdict, "aria-label": `Show ${verdict}` }, verdictMark(verdict), h("span", { class: "minor" }, counts.get(verdict)));
+    button.addEventListener("click", () => {
+      if (wanted.has(verdict)) wanted.delete(verdict);
+      else wanted.add(verdict);
+      button.setAttribute("aria-pressed", String(wanted.has(verdict)));
+      draw();
+    });
+    return button;
+  });
+  const sorting = h("select", { "aria-label": "Order of the chart" }, h("option", { value: "run" }, "in order of the run"), h("option", { value: "effect" }, "largest loss first"));
+  sorting.addEventListener("change", () => {
+    order = sorting.value === "effect" ? "effect" : "run";
+    draw();
+  });
+
+  draw();
+  const unsure = entries.filter((entry) => entry.relative.low === null).length;
+  section.append(
+    h("div", { class: "bar" }, h("div", { class: "chips", role: "group", "aria-label": "Verdicts shown" }, filters), entries.length > 3 && h("label", { class: "pick" }, sorting)),
+    bodies,
+    h(
+      "p",
+      { class: "note" },
+      `Throughput of the variant divided by that of ${variantName(context, context.base)}, on a logarithmic axis; right of 1 is faster. Whiskers: 95% interval over blocks. Grey band: ±${(margin * 100).toFixed(1).replace(/\.0$/, "")}%, the margin under which a difference counts as small.`,
+      unsure > 0 && ` Hollow: ${unsure === entries.length && page.experiment.blocks === 1 ? "one block: no interval." : `${count(unsure, "comparison")} without an interval.`}`,
+    ),
+  );
+  return section;
+}

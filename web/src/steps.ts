@@ -1,0 +1,285 @@
+/** The list of steps: every panel's head at once, its plots only when it is open and in sight. */
+
+import { blocksOf, lines, seconds, shownTrials, stalledSeconds, hasFigure, type BlockChoice } from "./align";
+import { lookOf, swatch, variantName, type Context } from "./context";
+import { stepAnchor, type Step } from "./data";
+import { h, replace } from "./dom";
+import { DEFAULTS, allFigures, figuresFor, throughputFigure, GROUPS } from "./figures";
+import { count, ratio, short } from "./format";
+import { PlotGroup, type Inspection } from "./group";
+import { latencySection } from "./percentiles";
+import { onTheme } from "./theme";
+import { TimePlot } from "./timeplot";
+import { SIGN } from "./verdicts";
+
+const MAIN_HEIGHT = 230;
+const SIDE_HEIGHT = 74;
+
+/** What the reader chose to see in every step. */
+class Choice {
+  readonly figures = new Set<string>(DEFAULTS);
+  private readonly listeners = new Set<() => void>();
+
+  onChange(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  set(figure: string, shown: boolean): void {
+    if (shown) this.figures.add(figure);
+    else this.figures.delete(figure);
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** What a plot draws, and in which step. */
+export interface StepInspection extends Inspection {
+  step: string;
+  dop: number;
+}
+
+/** One step. */
+class StepPanel {
+  readonly element: HTMLElement;
+  private readonly body = h("div", { class: "step-body", hidden: true });
+  private readonly button: HTMLButtonElement;
+  private readonly plots = h("div", { class: "plots" });
+  private readonly group: PlotGroup;
+  private timed: TimePlot[] = [];
+  private block: BlockChoice;
+  private built = false;
+  private visible = false;
+  private width = 0;
+
+  constructor(
+    private readonly context: Context,
+    readonly step: Step,
+    private readonly choice: Choice,
+  ) {
+    this.group = new PlotGroup(Math.max(1, seconds(step)));
+    this.block = blocksOf(step)[0] ?? "all";
+    const id = stepAnchor(context.page, step);
+    this.button = h("button", { type: "button", class: "step-toggle", "aria-expanded": "false", "aria-controls": `${id}-body` }, h("span", { class: "arrow", "aria-hidden": "true" }), h("span", { class: "step-name" }, step.name), context.page.steps.some((other) => other.dop !== step.dop) && h("span", { class: "minor" }, `dop ${step.dop}`));
+    this.body.id = `${id}-body`;
+    this.element = h("section", { class: "step", id, "data-step": step.name, "data-dop": step.dop, "aria-label": `Step ${step.name}` }, h("div", { class: "step-head" }, h("h3", {}, this.button), this.glance()), this.body);
+    this.button.addEventListener("click", () => this.open(this.body.hidden));
+    choice.onChange(() => this.built && this.drawTimed());
+  }
+
+  /** The step at a glance: throughput of the base and every ratio with its verdict's sign. */
+  private glance(): HTMLElement {
+    const { context, step } = this;
+    const base = step.throughput[context.base];
+    return h(
+      "span",
+      { class: "glance" },
+      h("span", { class: "base-value" }, swatch(context, context.base), `${short(base)} ${step.unit}/s`),
+      [...step.relative]
+        .sort((a, b) => a.variant - b.variant)
+        .map((one) => h("span", { class: "ratio", "data-verdict": one.verdict, title: `${variantName(context, one.variant)}: ${one.verdict}` }, swatch(context, one.variant), h("span", { class: "offscreen" }, variantName(context, one.variant)), ratio(one.ratio), h("span", { class: "sign", "aria-label": one.verdict }, SIGN[one.verdict] ?? "?"))),
+    );
+  }
+
+  open(open: boolean): void {
+    this.body.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+    if (open && this.visible) this.build();
+  }
+
+  /** Called when the panel comes into sight or leaves it. */
+  seen(visible: boolean): void {
+    this.visible = visible;
+    if (visible && !this.body.hidden) this.build();
+  }
+
+  /** Builds the panel if the reader would see it when scrolling there. */
+  buildIfOpen(): void {
+    if (!this.body.hidden) this.build();
+  }
+
+  private build(): void {
+    if (this.built) return;
+    this.built = true;
+    const { context, step, group } = this;
+    const caption = h("p", { class: "note stalls" });
+    const zoom = h("span", { class: "zoom", "aria-live": "polite" });
+    const range = (): void => {
+      const [low, high] = group.range;
+      replace(zoom, group.zoomed() ? [`seconds ${Math.round(low)} to ${Math.round(high)} `, h("button", { type: "button", class: "quiet", onclick: () => group.reset() }, "show all")] : h("span", { class: "minor" }, "drag to zoom, double-click to reset"));
+    };
+    group.onRange(range);
+    range();
+    const bar = h("div", { class: "bar step-bar" }, this.legend(), h("span", { class: "controls" }, this.blockPicker(caption), this.figurePicker(), zoom));
+    this.body.append(bar, this.plots, caption);
+    this.width = this.body.clientWidth;
+    this.drawTimed();
+    this.describeStalls(caption);
+    const latencies = latencySection(context, step, group, this.width);
+    if (latencies) this.body.append(latencies);
+    new ResizeObserver(() => {
+      const width = this.plots.clientWidth;
+      if (width === this.width || width === 0) return;
+      this.width = width;
+      group.resize(width);
+    }).observe(this.body);
+    group.resize(this.width);
+    onTheme(() => group.restyle());
+  }
+
+  private legend(): HTMLElement {
+    const { context, group } = this;
+    return h(
+      "div",
+      { class: "chips legend-buttons", role: "group", "aria-label": "Variants shown" },
+      context.page.variants.map((variant, index) => {
+        const dash = lookOf(context, index).dash.length > 0;
+        const button = h("button", { type: "button", class: "chip", "data-variant": variant.name, "aria-pressed": "true", "data-dash": dash }, swatch(context, index), variant.name);
+        button.addEventListener("click", () => {
+          group.toggle(index);
+          button.setAttribute("aria-pressed", String(!group.hidden.has(index)));
+        });
+        button.addEventListener("mouseenter", () => group.setFocus(group.hidden.has(index) ? null : index));
+        button.addEventListener("mouseleave", () => group.setFocus(null));
+        return button;
+      }),
+    );
+  }
+
+  private blockPicker(caption: HTMLElement): HTMLElement | null {
+    const blocks = blocksOf(this.step);
+    if (blocks.length < 2) return null;
+    const select = h("select", { "aria-label": "Block shown", "data-control": "block" }, blocks.map((block) => h("option", { value: block }, `block ${block}`)), h("option", { value: "all" }, "all blocks"));
+    select.addEventListener("change", () => {
+      this.block = select.value === "all" ? "all" : Number(select.value);
+      this.drawTimed();
+      this.describeStalls(caption);
+    });
+    return h("label", { class: "pick" }, select);
+  }
+
+  private figurePicker(): HTMLElement | null {
+    const main = throughputFigure(this.context.page, this.step).keys[0];
+    const offered = allFigures(this.context.page).filter((figure) => figure.id !== main && hasFigure(this.step, figure));
+    if (offered.length === 0) return null;
+    const boxes: { box: HTMLInputElement; id: string }[] = [];
+    const groups = [...new Set(offered.map((figure) => figure.group))];
+    const picker = h(
+      "details",
+      { class: "picker" },
+      h("summary", {}, "plots"),
+      h(
+        "div",
+        { class: "picker-panel" },
+        groups.map((id) =>
+          h(
+            "fieldset",
+            {},
+            h("legend", {}, GROUPS.find(([group]) => group === id)?.[1] ?? id),
+            offered
+              .filter((figure) => figure.group === id)
+              .map((figure) => {
+                const box = h("input", { type: "checkbox", "data-figure": figure.id });
+                box.addEventListener("change", () => this.choice.set(figure.id, box.checked));
+                boxes.push({ box, id: figure.id });
+                return h("label", {}, box, figure.label);
+              }),
+          ),
+        ),
+        h("p", { class: "minor" }, "holds for every step"),
+      ),
+    );
+    const sync = (): void => boxes.forEach(({ box, id }) => (box.checked = this.choice.figures.has(id)));
+    sync();
+    this.choice.onChange(sync);
+    document.addEventListener("click", (event) => {
+      if (picker.open && !picker.contains(event.target as Node)) picker.open = false;
+    });
+    picker.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      picker.open = false;
+      picker.querySelector("summary")?.focus();
+    });
+    return picker;
+  }
+
+  /** Draws the plots over time anew, keeping range, cursor and hidden variants. */
+  private drawTimed(): void {
+    const { context, step, group, block } = this;
+    for (const plot of this.timed) plot.destroy();
+    this.timed = [];
+    const main = throughputFigure(context.page, step);
+    const trials = shownTrials(step, block);
+    const side = figuresFor(context.page, step, this.choice.figures);
+    const width = this.plots.clientWidth || this.width;
+    const hasMain = hasFigure(step, main);
+    replace(this.plots, !hasMain && h("p", { class: "note" }, step.trials.length === 0 ? "No trial of this step has been finished." : "This step has no throughput per second: it is one statement, or too short."));
+    const all = hasMain ? [main, ...side] : side;
+    all.forEach((figure, index) => {
+      const plot = new TimePlot({
+        context,
+        step,
+        group,
+        figure,
+        lines: lines(step, figure, block, group.length),
+        trials,
+        block,
+        width,
+        height: figure === main ? MAIN_HEIGHT : SIDE_HEIGHT,
+        labelled: figure === main || index === all.length - 1,
+        target: figure.keys[0] === "tp.insert" ? step.rate_target : undefined,
+      });
+      this.timed.push(plot);
+      this.plots.append(plot.element);
+    });
+  }
+
+  private describeStalls(caption: HTMLElement): void {
+    const { context, step, block } = this;
+    const parts = context.page.variants.flatMap((_, variant) => {
+      const trials = shownTrials(step, block).filter((trial) => trial.variant === variant);
+      const total = trials.reduce((sum, trial) => sum + stalledSeconds(trial.stalls), 0);
+      return total > 0 ? [h("span", { class: "value" }, swatch(context, variant), `${variantName(context, variant)} ${total} s`)] : [];
+    });
+    replace(caption, parts.length > 0 ? ["Stalls (ticks above the plots, shaded): ", parts] : block === "all" ? "No stalls." : "No stalls in this block.", step.rate_target !== undefined && ` Dashed line: the insert rate that was wanted, ${short(step.rate_target)}/s.`);
+  }
+
+  inspect(): StepInspection[] {
+    return this.group.all().map((drawing) => ({ step: this.step.name, dop: this.step.dop, ...drawing.inspect() }));
+  }
+}
+
+/** The section, and a way to see what its plots draw. */
+export function stepsSection(context: Context): { element: HTMLElement; inspect: () => StepInspection[]; openAnchor: (id: string) => void } {
+  const choice = new Choice();
+  const panels = context.page.steps.map((step) => new StepPanel(context, step, choice));
+  const byElement = new Map(panels.map((panel) => [panel.element as Element, panel]));
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) byElement.get(entry.target)?.seen(entry.isIntersecting);
+    },
+    { rootMargin: "300px 0px" },
+  );
+  for (const panel of panels) observer.observe(panel.element);
+  panels[0]?.open(true);
+  // The first is open from the start: ready when the reader gets there, but after the head has been painted.
+  requestAnimationFrame(() => window.setTimeout(() => panels[0]?.buildIfOpen(), 0));
+  window.addEventListener("beforeprint", () => panels.forEach((panel) => panel.buildIfOpen()));
+  const all = (open: boolean) => (): void => panels.forEach((panel) => panel.open(open));
+  const element = h(
+    "section",
+    { id: "steps", "aria-labelledby": "steps-title" },
+    h("h2", { id: "steps-title" }, "Steps over time"),
+    panels.length === 0
+      ? h("p", { class: "note" }, "No step has been measured.")
+      : h("div", { class: "bar" }, h("span", { class: "minor" }, `${count(panels.length, "step")} in order of the run, one value per second`), panels.length > 1 && h("span", { class: "controls" }, h("button", { type: "button", class: "quiet", onclick: all(true) }, "open all"), h("button", { type: "button", class: "quiet", onclick: all(false) }, "close all"))),
+    panels.map((panel) => panel.element),
+  );
+  return {
+    element,
+    inspect: () => panels.flatMap((panel) => panel.inspect()),
+    openAnchor: (id) => {
+      const panel = panels.find((one) => one.element.id === id);
+      panel?.open(true);
+      panel?.element.scrollIntoView();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+/** Opens pages in Debian's Chromium, with everything off that would go to the network. */
+import { chromium } from "playwright-core";
+
+const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+/** The browser; `CHROMIUM` names another than Debian's. */
+export function launch() {
+  return chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ARGUMENTS });
+}
+
+/** A page with a list of everything that went wrong or went to the network. */
+export async function openPage(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const problems = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(`console ${message.type()}: ${message.text()}`);
+  });
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) problems.push(`request: ${request.url()}`);
+  });
+  const from = performance.now();
+  await page.goto(url, { waitUntil: "load" });
+  await page.waitForFunction(() => window.steelyard !== undefined && (window.steelyard.page === null || window.steelyard.plots.length > 0 || window.steelyard.page.steps.length === 0));
+  return { page, problems, milliseconds: performance.now() - from, close: () => context.close() };
+}
