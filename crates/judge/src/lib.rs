@@ -1,1 +1,52 @@
-//! Statistics as pure functions: intervals, verdicts, CV, stalls.
+//! Statistics as pure functions: is a variant slower than the base, by how much, and how sure is that.
+//!
+//! This room knows no files and prints nothing. The unit of evidence is a *trial*: one variant going once through
+//! the steps. Trials come in randomised *blocks* (every variant once), so the value of the variant in block *i* is
+//! paired with the value of the base in the same block and whatever the machine did slowly cancels out.
+//!
+//! ```
+//! use judge::{compare, Margin, Verdict};
+//!
+//! let base    = [10210.0, 10190.0, 10250.0, 10205.0, 10180.0, 10230.0]; // rows/s in blocks 1 to 6
+//! let variant = [ 9540.0,  9510.0,  9570.0,  9525.0,  9520.0,  9560.0];
+//! let outcome = compare(&base, &variant, Margin::default()).unwrap();
+//!
+//! assert_eq!(outcome.verdict, Verdict::Regression);
+//! assert!((outcome.ratio - 0.934).abs() < 0.001);
+//! assert!(outcome.high.unwrap() < 0.98);
+//! ```
+//!
+//! How a verdict comes about:
+//!
+//! 1. `d_i = ln(variant_i / base_i)` for every block; the estimate is `exp(mean d)`.
+//! 2. The 95% interval is `exp(mean d ± t(k-1, 0.975) · s / √k)`, Student's t with `k-1` degrees of freedom.
+//! 3. Wholly below `1-δ`: [`Verdict::Regression`]. Wholly above `1+δ`: [`Verdict::Improvement`]. Wholly between:
+//!    [`Verdict::Equivalent`], even when it is sure that there is a (small) difference. Else
+//!    [`Verdict::Inconclusive`], with the number of further blocks needed.
+//! 4. Over many steps, [`control_false_discoveries`] takes back those regressions and improvements that are no more
+//!    than what so many tries bring up by chance.
+//!
+//! Seconds within one trial are autocorrelated: [`stalls`], [`trend`] and [`steady_from`] describe them, and never
+//! serve as evidence for a verdict.
+
+mod multiple;
+mod normal;
+mod paired;
+mod series;
+mod sign_flip;
+mod spread;
+mod stall;
+mod student;
+mod verdict;
+mod warning;
+
+pub use multiple::{FALSE_DISCOVERY_RATE, adjusted_p_values, control_false_discoveries};
+pub use normal::normal_cdf;
+pub use paired::{CONFIDENCE, Comparison, JudgeError, Side, compare, noise_floor};
+pub use series::{Trend, steady_from, trend};
+pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
+pub use spread::{cv_population, cv_sample, mean, median, quantile, sd_population, sd_sample};
+pub use stall::{STALL_SHARE, Span, Stalls, stalls};
+pub use student::{t_cdf, t_quantile};
+pub use verdict::{DEFAULT_MARGIN, MAX_FURTHER_BLOCKS, Margin, Verdict};
+pub use warning::{ENOUGH_BLOCKS, Warning};

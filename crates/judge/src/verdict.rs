@@ -1,0 +1,169 @@
+//! From an interval to a verdict, and how many blocks are missing for one.
+
+use std::fmt;
+
+use crate::student::t_quantile;
+
+/// What the user calls small when he says nothing else: 2%.
+pub const DEFAULT_MARGIN: f64 = 0.02;
+
+/// More further blocks than this are not proposed: the difference sits on the edge of the margin.
+pub const MAX_FURTHER_BLOCKS: u32 = 1000;
+
+/// What a comparison with the base says about the throughput of a variant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Slower by more than the margin: the whole interval lies below 1-δ.
+    Regression,
+    /// Faster by more than the margin: the whole interval lies above 1+δ.
+    Improvement,
+    /// The whole interval lies within the margin, whether or not it contains 1.
+    Equivalent,
+    /// The interval crosses an edge of the margin, or there is none.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The word for it, as tables and exports have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Improvement => "improvement",
+            Self::Equivalent => "equivalent",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// The margin δ as a fraction of the base's throughput, and the noise floor under which it never goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin {
+    /// What the user calls small, as a fraction: 0.02 is 2%.
+    pub asked: f64,
+    /// The 99th percentile of |ratio - 1| between identical variants (see [`crate::noise_floor`]); 0 when not known.
+    pub noise_floor: f64,
+}
+
+impl Default for Margin {
+    fn default() -> Self {
+        Self::of(DEFAULT_MARGIN)
+    }
+}
+
+impl Margin {
+    /// A margin without a known noise floor.
+    pub fn of(asked: f64) -> Self {
+        Self {
+            asked,
+            noise_floor: 0.0,
+        }
+    }
+
+    /// The margin in force: what was asked for, but not less than the noise floor.
+    pub fn used(&self) -> f64 {
+        self.asked.max(self.noise_floor)
+    }
+
+    /// The edges `ln(1-δ)` and `ln(1+δ)`.
+    pub(crate) fn log_edges(&self) -> (f64, f64) {
+        ((-self.used()).ln_1p(), self.used().ln_1p())
+    }
+
+    /// The verdict for an interval of log ratios.
+    pub(crate) fn verdict(&self, low: f64, high: f64) -> Verdict {
+        let (below, above) = self.log_edges();
+        if high < below {
+            Verdict::Regression
+        } else if low > above {
+            Verdict::Improvement
+        } else if low >= below && high <= above {
+            Verdict::Equivalent
+        } else {
+            Verdict::Inconclusive
+        }
+    }
+
+    /// How many blocks beyond `blocks` it takes until the interval decides, if mean and deviation of the log ratios
+    /// stay what they are: the smallest n with a decided `mean ± t(n-1) · sd/√n`. As the mean will move, about half
+    /// of all experiments need more. `None` above [`MAX_FURTHER_BLOCKS`].
+    pub(crate) fn further_blocks(&self, mean: f64, sd: f64, blocks: usize, p: f64) -> Option<u32> {
+        let decided = |further: u32| {
+            let n = blocks as f64 + f64::from(further);
+            let half = t_quantile(p, n - 1.0) * sd / n.sqrt();
+            self.verdict(mean - half, mean + half) != Verdict::Inconclusive
+        };
+        // The interval shrinks with every block around the same mean: once decided, always decided.
+        let (mut missing, mut enough) = (0, MAX_FURTHER_BLOCKS + 1);
+        while missing < enough {
+            let middle = missing + (enough - missing) / 2;
+            if decided(middle) {
+                enough = middle;
+            } else {
+                missing = middle + 1;
+            }
+        }
+        (enough <= MAX_FURTHER_BLOCKS).then_some(enough)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(low: f64, high: f64) -> Verdict {
+        Margin::default().verdict(f64::ln(low), f64::ln(high))
+    }
+
+    #[test]
+    fn intervals_and_their_verdicts() {
+        assert_eq!(verdict(0.90, 0.97), Verdict::Regression);
+        assert_eq!(verdict(0.90, 0.985), Verdict::Inconclusive);
+        assert_eq!(verdict(0.985, 0.995), Verdict::Equivalent, "sure but small");
+        assert_eq!(verdict(0.985, 1.015), Verdict::Equivalent);
+        assert_eq!(verdict(0.97, 1.03), Verdict::Inconclusive);
+        assert_eq!(verdict(1.01, 1.05), Verdict::Inconclusive);
+        assert_eq!(verdict(1.021, 1.05), Verdict::Improvement);
+    }
+
+    #[test]
+    fn noise_floor_widens_the_margin() {
+        let margin = Margin {
+            asked: 0.02,
+            noise_floor: 0.05,
+        };
+        assert_eq!(
+            margin.verdict(f64::ln(0.955), f64::ln(0.97)),
+            Verdict::Equivalent
+        );
+        let quiet = Margin {
+            asked: 0.02,
+            noise_floor: 0.001,
+        };
+        assert!((quiet.used() - 0.02).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn further_blocks_are_just_enough() {
+        let margin = Margin::default();
+        let (mean, sd) = (f64::ln(0.97), 0.02);
+        let further = margin.further_blocks(mean, sd, 6, 0.975).unwrap();
+        let decided = |n: u32| {
+            let half = t_quantile(0.975, f64::from(n - 1)) * sd / f64::from(n).sqrt();
+            margin.verdict(mean - half, mean + half) != Verdict::Inconclusive
+        };
+        assert!(further > 0);
+        assert!(decided(6 + further));
+        assert!(!decided(6 + further - 1));
+        assert_eq!(
+            margin.further_blocks((-0.02_f64).ln_1p(), 0.01, 6, 0.975),
+            None,
+            "on the very edge"
+        );
+    }
+}

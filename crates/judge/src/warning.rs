@@ -1,0 +1,91 @@
+//! What a reader must know beside a verdict.
+
+use std::fmt;
+
+/// Number of blocks from which on a comparison carries no warning about their number.
+///
+/// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so that no outcome of it
+/// could ever be called significant at 5%.
+pub const ENOUGH_BLOCKS: usize = 6;
+
+/// Not an error that prevents a comparison, but to be presented with it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A single block: nothing is known of the spread, so there is neither interval nor verdict.
+    OneBlock,
+    /// Fewer than [`ENOUGH_BLOCKS`] blocks.
+    TooFewBlocks {
+        /// How many there were.
+        blocks: usize,
+    },
+    /// The interval excludes 1, the sign-flip test does not reach 5%: the t interval leans on its assumption of
+    /// normal noise here, or a few blocks carry the difference.
+    SignFlipDisagrees {
+        /// Two-sided p value of the sign-flip test.
+        p: f64,
+    },
+    /// The plan's margin was smaller than the noise floor, so the noise floor was used.
+    MarginRaised {
+        /// The margin asked for.
+        asked: f64,
+        /// The one used.
+        used: f64,
+    },
+    /// Alone this would have been called a regression or an improvement; among so many comparisons it would not.
+    NotAmongMany {
+        /// How many comparisons were made.
+        comparisons: usize,
+        /// p value after Benjamini and Hochberg.
+        adjusted_p: f64,
+    },
+}
+
+impl Warning {
+    /// A short name of the kind of warning, for machines.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::OneBlock => "one-block",
+            Self::TooFewBlocks { .. } => "too-few-blocks",
+            Self::SignFlipDisagrees { .. } => "sign-flip-disagrees",
+            Self::MarginRaised { .. } => "margin-raised",
+            Self::NotAmongMany { .. } => "not-among-many",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneBlock => {
+                write!(
+                    f,
+                    "too few blocks: 1, so there is no interval and no verdict; run at least {ENOUGH_BLOCKS}"
+                )
+            }
+            Self::TooFewBlocks { blocks } => {
+                write!(
+                    f,
+                    "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before believing a verdict"
+                )
+            }
+            Self::SignFlipDisagrees { p } => write!(
+                f,
+                "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): look at the single blocks"
+            ),
+            Self::MarginRaised { asked, used } => write!(
+                f,
+                "margin raised from {:.1}% to {:.1}%: identical variants differ by that much here",
+                asked * 100.0,
+                used * 100.0
+            ),
+            Self::NotAmongMany {
+                comparisons,
+                adjusted_p,
+            } => write!(
+                f,
+                "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
+            ),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What must hold for any values.
+
+use judge::{Margin, Verdict, compare, control_false_discoveries, stalls, t_cdf, t_quantile};
+use proptest::prelude::*;
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * (a.abs() + b.abs() + 1.0)
+}
+
+fn pairs() -> impl Strategy<Value = Vec<(f64, f64)>> {
+    prop::collection::vec((10.0..1e6_f64, 10.0..1e6_f64), 2..14)
+}
+
+fn judged(pairs: &[(f64, f64)]) -> judge::Comparison {
+    let (base, variant): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    compare(&base, &variant, Margin::default()).expect("positive values")
+}
+
+proptest! {
+    #[test]
+    fn the_unit_does_not_matter(pairs in pairs(), scale in 1e-3..1e3_f64) {
+        let scaled: Vec<_> = pairs.iter().map(|(b, v)| (b * scale, v * scale)).collect();
+        let (one, other) = (judged(&pairs), judged(&scaled));
+        prop_assert!(near(one.ratio, other.ratio));
+        prop_assert!(near(one.low.unwrap(), other.low.unwrap()));
+        prop_assert!(near(one.high.unwrap(), other.high.unwrap()));
+    }
+
+    #[test]
+    fn swapping_the_sides_mirrors_everything(pairs in pairs()) {
+        let swapped: Vec<_> = pairs.iter().map(|(b, v)| (*v, *b)).collect();
+        let (one, other) = (judged(&pairs), judged(&swapped));
+        prop_assert!(near(one.ratio * other.ratio, 1.0));
+        prop_assert!(near(one.low.unwrap() * other.high.unwrap(), 1.0));
+        prop_assert!(near(one.high.unwrap() * other.low.unwrap(), 1.0));
+        prop_assert_eq!(one.sign_flip_p, other.sign_flip_p);
+    }
+
+    #[test]
+    fn the_order_of_blocks_changes_nothing((pairs, shuffled) in pairs().prop_flat_map(|p| (Just(p.clone()), Just(p).prop_shuffle()))) {
+        prop_assert_eq!(judged(&pairs), judged(&shuffled));
+    }
+
+    #[test]
+    fn the_interval_holds_the_ratio_and_the_verdict_follows_from_it(pairs in pairs()) {
+        let found = judged(&pairs);
+        let (low, high) = (found.low.unwrap(), found.high.unwrap());
+        prop_assert!(low <= found.ratio && found.ratio <= high);
+        let expected = if high < 0.98 { Verdict::Regression }
+            else if low > 1.02 { Verdict::Improvement }
+            else if low >= 0.98 && high <= 1.02 { Verdict::Equivalent }
+            else { Verdict::Inconclusive };
+        prop_assert_eq!(found.verdict, expected);
+        let outside = matches!(expected, Verdict::Regression | Verdict::Improvement);
+        prop_assert_eq!(found.margin_p.unwrap() < 0.05, outside);
+        prop_assert_eq!(found.further_blocks == Some(0), expected != Verdict::Inconclusive);
+        let p = found.sign_flip_p.unwrap();
+        prop_assert!(p >= 2.0_f64.powi(1 - found.blocks as i32) * (1.0 - 1e-12) && p <= 1.0);
+        let mut alone = [found.clone()];
+        control_false_discoveries(&mut alone);
+        prop_assert_eq!(&alone[0], &found);
+    }
+
+    #[test]
+    fn t_grows_and_inverts(p in 0.001..0.999_f64, freedom in 1.0..500.0_f64) {
+        let t = t_quantile(p, freedom);
+        prop_assert!((t_cdf(t, freedom) - p).abs() < 1e-11);
+        prop_assert!(t_cdf(t + 0.01, freedom) > t_cdf(t, freedom));
+    }
+
+    #[test]
+    fn stalls_lie_inside_and_apart(series in prop::collection::vec(prop_oneof![8 => 900.0..1100.0_f64, 2 => 0.0..100.0_f64, 1 => Just(f64::NAN)], 0..200)) {
+        let found = stalls(&series);
+        prop_assert!((0.0..=1.0).contains(&found.share));
+        prop_assert!(found.spans.iter().all(|span| span.from < span.to && span.to <= series.len()));
+        prop_assert!(found.spans.windows(2).all(|pair| pair[0].to < pair[1].from));
+    }
+}
