@@ -1,1 +1,29 @@
-//! The load engine: clients, pacing, histograms, per-second counts.
+//! The load engine: clients, pacing, histograms, counts per second.
+//!
+//! A client is a thread with a blocking socket of its own. It builds each message once and patches
+//! the drawn values into it, sends it with one system call, and reads the answer with one more
+//! where the answer fits into its buffer. It checks every answer.
+//!
+//! [`prepare`] connects all clients of a step and lets each parse its statements; nothing is
+//! measured yet. [`Ready::go`] starts them at one moment. [`Running`] can be watched, told which
+//! of several targets the load goes to, and ended. [`Running::join`] gives an [`Outcome`] for each
+//! target.
+//!
+//! Latency is measured from the time an operation was due: for a stream with a rate that is the
+//! time in its schedule, so that a server that stalls cannot hide behind a client that waits for
+//! it ("coordinated omission", Gil Tene).
+
+mod client;
+mod clock;
+mod engine;
+mod error;
+mod gate;
+mod outcome;
+mod tally;
+mod target;
+mod wire;
+
+pub use engine::{Load, Ready, Running, prepare};
+pub use error::{Error, ServerError};
+pub use outcome::{ClassOutcome, Failure, Outcome};
+pub use target::{Address, Target};

@@ -1,1 +1,68 @@
-//! The benchmarks as data: tables, steps, statements, how parameters are drawn.
+//! The benchmarks as data: tables, steps, statements and how their parameters are drawn.
+//!
+//! This room turns the workload part of a plan into a [`Benchmark`]: what to create, and then
+//! [`Phase`] after phase what each client sends, how fast, until when, and what answer is right.
+//! It opens no socket and reads no clock; the load engine does that and knows none of the
+//! benchmarks' names.
+//!
+//! ```
+//! use workload::{insert, Dialect, Phase};
+//! let plan = plan::InsertPlan { rows: 1000, indexed_rows: 500, ..plan::InsertPlan::default() };
+//! let benchmark = insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap();
+//! let Phase::Step(first) = &benchmark.phases[0] else { panic!() };
+//! assert_eq!(first.name, "l.i0");
+//! ```
+
+mod draw;
+pub mod insert;
+mod step;
+
+pub use draw::{Cell, Draw, Rng, Width, stream_seed};
+pub use step::{
+    Action, Benchmark, Class, End, Expect, Pace, Phase, Piece, Refresh, Role, Statement, Step,
+    Stream, Unit,
+};
+
+/// The SQL a server speaks, as far as statement texts differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// PostgreSQL of this major version (9.6 counts as 9).
+    Postgres {
+        /// Major version, for example 14.
+        major: u32,
+    },
+}
+
+impl Dialect {
+    /// PostgreSQL of the given major version.
+    pub fn postgres(major: u32) -> Dialect {
+        Dialect::Postgres { major }
+    }
+}
+
+/// A plan that this version of the benchmark cannot carry out on this server.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum Error {
+    /// The benchmark has no step of that name.
+    #[error("the {workload} benchmark has no step `{step}`; it has {known}. Correct `steps`")]
+    UnknownStep {
+        /// The benchmark.
+        workload: &'static str,
+        /// The step asked for.
+        step: String,
+        /// The steps there are, for the reader.
+        known: String,
+    },
+    /// The server's version lacks something the plan asks for.
+    #[error(
+        "{feature} needs PostgreSQL {needs} or later, this server is version {found}; drop the option or the variant"
+    )]
+    TooOld {
+        /// The option of the plan.
+        feature: &'static str,
+        /// The first major version that has it.
+        needs: u32,
+        /// The major version found.
+        found: u32,
+    },
+}

@@ -1,0 +1,113 @@
+//! What can go wrong between a client and a server.
+
+use std::fmt;
+use std::io;
+
+/// A failure of one client.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No connection came about.
+    #[error(
+        "cannot connect to {target}: {source}. Is the server up, and may user `{user}` connect?"
+    )]
+    Connect {
+        /// The address tried.
+        target: String,
+        /// The user tried.
+        user: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server wants an authentication that is not there.
+    #[error("the server wants {wanted}; {remedy}")]
+    Authentication {
+        /// What the server asked for.
+        wanted: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The server closed the connection or the system failed it.
+    #[error("the connection broke: {0}. The server may have died; see its log")]
+    Broken(#[from] io::Error),
+    /// The server sent something the protocol does not allow here.
+    #[error("unexpected message from the server: {0}")]
+    Protocol(String),
+    /// The server answered with an error.
+    #[error("{error} (statement: {statement})")]
+    Server {
+        /// What the server said.
+        error: Box<ServerError>,
+        /// The start of the statement.
+        statement: String,
+    },
+    /// The server answered, but not what is right.
+    #[error("wrong answer: expected {expected}, got {found} (statement: {statement})")]
+    WrongAnswer {
+        /// What would be right.
+        expected: String,
+        /// What came.
+        found: String,
+        /// The start of the statement.
+        statement: String,
+    },
+    /// A statement kept failing with an error that a retry should cure.
+    #[error("gave up after {attempts} attempts: {error} (statement: {statement})")]
+    RetriesExhausted {
+        /// Attempts made.
+        attempts: u32,
+        /// The last error.
+        error: Box<ServerError>,
+        /// The start of the statement.
+        statement: String,
+    },
+    /// The operating system refused a thread.
+    #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit of processes")]
+    Thread(io::Error),
+}
+
+impl Error {
+    /// The SQLSTATE, where the server gave one.
+    pub fn sqlstate(&self) -> Option<&str> {
+        match self {
+            Error::Server { error, .. } | Error::RetriesExhausted { error, .. } => {
+                Some(&error.sqlstate)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The fields of an error response that matter to a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerError {
+    /// Severity, for example `ERROR` or `FATAL`.
+    pub severity: String,
+    /// The five characters of the SQLSTATE.
+    pub sqlstate: String,
+    /// The message.
+    pub message: String,
+    /// The detail, empty where there is none.
+    pub detail: String,
+    /// The hint, empty where there is none.
+    pub hint: String,
+}
+
+impl ServerError {
+    /// Whether the same transaction may well succeed when tried again: serialization failure
+    /// (40001) and deadlock detected (40P01), as the PostgreSQL manual advises.
+    pub fn retryable(&self) -> bool {
+        matches!(self.sqlstate.as_str(), "40001" | "40P01")
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.severity, self.sqlstate, self.message)?;
+        for more in [&self.detail, &self.hint] {
+            if !more.is_empty() {
+                write!(f, "; {more}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! What came of a step.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2Serializer};
+use workload::Class;
+
+use crate::tally::{Tally, histogram};
+
+/// What came of a step on one target, over all its clients.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The target's name.
+    pub target: String,
+    /// Seconds that were measured: the step's time, or until the last leading stream was done.
+    pub seconds: f64,
+    /// Operations of the class that the step counts.
+    pub operations: u64,
+    /// Each class of statements.
+    pub classes: Vec<ClassOutcome>,
+    /// User CPU time of the client threads, in microseconds.
+    pub client_user_us: u64,
+    /// System CPU time of the client threads, in microseconds.
+    pub client_system_us: u64,
+    /// Context switches of the client threads, voluntary and not.
+    pub client_switches: u64,
+    /// Errors, the retried and the fatal.
+    pub failures: Vec<Failure>,
+    /// Why the step failed, where it did. Its figures are no results then.
+    pub fatal: Option<String>,
+}
+
+/// What came of one class of statements.
+#[derive(Debug)]
+pub struct ClassOutcome {
+    /// The class.
+    pub class: Class,
+    /// Operations in the step's time: rows for inserts and deletes, statements for queries.
+    pub operations: u64,
+    /// Statements (rounds) in the step's time.
+    pub statements: u64,
+    /// Rows in results.
+    pub rows: u64,
+    /// Scheduled statements that were not begun in the step's time.
+    pub missed: u64,
+    /// Operations in each second of the step.
+    pub per_second: Vec<u64>,
+    /// Longest latency in each second, in microseconds; 0 where nothing ended.
+    pub worst_us: Vec<u32>,
+    /// Latencies per statement in nanoseconds.
+    pub latency: Histogram<u64>,
+}
+
+impl ClassOutcome {
+    /// The latencies in HDR histogram's V2 encoding (values in nanoseconds).
+    pub fn serialized_latency(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Writing into memory can't fail, and the histogram's bounds are our own.
+        let _ = V2Serializer::new().serialize(&self.latency, &mut bytes);
+        bytes
+    }
+}
+
+/// An error that a server answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The class of the statement.
+    pub class: Class,
+    /// The SQLSTATE; empty where the failure was not the server's answer.
+    pub sqlstate: String,
+    /// What the server said first.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+    /// Whether a retry cured it.
+    pub retried: bool,
+}
+
+impl Outcome {
+    /// The figures of one class, if the step has it.
+    pub fn class(&self, class: Class) -> Option<&ClassOutcome> {
+        self.classes.iter().find(|outcome| outcome.class == class)
+    }
+
+    /// The retried errors.
+    pub fn retries(&self) -> u64 {
+        self.failures.iter().filter(|failure| failure.retried).map(|failure| failure.count).sum()
+    }
+}
+
+/// Adds up the tallies of a class's streams, over `seconds` measured seconds.
+pub fn sum<'a>(
+    class: Class,
+    tallies: impl Iterator<Item = &'a Tally>,
+    seconds: f64,
+) -> ClassOutcome {
+    let length = seconds.ceil().max(1.0) as usize;
+    let mut sum = ClassOutcome {
+        class,
+        operations: 0,
+        statements: 0,
+        rows: 0,
+        missed: 0,
+        per_second: vec![0; length],
+        worst_us: vec![0; length],
+        latency: histogram(),
+    };
+    for tally in tallies {
+        sum.operations += tally.operations;
+        sum.statements += tally.rounds;
+        sum.rows += tally.rows;
+        sum.missed += tally.missed;
+        for (into, from) in sum.per_second.iter_mut().zip(&tally.per_second) {
+            *into += u64::from(*from);
+        }
+        for (into, from) in sum.worst_us.iter_mut().zip(&tally.worst) {
+            *into = (*into).max(*from);
+        }
+        // The bounds are the same, so that nothing can be out of range.
+        for value in tally.latency.iter_recorded() {
+            sum.latency
+                .saturating_record_n(value.value_iterated_to(), u64::from(value.count_at_value()));
+        }
+    }
+    sum
+}
+
+/// Adds up retried errors of streams by class and SQLSTATE.
+pub fn retried<'a>(tallies: impl Iterator<Item = (Class, &'a Tally)>) -> Vec<Failure> {
+    let mut all: BTreeMap<(Class, &str), (&str, u64)> = BTreeMap::new();
+    for (class, tally) in tallies {
+        for (state, message, count) in &tally.retried {
+            all.entry((class, state)).or_insert((message, 0)).1 += count;
+        }
+    }
+    all.into_iter()
+        .map(|((class, state), (message, count))| Failure {
+            class,
+            sqlstate: state.to_owned(),
+            message: message.to_owned(),
+            count,
+            retried: true,
+        })
+        .collect()
+}

@@ -1,0 +1,133 @@
+//! What one client counts for one target: operations per second, latencies, rows.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use crate::error::Error;
+
+/// Highest latency that a histogram tells apart, in nanoseconds: an hour.
+const HIGHEST: u64 = 3_600_000_000_000;
+/// Significant decimal digits of a latency: an error of at most 1%. Three would take 100 KB for
+/// each client, more than all else it holds.
+const DIGITS: u8 = 2;
+
+/// An empty histogram of latencies in nanoseconds.
+pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
+    // The bounds are constants that the constructor accepts; the fallback can't fail either.
+    Histogram::new_with_bounds(1, HIGHEST, DIGITS)
+        .or_else(|_| Histogram::new(DIGITS))
+        .unwrap_or_else(|_| unreachable!("{DIGITS} is a valid number of digits"))
+}
+
+/// The counts of one client for one target.
+#[derive(Debug)]
+pub struct Tally {
+    /// Operations of rounds that ended within the step's time.
+    pub operations: u64,
+    /// Rounds that ended within the step's time.
+    pub rounds: u64,
+    /// Rounds begun and ended, also after the step's time.
+    pub all_rounds: u64,
+    /// Rows in results.
+    pub rows: u64,
+    /// Scheduled rounds that were not begun in time.
+    pub missed: u64,
+    /// Operations by the second in which their round ended.
+    pub per_second: Vec<u32>,
+    /// The longest latency by second, in microseconds.
+    pub worst: Vec<u32>,
+    /// Latencies in nanoseconds.
+    pub latency: Histogram<u32>,
+    /// Errors that a retry cured, by SQLSTATE.
+    pub retried: Vec<(String, String, u64)>,
+}
+
+impl Tally {
+    /// Counts for a step of `seconds` seconds, where that is known beforehand.
+    pub fn new(seconds: Option<f64>) -> Tally {
+        let room = seconds.map_or(64, |seconds| seconds.clamp(1.0, 100_000.0).ceil() as usize);
+        Tally {
+            operations: 0,
+            rounds: 0,
+            all_rounds: 0,
+            rows: 0,
+            missed: 0,
+            per_second: Vec::with_capacity(room),
+            worst: Vec::with_capacity(room),
+            latency: histogram(),
+            retried: Vec::new(),
+        }
+    }
+
+    /// A round ended `at` after the start, having taken `latency`. `in_time` tells whether that
+    /// was within the step's time: later ones count for latency only.
+    #[inline]
+    pub fn round(&mut self, at: Duration, latency: Duration, operations: u64, in_time: bool) {
+        self.all_rounds += 1;
+        let nanos = u64::try_from(latency.as_nanos()).unwrap_or(HIGHEST).clamp(1, HIGHEST);
+        self.latency.saturating_record(nanos);
+        if !in_time {
+            return;
+        }
+        self.rounds += 1;
+        self.operations += operations;
+        let second = at.as_secs() as usize;
+        if second >= self.per_second.len() {
+            self.per_second.resize(second + 1, 0);
+            self.worst.resize(second + 1, 0);
+        }
+        self.per_second[second] = self.per_second[second].saturating_add(operations as u32);
+        let micros = u32::try_from(latency.as_micros()).unwrap_or(u32::MAX);
+        self.worst[second] = self.worst[second].max(micros);
+    }
+
+    /// Scheduled rounds that never began, with how long each had waited by the step's end.
+    pub fn missed(&mut self, waited: impl Iterator<Item = Duration>) {
+        for wait in waited {
+            self.missed += 1;
+            let nanos = u64::try_from(wait.as_nanos()).unwrap_or(HIGHEST).clamp(1, HIGHEST);
+            self.latency.saturating_record(nanos);
+        }
+    }
+
+    /// An error after which the round was tried again.
+    pub fn retried(&mut self, error: &Error) {
+        let state = error.sqlstate().unwrap_or_default();
+        match self.retried.iter_mut().find(|(known, ..)| known == state) {
+            Some((.., count)) => *count += 1,
+            None => self.retried.push((state.to_owned(), error.to_string(), 1)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_count_in_the_second_they_end_in() {
+        let mut tally = Tally::new(Some(3.0));
+        let ms = Duration::from_millis;
+        tally.round(ms(500), ms(500), 50, true);
+        tally.round(ms(1500), ms(20), 50, true);
+        tally.round(ms(1999), ms(40), 50, true);
+        tally.round(ms(3100), ms(1101), 50, false);
+        assert_eq!(tally.per_second, [50, 100]);
+        assert_eq!(tally.worst, [500_000, 40_000]);
+        assert_eq!((tally.operations, tally.rounds, tally.all_rounds), (150, 3, 4));
+        assert_eq!(tally.latency.len(), 4);
+    }
+
+    #[test]
+    fn a_histogram_is_small_and_within_a_percent() {
+        let mut histogram = histogram::<u32>();
+        assert!(histogram.distinct_values() * 4 < 24 * 1024);
+        for value in [1_000u64, 13_700, 999_999, 123_456_789] {
+            histogram.reset();
+            histogram.record(value).unwrap();
+            let read = histogram.value_at_quantile(1.0) as f64;
+            assert!((read / value as f64 - 1.0).abs() < 0.01, "{value} {read}");
+        }
+    }
+}

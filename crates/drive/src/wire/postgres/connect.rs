@@ -1,0 +1,141 @@
+//! Connecting: startup and authentication, all in `postgres-protocol`'s terms.
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::authentication::{md5_hash, sasl};
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+
+use super::reply::fields;
+use super::socket::Socket;
+use crate::Target;
+use crate::error::Error;
+
+/// Connects and authenticates; the connection is ready for statements afterwards.
+pub fn connect(target: &Target) -> Result<Socket, Error> {
+    let socket = Socket::connect(&target.address).map_err(|source| Error::Connect {
+        target: target.address.to_string(),
+        user: target.user.clone(),
+        source,
+    })?;
+    let mut starting = Starting { socket, received: BytesMut::new(), target };
+    starting.start_up()?;
+    Ok(starting.socket)
+}
+
+struct Starting<'a> {
+    socket: Socket,
+    received: BytesMut,
+    target: &'a Target,
+}
+
+impl Starting<'_> {
+    fn start_up(&mut self) -> Result<(), Error> {
+        let parameters = [
+            ("user", self.target.user.as_str()),
+            ("database", self.target.database.as_str()),
+            ("application_name", "steelyard"),
+            ("client_encoding", "UTF8"),
+        ];
+        self.send(|out| frontend::startup_message(parameters, out))?;
+        loop {
+            match self.message()? {
+                Message::AuthenticationOk
+                | Message::ParameterStatus(_)
+                | Message::BackendKeyData(_)
+                | Message::NoticeResponse(_) => {}
+                Message::ReadyForQuery(_) => return Ok(()),
+                Message::AuthenticationCleartextPassword => {
+                    let password = self.password()?.to_owned();
+                    self.send(|out| frontend::password_message(password.as_bytes(), out))?;
+                }
+                Message::AuthenticationMd5Password(body) => {
+                    let user = self.target.user.as_bytes();
+                    let hash = md5_hash(user, self.password()?.as_bytes(), body.salt());
+                    self.send(|out| frontend::password_message(hash.as_bytes(), out))?;
+                }
+                Message::AuthenticationSasl(body) => {
+                    let mut mechanisms = Vec::new();
+                    let mut all = body.mechanisms();
+                    while let Some(mechanism) =
+                        all.next().map_err(|error| Error::Protocol(error.to_string()))?
+                    {
+                        mechanisms.push(mechanism.to_owned());
+                    }
+                    self.scram(&mechanisms)?;
+                }
+                Message::ErrorResponse(body) => {
+                    let error = Box::new(fields(&body)?);
+                    return Err(Error::Server { error, statement: "connect".to_owned() });
+                }
+                _ => return Err(unsupported("an authentication this client does not have")),
+            }
+        }
+    }
+
+    fn scram(&mut self, mechanisms: &[String]) -> Result<(), Error> {
+        if !mechanisms.iter().any(|mechanism| mechanism == sasl::SCRAM_SHA_256) {
+            return Err(unsupported(&mechanisms.join(", ")));
+        }
+        let password = self.password()?.as_bytes().to_vec();
+        let mut scram = sasl::ScramSha256::new(&password, sasl::ChannelBinding::unsupported());
+        let first = scram.message().to_vec();
+        self.send(|out| frontend::sasl_initial_response(sasl::SCRAM_SHA_256, &first, out))?;
+        let Message::AuthenticationSaslContinue(body) = self.expect_no_error()? else {
+            return Err(Error::Protocol("SCRAM was broken off".to_owned()));
+        };
+        scram.update(body.data())?;
+        let second = scram.message().to_vec();
+        self.send(|out| frontend::sasl_response(&second, out))?;
+        let Message::AuthenticationSaslFinal(body) = self.expect_no_error()? else {
+            return Err(Error::Protocol("SCRAM was broken off".to_owned()));
+        };
+        Ok(scram.finish(body.data())?)
+    }
+
+    fn expect_no_error(&mut self) -> Result<Message, Error> {
+        match self.message()? {
+            Message::ErrorResponse(body) => {
+                let error = Box::new(fields(&body)?);
+                Err(Error::Server { error, statement: "connect".to_owned() })
+            }
+            message => Ok(message),
+        }
+    }
+
+    fn password(&self) -> Result<&str, Error> {
+        self.target.password.as_deref().ok_or_else(|| Error::Authentication {
+            wanted: format!("a password for user `{}`", self.target.user),
+            remedy: "give one in the variant's url or in PGPASSWORD",
+        })
+    }
+
+    fn send(
+        &mut self,
+        build: impl FnOnce(&mut BytesMut) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        let mut out = BytesMut::new();
+        build(&mut out)?;
+        Ok(self.socket.send(&out)?)
+    }
+
+    fn message(&mut self) -> Result<Message, Error> {
+        loop {
+            match Message::parse(&mut self.received) {
+                Ok(Some(message)) => return Ok(message),
+                Ok(None) => {}
+                Err(error) => return Err(Error::Protocol(error.to_string())),
+            }
+            let mut piece = [0; 1024];
+            let length = self.socket.receive(&mut piece)?;
+            self.received.extend_from_slice(&piece[..length]);
+        }
+    }
+}
+
+fn unsupported(wanted: &str) -> Error {
+    Error::Authentication {
+        wanted: wanted.to_owned(),
+        remedy: "allow trust, password, md5 or scram-sha-256 for this user in pg_hba.conf",
+    }
+}

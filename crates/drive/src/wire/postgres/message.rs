@@ -1,0 +1,401 @@
+//! Messages built once and patched, or laid out anew where values vary in length, per execution.
+
+use std::sync::atomic::Ordering;
+
+use workload::{Draw, Piece, Statement, Width};
+
+use crate::clock::WallClock;
+use crate::wire::Source;
+
+/// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
+mod oid {
+    pub const INT8: u32 = 20;
+    pub const INT4: u32 = 23;
+    pub const VARCHAR: u32 = 1043;
+    pub const TIMESTAMP: u32 = 1114;
+}
+
+/// The type a drawn value is declared with.
+pub fn type_oid(draw: &Draw) -> u32 {
+    match draw {
+        Draw::Uniform { width: Width::Four, .. } => oid::INT4,
+        Draw::Uniform { width: Width::Eight, .. } | Draw::Between { .. } | Draw::Value(_) => {
+            oid::INT8
+        }
+        Draw::Now => oid::TIMESTAMP,
+        Draw::Filler { .. } => oid::VARCHAR,
+    }
+}
+
+/// A message ready to be sent after [`Template::draw`].
+#[derive(Debug)]
+pub enum Template {
+    /// All values have a fixed width: they are written over the old ones in place.
+    Patched {
+        /// The message.
+        bytes: Vec<u8>,
+        /// Where each value stands.
+        patches: Vec<(usize, Draw)>,
+    },
+    /// Some value varies in length: the message is laid out anew, without allocating.
+    Laid {
+        /// What the message consists of.
+        parts: Vec<Part>,
+        /// Values in binary with a length before each, or as SQL text.
+        binary: bool,
+        /// What follows the message whose length varies.
+        tail: Vec<u8>,
+        /// The message last laid out.
+        bytes: Vec<u8>,
+    },
+}
+
+/// A part of a message that is laid out anew.
+#[derive(Debug)]
+pub enum Part {
+    Bytes(Vec<u8>),
+    Value(Draw),
+    Rows { count: u32, separator: &'static [u8], row: Vec<Part> },
+}
+
+/// Bind's fixed beginning: no portal name, the statement's name, all parameters in binary.
+fn bind_head(name: &str, parameters: usize) -> Vec<u8> {
+    let mut bytes = vec![b'B', 0, 0, 0, 0, 0];
+    bytes.extend_from_slice(name.as_bytes());
+    bytes.push(0);
+    bytes.extend_from_slice(&1i16.to_be_bytes());
+    bytes.extend_from_slice(&1i16.to_be_bytes());
+    bytes.extend_from_slice(&(parameters as u16).to_be_bytes());
+    bytes
+}
+
+/// Bind's end: results as text.
+const BIND_END: [u8; 2] = [0, 0];
+/// Execute of the unnamed portal without a row limit, then Sync.
+const EXECUTE_SYNC: [u8; 15] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0, b'S', 0, 0, 0, 4];
+
+/// Sets the length of the message that `bytes` begins with, up to `end`.
+fn set_length(bytes: &mut [u8], end: usize) {
+    let length = (end - 1) as u32;
+    bytes[1..5].copy_from_slice(&length.to_be_bytes());
+}
+
+impl Template {
+    /// The message that binds and executes the prepared statement `name`.
+    pub fn bind(name: &str, statement: &Statement) -> Template {
+        let draws = statement.draws();
+        let mut bytes = bind_head(name, draws.len());
+        if draws.iter().all(|draw| draw.fixed_width()) {
+            let mut patches = Vec::with_capacity(draws.len());
+            for draw in draws {
+                let width = if type_oid(draw) == oid::INT4 { 4 } else { 8 };
+                bytes.extend_from_slice(&(width as u32).to_be_bytes());
+                patches.push((bytes.len(), draw.clone()));
+                bytes.resize(bytes.len() + width, 0);
+            }
+            bytes.extend_from_slice(&BIND_END);
+            let end = bytes.len();
+            set_length(&mut bytes, end);
+            bytes.extend_from_slice(&EXECUTE_SYNC);
+            return Template::Patched { bytes, patches };
+        }
+        let mut parts = vec![Part::Bytes(bytes)];
+        values_only(&statement.pieces, &mut parts);
+        parts.push(Part::Bytes(BIND_END.to_vec()));
+        Template::Laid { parts, binary: true, tail: EXECUTE_SYNC.to_vec(), bytes: Vec::new() }
+    }
+
+    /// The message that sends the statement as text.
+    pub fn query(statement: &Statement) -> Template {
+        let head = vec![b'Q', 0, 0, 0, 0];
+        if let [Piece::Text(text)] = statement.pieces.as_slice() {
+            let mut bytes = head;
+            bytes.extend_from_slice(text.as_bytes());
+            bytes.push(0);
+            let end = bytes.len();
+            set_length(&mut bytes, end);
+            return Template::Patched { bytes, patches: Vec::new() };
+        }
+        let mut parts = vec![Part::Bytes(head)];
+        parts.extend(statement.pieces.iter().map(text_part));
+        parts.push(Part::Bytes(vec![0]));
+        Template::Laid { parts, binary: false, tail: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Draws new values into the message.
+    #[inline]
+    pub fn draw(&mut self, source: &mut Source<'_>, clock: &mut WallClock) {
+        match self {
+            Template::Patched { bytes, patches } => {
+                for (at, draw) in patches {
+                    let value = number(draw, source, clock);
+                    if type_oid(draw) == oid::INT4 {
+                        bytes[*at..*at + 4].copy_from_slice(&(value as i32).to_be_bytes());
+                    } else {
+                        bytes[*at..*at + 8].copy_from_slice(&value.to_be_bytes());
+                    }
+                }
+            }
+            Template::Laid { parts, binary, tail, bytes } => {
+                clock.update();
+                bytes.clear();
+                for part in parts {
+                    if *binary {
+                        lay_binary(part, bytes, source, clock);
+                    } else {
+                        lay_text(part, bytes, source, clock);
+                    }
+                }
+                let end = bytes.len();
+                set_length(bytes, end);
+                bytes.extend_from_slice(tail);
+            }
+        }
+    }
+
+    /// The message as it stands.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Template::Patched { bytes, .. } | Template::Laid { bytes, .. } => bytes,
+        }
+    }
+}
+
+/// The pieces as parts of a text message.
+fn text_part(piece: &Piece) -> Part {
+    match piece {
+        Piece::Text(text) => Part::Bytes(text.as_bytes().to_vec()),
+        Piece::Value(draw) => Part::Value(draw.clone()),
+        Piece::Rows { count, row } => {
+            Part::Rows { count: *count, separator: b",", row: row.iter().map(text_part).collect() }
+        }
+    }
+}
+
+/// The values among the pieces, as parts of a Bind message.
+fn values_only(pieces: &[Piece], parts: &mut Vec<Part>) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(_) => {}
+            Piece::Value(draw) => parts.push(Part::Value(draw.clone())),
+            Piece::Rows { count, row } => {
+                let mut inner = Vec::new();
+                values_only(row, &mut inner);
+                parts.push(Part::Rows { count: *count, separator: b"", row: inner });
+            }
+        }
+    }
+}
+
+/// A value of fixed width.
+#[inline]
+fn number(draw: &Draw, source: &mut Source<'_>, clock: &mut WallClock) -> i64 {
+    let cell =
+        |index: usize| source.cells.get(index).map_or(0, |cell| cell.0.load(Ordering::Relaxed));
+    match draw {
+        Draw::Uniform { low, high, .. } => source.rng.range(*low, *high),
+        Draw::Between { low, high } => {
+            let (low, high) = (cell(low.0), cell(high.0));
+            source.rng.range(low, high.saturating_add(1))
+        }
+        Draw::Value(value) => cell(value.0),
+        Draw::Now => {
+            clock.update();
+            clock.postgres_micros()
+        }
+        Draw::Filler { .. } => 0,
+    }
+}
+
+#[inline]
+fn lay_binary(part: &Part, bytes: &mut Vec<u8>, source: &mut Source<'_>, clock: &mut WallClock) {
+    match part {
+        Part::Bytes(text) => bytes.extend_from_slice(text),
+        Part::Value(Draw::Filler { min, max }) => {
+            let mut text = [0; 20];
+            let length = source.rng.filler(*min, *max, &mut text);
+            bytes.extend_from_slice(&(length as u32).to_be_bytes());
+            bytes.extend_from_slice(&text[..length]);
+        }
+        Part::Value(Draw::Now) => {
+            bytes.extend_from_slice(&8u32.to_be_bytes());
+            bytes.extend_from_slice(&clock.postgres_micros().to_be_bytes());
+        }
+        Part::Value(draw) => {
+            let value = number(draw, source, clock);
+            if type_oid(draw) == oid::INT4 {
+                bytes.extend_from_slice(&4u32.to_be_bytes());
+                bytes.extend_from_slice(&(value as i32).to_be_bytes());
+            } else {
+                bytes.extend_from_slice(&8u32.to_be_bytes());
+                bytes.extend_from_slice(&value.to_be_bytes());
+            }
+        }
+        Part::Rows { count, row, .. } => {
+            for _ in 0..*count {
+                for part in row {
+                    lay_binary(part, bytes, source, clock);
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn lay_text(part: &Part, bytes: &mut Vec<u8>, source: &mut Source<'_>, clock: &mut WallClock) {
+    match part {
+        Part::Bytes(text) => bytes.extend_from_slice(text),
+        Part::Value(Draw::Filler { min, max }) => {
+            let mut text = [0; 20];
+            let length = source.rng.filler(*min, *max, &mut text);
+            bytes.push(b'\'');
+            bytes.extend_from_slice(&text[..length]);
+            bytes.push(b'\'');
+        }
+        Part::Value(Draw::Now) => {
+            bytes.push(b'\'');
+            bytes.extend_from_slice(clock.text());
+            bytes.push(b'\'');
+        }
+        Part::Value(draw) => decimal(number(draw, source, clock), bytes),
+        Part::Rows { count, separator, row } => {
+            for index in 0..*count {
+                if index > 0 {
+                    bytes.extend_from_slice(separator);
+                }
+                for part in row {
+                    lay_text(part, bytes, source, clock);
+                }
+            }
+        }
+    }
+}
+
+/// Appends a number in decimal.
+#[inline]
+fn decimal(value: i64, bytes: &mut Vec<u8>) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        bytes.push(b'-');
+    }
+    bytes.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::Padded;
+    use std::sync::atomic::AtomicI64;
+    use workload::{Cell, Expect, Rng};
+
+    fn drawn(mut template: Template, seed: u64, cells: &[i64]) -> Vec<u8> {
+        let cells: Vec<_> = cells.iter().map(|value| Padded(AtomicI64::new(*value))).collect();
+        let mut rng = Rng::new(seed);
+        let mut source = Source { rng: &mut rng, cells: &cells };
+        template.draw(&mut source, &mut WallClock::new());
+        template.bytes().to_vec()
+    }
+
+    fn select() -> Statement {
+        Statement {
+            pieces: vec![
+                Piece::Text("SELECT a FROM t WHERE b = ".into()),
+                Piece::Value(Draw::Uniform { low: 5, high: 6, width: Width::Four }),
+                Piece::Text(" AND c IN (".into()),
+                Piece::Value(Draw::Value(Cell(0))),
+                Piece::Text(")".into()),
+            ],
+            prepared: true,
+            expect: Expect::Success,
+        }
+    }
+
+    #[test]
+    fn a_patched_bind_is_what_postgres_protocol_builds() {
+        use postgres_protocol::IsNull;
+        use postgres_protocol::message::frontend;
+        let mut wanted = bytes::BytesMut::new();
+        frontend::bind(
+            "",
+            "s0",
+            [1],
+            [5i64, -9],
+            |value, out| {
+                if value == 5 {
+                    out.extend_from_slice(&5i32.to_be_bytes());
+                } else {
+                    out.extend_from_slice(&value.to_be_bytes());
+                }
+                Ok(IsNull::No)
+            },
+            [],
+            &mut wanted,
+        )
+        .ok()
+        .unwrap();
+        frontend::execute("", 0, &mut wanted).unwrap();
+        frontend::sync(&mut wanted);
+        assert_eq!(drawn(Template::bind("s0", &select()), 1, &[-9]), wanted);
+    }
+
+    #[test]
+    fn text_has_the_values_in_their_places() {
+        let bytes = drawn(Template::query(&select()), 1, &[-9]);
+        let text = b"SELECT a FROM t WHERE b = 5 AND c IN (-9)\0";
+        assert_eq!(bytes[0], b'Q');
+        assert_eq!(bytes[1..5], (text.len() as u32 + 4).to_be_bytes());
+        assert_eq!(&bytes[5..], text);
+    }
+
+    #[test]
+    fn rows_are_separated_and_drawn_apart() {
+        let row = vec![
+            Piece::Text("(".into()),
+            Piece::Value(Draw::Uniform { low: 0, high: 1_000_000, width: Width::Four }),
+            Piece::Text(",".into()),
+            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            Piece::Text(")".into()),
+        ];
+        let insert = Statement {
+            pieces: vec![Piece::Text("INSERT ".into()), Piece::Rows { count: 3, row }],
+            prepared: true,
+            expect: Expect::Affected(3),
+        };
+        let bytes = drawn(Template::query(&insert), 9, &[]);
+        let text = String::from_utf8(bytes[5..bytes.len() - 1].to_vec()).unwrap();
+        let rows: Vec<_> = text.strip_prefix("INSERT ").unwrap().split("),(").collect();
+        assert_eq!(rows.len(), 3);
+        assert_ne!(rows[0].trim_start_matches('('), rows[1]);
+
+        let bind = drawn(Template::bind("s1", &insert), 9, &[]);
+        let length = u32::from_be_bytes(bind[1..5].try_into().unwrap()) as usize;
+        assert_eq!(bind.len(), 1 + length + EXECUTE_SYNC.len());
+        assert_eq!(bind[1 + length], b'E');
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_message() {
+        let make = || Template::query(&select());
+        assert_eq!(drawn(make(), 4, &[1]), drawn(make(), 4, &[1]));
+    }
+
+    #[test]
+    fn decimals() {
+        for value in [0, 7, 10, -1, 99_999, i64::MAX, i64::MIN] {
+            let mut bytes = Vec::new();
+            decimal(value, &mut bytes);
+            assert_eq!(String::from_utf8(bytes).unwrap(), value.to_string());
+        }
+    }
+}

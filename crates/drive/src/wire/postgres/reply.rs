@@ -1,0 +1,349 @@
+//! Reads answers: walks over message headers in place and looks only where it must.
+
+use std::io;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::{ErrorResponseBody, Message};
+
+use super::socket::Socket;
+use crate::error::{Error, ServerError};
+use crate::wire::Reply;
+
+/// Room for one answer. A point or range query's answer fits; longer ones take more reads.
+const BUFFER: usize = 8 * 1024;
+/// No message that has to be kept whole may be longer than this.
+const LONGEST_KEPT: usize = 1024 * 1024;
+/// Tag and length of a message.
+const HEADER: usize = 5;
+
+/// The receiving side of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    buffer: Vec<u8>,
+    /// Received and not yet walked over: `buffer[start..end]`.
+    start: usize,
+    end: usize,
+    /// Transaction status of the last ReadyForQuery: I, T or E.
+    pub status: u8,
+}
+
+impl Receiver {
+    pub fn new() -> Receiver {
+        Receiver { buffer: vec![0; BUFFER], start: 0, end: 0, status: b'I' }
+    }
+
+    /// Makes `wanted` bytes from `start` on available.
+    fn fill(&mut self, socket: &mut Socket, wanted: usize) -> Result<(), Error> {
+        if self.end - self.start >= wanted {
+            return Ok(());
+        }
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.start + wanted > self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if wanted > self.buffer.len() {
+            self.buffer.resize(wanted, 0);
+        }
+        while self.end - self.start < wanted {
+            self.end += socket.receive(&mut self.buffer[self.end..])?;
+        }
+        Ok(())
+    }
+
+    /// Walks over `count` bytes whose content doesn't matter, however many they are.
+    fn skip(&mut self, socket: &mut Socket, mut count: usize) -> Result<(), Error> {
+        loop {
+            let here = (self.end - self.start).min(count);
+            self.start += here;
+            count -= here;
+            if count == 0 {
+                return Ok(());
+            }
+            (self.start, self.end) = (0, 0);
+            self.end = socket.receive(&mut self.buffer)?;
+        }
+    }
+
+    /// Reads one answer, up to and with ReadyForQuery. `row` gets the integers of the last row.
+    ///
+    /// An error that the server reports is returned only when the whole answer is read, so that
+    /// the connection stays usable.
+    pub fn answer(
+        &mut self,
+        socket: &mut Socket,
+        mut row: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Result<Reply, ServerError>, Error> {
+        let mut reply = Reply::default();
+        let mut failed = None;
+        loop {
+            self.fill(socket, HEADER)?;
+            let header = &self.buffer[self.start..self.start + HEADER];
+            let tag = header[0];
+            let length = u32::from_be_bytes([header[1], header[2], header[3], header[4]]) as usize;
+            if length < 4 {
+                return Err(Error::Protocol(format!(
+                    "message `{}` of length {length}",
+                    char::from(tag)
+                )));
+            }
+            let total = length + 1;
+            match tag {
+                b'D' => {
+                    reply.rows += 1;
+                    if let Some(row) = row.as_deref_mut() {
+                        integers(self.whole(socket, total)?, row)?;
+                    } else {
+                        self.skip(socket, total)?;
+                    }
+                }
+                b'C' => reply.affected += affected(self.whole(socket, total)?),
+                b'E' => {
+                    let message = BytesMut::from(self.whole(socket, total)?);
+                    // The first error is the cause; a FATAL may follow it.
+                    failed.get_or_insert(server_error(message)?);
+                }
+                b'Z' => {
+                    let message = self.whole(socket, total)?;
+                    self.status = message.get(HEADER).copied().unwrap_or(b'I');
+                    return Ok(failed.map_or(Ok(reply), Err));
+                }
+                // ParseComplete, BindComplete, CloseComplete, NoData, EmptyQueryResponse,
+                // PortalSuspended, RowDescription, ParameterDescription, ParameterStatus,
+                // NoticeResponse, NotificationResponse.
+                b'1' | b'2' | b'3' | b'n' | b'I' | b's' | b'T' | b't' | b'S' | b'N' | b'A' => {
+                    self.skip(socket, total)?;
+                }
+                other => {
+                    return Err(Error::Protocol(format!(
+                        "message `{}` in an answer",
+                        char::from(other).escape_default()
+                    )));
+                }
+            }
+            if failed.is_some() && self.start == self.end {
+                // After FATAL there is no ReadyForQuery; the server closes the connection.
+                if let Some(error) = failed.take_if(|error| error.severity != "ERROR") {
+                    return Ok(Err(error));
+                }
+            }
+        }
+    }
+
+    /// The whole message at the start; it counts as walked over.
+    fn whole(&mut self, socket: &mut Socket, total: usize) -> Result<&[u8], Error> {
+        if total > LONGEST_KEPT {
+            return Err(Error::Protocol(format!("a message of {total} bytes")));
+        }
+        self.fill(socket, total)?;
+        let message = &self.buffer[self.start..self.start + total];
+        self.start += total;
+        Ok(message)
+    }
+}
+
+/// Rows affected, from the tag of CommandComplete: the last word where it is a number and the
+/// command changes rows (`INSERT 0 100`, `DELETE 50`), else 0.
+fn affected(message: &[u8]) -> u64 {
+    let tag = message.get(HEADER..message.len() - 1).unwrap_or_default();
+    if tag.starts_with(b"SELECT") {
+        return 0;
+    }
+    let mut number = 0u64;
+    let mut place = 1u64;
+    for byte in tag.iter().rev().take_while(|byte| byte.is_ascii_digit()) {
+        number = number.saturating_add(u64::from(byte - b'0').saturating_mul(place));
+        place = place.saturating_mul(10);
+    }
+    number
+}
+
+/// The integers of a row in text format; what is no integer is an error.
+fn integers(message: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
+    row.clear();
+    let short = || Error::Protocol("a row shorter than it says".to_owned());
+    let count = message.get(HEADER..HEADER + 2).ok_or_else(short)?;
+    let count = u16::from_be_bytes([count[0], count[1]]);
+    let mut rest = &message[HEADER + 2..];
+    for _ in 0..count {
+        let (length, tail) = rest.split_first_chunk::<4>().ok_or_else(short)?;
+        let length = i32::from_be_bytes(*length);
+        rest = tail;
+        if length < 0 {
+            row.push(None);
+            continue;
+        }
+        let value = rest.get(..length as usize).ok_or_else(short)?;
+        rest = &rest[length as usize..];
+        let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+        let Some(number) = number else {
+            return Err(Error::Protocol(format!(
+                "`{}` where an integer was expected",
+                String::from_utf8_lossy(value)
+            )));
+        };
+        row.push(Some(number));
+    }
+    Ok(())
+}
+
+/// The fields of an ErrorResponse.
+fn server_error(mut message: BytesMut) -> Result<ServerError, Error> {
+    match Message::parse(&mut message) {
+        Ok(Some(Message::ErrorResponse(body))) => fields(&body),
+        _ => Err(Error::Protocol("a malformed error response".to_owned())),
+    }
+}
+
+/// The fields of an error response that matter to a person.
+pub fn fields(body: &ErrorResponseBody) -> Result<ServerError, Error> {
+    let mut error = ServerError::default();
+    let mut all = body.fields();
+    while let Some(field) =
+        all.next().map_err(|source: io::Error| Error::Protocol(source.to_string()))?
+    {
+        let value = String::from_utf8_lossy(field.value_bytes()).into_owned();
+        match field.type_() {
+            // V is the severity that is never translated (since 9.6); it comes after S.
+            b'V' | b'S' => error.severity = value,
+            b'C' => error.sqlstate = value,
+            b'M' => error.message = value,
+            b'D' => error.detail = value,
+            b'H' => error.hint = value,
+            _ => {}
+        }
+    }
+    Ok(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![tag];
+        bytes.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+        bytes.extend_from_slice(body);
+        bytes
+    }
+
+    /// What a receiver makes of bytes that arrive in pieces of `piece` bytes.
+    fn receive(bytes: &[u8], piece: usize) -> Result<Result<Reply, ServerError>, Error> {
+        let (mut server, client) = UnixStream::pair().unwrap();
+        let bytes = bytes.to_vec();
+        let sender = std::thread::spawn(move || {
+            for part in bytes.chunks(piece) {
+                if server.write_all(part).is_err() {
+                    break;
+                }
+            }
+        });
+        let answer = Receiver::new().answer(&mut Socket::Unix(client), None);
+        sender.join().unwrap();
+        answer
+    }
+
+    fn select_answer(rows: usize, width: usize) -> Vec<u8> {
+        let mut bytes = message(b'2', b"");
+        let mut row = 1u16.to_be_bytes().to_vec();
+        row.extend_from_slice(&(width as u32).to_be_bytes());
+        row.resize(row.len() + width, b'x');
+        for _ in 0..rows {
+            bytes.extend(message(b'D', &row));
+        }
+        bytes.extend(message(b'C', format!("SELECT {rows}\0").as_bytes()));
+        bytes.extend(message(b'Z', b"I"));
+        bytes
+    }
+
+    #[test]
+    fn answers_are_read_however_they_arrive() {
+        for (rows, width) in [(0, 0), (1, 10), (10, 100), (3, 20_000)] {
+            let bytes = select_answer(rows, width);
+            for piece in [1, 3, 7, 4096, 1 << 20] {
+                if piece < 100 && bytes.len() > 50_000 {
+                    continue;
+                }
+                let reply = receive(&bytes, piece).unwrap().unwrap();
+                assert_eq!(reply, Reply { rows: rows as u32, affected: 0 }, "{width} {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn affected_rows_come_from_the_tag() {
+        for (tag, rows) in [
+            ("INSERT 0 100", 100),
+            ("DELETE 7", 7),
+            ("UPDATE 0", 0),
+            ("SELECT 12", 0),
+            ("CREATE INDEX", 0),
+            ("COMMIT", 0),
+            ("", 0),
+        ] {
+            assert_eq!(affected(&message(b'C', format!("{tag}\0").as_bytes())), rows, "{tag}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_reported_when_the_answer_is_complete() {
+        let body = b"SERROR\0VERROR\0C40P01\0Mdeadlock detected\0DProcess 1 waits.\0\0";
+        let mut bytes = message(b'2', b"");
+        bytes.extend(message(b'E', body));
+        bytes.extend(message(b'Z', b"E"));
+        let error = receive(&bytes, 5).unwrap().unwrap_err();
+        assert!(error.retryable());
+        assert_eq!(error.to_string(), "ERROR 40P01: deadlock detected; Process 1 waits.");
+    }
+
+    #[test]
+    fn a_fatal_error_ends_the_answer() {
+        let bytes = message(b'E', b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
+        let error = receive(&bytes, 1000).unwrap().unwrap_err();
+        assert_eq!(error.sqlstate, "57P01");
+    }
+
+    #[test]
+    fn a_closed_connection_is_an_error() {
+        assert!(matches!(receive(&message(b'2', b""), 10), Err(Error::Broken(_))));
+    }
+
+    #[test]
+    fn rows_of_integers_are_read() {
+        let mut body = 3u16.to_be_bytes().to_vec();
+        for value in [Some("17"), None, Some("-3")] {
+            let length = value.map_or(-1, |text| text.len() as i32);
+            body.extend_from_slice(&length.to_be_bytes());
+            body.extend_from_slice(value.unwrap_or_default().as_bytes());
+        }
+        let mut row = Vec::new();
+        integers(&message(b'D', &body), &mut row).unwrap();
+        assert_eq!(row, [Some(17), None, Some(-3)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = receive(&bytes, 50);
+            let mut row = Vec::new();
+            let _ = integers(&bytes, &mut row);
+            if !bytes.is_empty() {
+                let _ = affected(&bytes);
+            }
+        }
+
+        #[test]
+        fn mangled_answers_never_panic(at in 0usize..200, with: u8) {
+            let mut bytes = select_answer(3, 20);
+            let at = at % bytes.len();
+            bytes[at] = with;
+            let _ = receive(&bytes, 64);
+        }
+    }
+}

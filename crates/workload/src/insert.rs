@@ -1,0 +1,494 @@
+//! The insert benchmark: inserts in primary key order without and with secondary indexes, then
+//! range and point queries beside rate-limited inserts.
+//!
+//! Rows are counted over all clients. Each client's share is rounded up to whole statements, so
+//! that a step may insert a few rows more than asked for.
+
+use plan::{InsertPlan, Tables};
+
+use crate::draw::{Cell, Draw, Width};
+use crate::step::{
+    Action, Benchmark, Class, End, Expect, Pace, Phase, Piece, Refresh, Role, Statement, Step,
+    Stream, Unit,
+};
+use crate::{Dialect, Error};
+
+/// The steps in their usual order.
+pub const STEPS: [&str; 10] =
+    ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+
+/// Rows per statement and commit of l.i0.
+const LOAD_BATCH: u32 = 100;
+/// Rows per statement and commit of l.i1 and of the insert streams beside queries.
+const INSERT_BATCH: u32 = 50;
+/// Rows per statement and commit of l.i2.
+const SMALL_BATCH: u32 = 5;
+/// Rounds between two looks at the table's current minimum or maximum.
+const REFRESH_EVERY: u32 = 100;
+/// Ids in one point query.
+const POINT_IDS: usize = 10;
+/// Queries have to find at least this many rows in the mean, of 10 at most: fewer say that they
+/// ran against an empty or a wrong table. Tables under [`LEAST_ROWS_CHECKED`] rows are exempt.
+const LEAST_MEAN_ROWS: f64 = 5.0;
+/// See [`LEAST_MEAN_ROWS`].
+const LEAST_ROWS_CHECKED: u64 = 50_000;
+
+/// Name and columns of the secondary indexes, in the order of creation.
+const INDEXES: [(&str, &str); 3] = [
+    ("marketsegment", "productid, customerid, price"),
+    ("registersegment", "cashregisterid, customerid, price"),
+    ("pdc", "price, dateandtime, customerid"),
+];
+
+/// Cells that each table has.
+const CELLS_PER_TABLE: usize = 3;
+
+fn lowest_id(table: usize) -> Cell {
+    Cell(table * CELLS_PER_TABLE)
+}
+fn highest_id(table: usize) -> Cell {
+    Cell(table * CELLS_PER_TABLE + 1)
+}
+fn inserted_rows(table: usize) -> Cell {
+    Cell(table * CELLS_PER_TABLE + 2)
+}
+
+/// The benchmark of `plan` for `dop` clients.
+///
+/// # Errors
+///
+/// [`Error::TooOld`] when the server's version lacks partitions, [`Error::UnknownStep`] for a step
+/// that is not in [`STEPS`] (or the alias of one).
+pub fn benchmark(plan: &InsertPlan, dop: u32, dialect: Dialect) -> Result<Benchmark, Error> {
+    Builder { plan, dop, dialect }.benchmark()
+}
+
+struct Builder<'a> {
+    plan: &'a InsertPlan,
+    dop: u32,
+    dialect: Dialect,
+}
+
+impl Builder<'_> {
+    fn benchmark(&self) -> Result<Benchmark, Error> {
+        let Dialect::Postgres { major } = self.dialect;
+        if self.plan.partitions > 0 && major < 11 {
+            return Err(Error::TooOld { feature: "partitions", needs: 11, found: major });
+        }
+        let mut phases = Vec::new();
+        let mut rows = 0;
+        for name in &self.plan.steps {
+            let name = canonical(name);
+            match name {
+                "l.i0" => {
+                    let step = self.load(name, self.plan.rows, LOAD_BATCH, false);
+                    rows += inserted_by(&step);
+                    phases.push(Phase::Step(step));
+                }
+                "l.x" if self.plan.secondary_indexes == 0 => {}
+                "l.x" => phases.push(Phase::Step(self.create_indexes(rows))),
+                "l.i1" => {
+                    let share = self.plan.indexed_rows - self.plan.indexed_rows / 5;
+                    let step = self.load(name, share, INSERT_BATCH, true);
+                    rows += self.kept(inserted_by(&step));
+                    phases.push(Phase::Step(step));
+                }
+                "l.i2" => {
+                    let step = self.load(name, self.plan.indexed_rows / 5, SMALL_BATCH, true);
+                    rows += self.kept(inserted_by(&step));
+                    phases.push(Phase::Step(step));
+                    phases.push(Phase::Settle { rows });
+                }
+                _ => phases.push(Phase::Step(self.read_write(name, rows)?)),
+            }
+        }
+        Ok(Benchmark {
+            setup: (0..self.table_count()).flat_map(|table| self.create_table(table)).collect(),
+            tables: (0..self.table_count()).map(table_name).collect(),
+            phases,
+        })
+    }
+
+    /// Rows by which the tables grow when so many are inserted.
+    fn kept(&self, inserted: u64) -> u64 {
+        if self.plan.delete_per_insert { 0 } else { inserted }
+    }
+
+    fn table_count(&self) -> usize {
+        match self.plan.tables {
+            Tables::PerClient => self.dop as usize,
+            Tables::Shared => 1,
+        }
+    }
+
+    fn table_of(&self, client: u32) -> usize {
+        match self.plan.tables {
+            Tables::PerClient => client as usize,
+            Tables::Shared => 0,
+        }
+    }
+
+    fn create_table(&self, table: usize) -> Vec<String> {
+        let name = table_name(table);
+        let partitions = self.plan.partitions;
+        let by = if partitions > 0 { " PARTITION BY RANGE (transactionid)" } else { "" };
+        let mut statements = vec![format!(
+            "CREATE TABLE {name} (transactionid bigserial NOT NULL, \
+             dateandtime timestamp without time zone, cashregisterid int NOT NULL, \
+             customerid int NOT NULL, productid int NOT NULL, price int NOT NULL, \
+             data varchar(4000), PRIMARY KEY (transactionid)){by}"
+        )];
+        if partitions > 0 {
+            let all = self.plan.rows + self.plan.indexed_rows;
+            let share = all.div_ceil(self.table_count() as u64).div_ceil(u64::from(partitions));
+            for part in 0..partitions {
+                let from = bound(part, share, "MINVALUE");
+                let to = if part + 1 == partitions {
+                    "MAXVALUE".to_owned()
+                } else {
+                    bound(part + 1, share, "MINVALUE")
+                };
+                statements.push(format!(
+                    "CREATE TABLE {name}_p{part} PARTITION OF {name} FOR VALUES FROM ({from}) TO ({to})"
+                ));
+            }
+        }
+        statements.push(format!("ALTER SEQUENCE {name}_transactionid_seq CACHE 1000"));
+        statements
+    }
+
+    /// l.i0, l.i1, l.i2: inserts as fast as possible until all rows are in.
+    fn load(&self, name: &str, rows: u64, batch: u32, indexed: bool) -> Step {
+        let statements = rows.div_ceil(u64::from(batch));
+        let dop = u64::from(self.dop);
+        let mut streams = Vec::new();
+        for client in 0..self.dop {
+            let share = statements / dop + u64::from(u64::from(client) < statements % dop);
+            streams.push(self.insert(client, batch, Pace::Free, End::Rounds(share), Role::Lead));
+            if indexed && self.plan.delete_per_insert {
+                streams.push(self.delete(client, batch));
+            }
+        }
+        if indexed {
+            streams.extend(self.hold());
+        }
+        self.step(name, Unit::Rows, Class::Insert, streams)
+    }
+
+    /// l.x: each client indexes its own table, one index after another.
+    fn create_indexes(&self, rows: u64) -> Step {
+        let streams = (0..self.table_count())
+            .map(|table| {
+                let name = table_name(table);
+                let statements: Vec<_> = INDEXES[..self.plan.secondary_indexes as usize]
+                    .iter()
+                    .map(|(index, columns)| {
+                        Statement::plain(
+                            format!("CREATE INDEX {name}_{index} ON {name} ({columns})"),
+                            Expect::Success,
+                        )
+                    })
+                    .collect();
+                Stream {
+                    client: table as u32,
+                    class: Class::Define,
+                    role: Role::Lead,
+                    script: (0..statements.len()).map(Action::Run).collect(),
+                    operations_per_round: statements.len() as u64,
+                    statements,
+                    pace: Pace::Free,
+                    end: End::Rounds(1),
+                    refresh: None,
+                    adds_to: None,
+                    least_mean_rows: None,
+                }
+            })
+            .collect();
+        let mut step = self.step("l.x", Unit::Rows, Class::Define, streams);
+        step.operations = Some(rows);
+        step
+    }
+
+    /// qr… and qp…: queries as fast as possible beside inserts at a fixed rate.
+    fn read_write(&self, name: &str, rows: u64) -> Result<Step, Error> {
+        let unknown = || Error::UnknownStep {
+            workload: "insert",
+            step: name.to_owned(),
+            known: STEPS.join(", "),
+        };
+        let (range, rate) = match name.split_at_checked(2) {
+            Some(("qr", rate)) => (true, rate),
+            Some(("qp", rate)) => (false, rate),
+            _ => return Err(unknown()),
+        };
+        let rate: u32 = rate.parse().map_err(|_| unknown())?;
+        if rate == 0 {
+            return Err(unknown());
+        }
+        let mut streams = Vec::new();
+        for client in 0..self.dop {
+            let mut queries =
+                if range { self.range_queries(client) } else { self.point_queries(client) };
+            if rows / (self.table_count() as u64) < LEAST_ROWS_CHECKED {
+                queries.least_mean_rows = None;
+            }
+            streams.push(queries);
+            let pace = Pace::Rate(f64::from(rate) / f64::from(INSERT_BATCH));
+            streams.push(self.insert(client, INSERT_BATCH, pace, End::Time, Role::Lead));
+            if self.plan.delete_per_insert {
+                streams.push(self.delete(client, INSERT_BATCH));
+            }
+        }
+        streams.extend(self.hold());
+        let mut step = self.step(name, Unit::Queries, Class::Query, streams);
+        step.seconds = Some(f64::from(self.plan.read_write_seconds));
+        step.insert_target = Some(f64::from(rate) * f64::from(self.dop));
+        Ok(step)
+    }
+
+    fn step(&self, name: &str, unit: Unit, counted: Class, streams: Vec<Stream>) -> Step {
+        Step {
+            name: name.to_owned(),
+            dop: self.dop,
+            unit,
+            counted,
+            streams,
+            cells: self.table_count() * CELLS_PER_TABLE,
+            seconds: None,
+            operations: None,
+            insert_target: None,
+        }
+    }
+
+    fn insert(&self, client: u32, batch: u32, pace: Pace, end: End, role: Role) -> Stream {
+        let table = self.table_of(client);
+        let int = |high| Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four });
+        let comma = || Piece::Text(",".to_owned());
+        let row = vec![
+            Piece::Text("(".to_owned()),
+            Piece::Value(Draw::Now),
+            comma(),
+            int(1000),
+            comma(),
+            int(100_000),
+            comma(),
+            int(10_000),
+            comma(),
+            int(500),
+            comma(),
+            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            Piece::Text(")".to_owned()),
+        ];
+        let text = format!(
+            "INSERT INTO {} (dateandtime, cashregisterid, customerid, productid, price, data) VALUES ",
+            table_name(table)
+        );
+        Stream {
+            client,
+            class: Class::Insert,
+            role,
+            statements: vec![Statement {
+                pieces: vec![Piece::Text(text), Piece::Rows { count: batch, row }],
+                prepared: self.plan.prepared_inserts,
+                expect: Expect::Affected(u64::from(batch)),
+            }],
+            script: vec![Action::Run(0)],
+            operations_per_round: u64::from(batch),
+            pace,
+            end,
+            refresh: None,
+            adds_to: Some(inserted_rows(table)),
+            least_mean_rows: None,
+        }
+    }
+
+    /// Deletes the oldest rows, as many as the client's inserts have added.
+    ///
+    /// It starts at the lowest id known to be left, since looking for the minimum from the start
+    /// of the index would read over all that was deleted and not yet vacuumed.
+    fn delete(&self, client: u32, batch: u32) -> Stream {
+        let table = self.table_of(client);
+        let name = table_name(table);
+        let lowest = lowest_id(table);
+        let statement = Statement {
+            pieces: vec![
+                Piece::Text(format!(
+                    "DELETE FROM {name} WHERE transactionid IN \
+                     (SELECT transactionid FROM {name} WHERE transactionid >= "
+                )),
+                Piece::Value(Draw::Value(lowest)),
+                Piece::Text(format!(" ORDER BY transactionid LIMIT {batch})")),
+            ],
+            prepared: self.plan.prepared_inserts,
+            expect: Expect::Affected(u64::from(batch)),
+        };
+        let minimum = Statement {
+            pieces: vec![
+                Piece::Text(format!(
+                    "SELECT min(transactionid) FROM {name} WHERE transactionid >= "
+                )),
+                Piece::Value(Draw::Value(lowest)),
+            ],
+            prepared: false,
+            expect: Expect::Rows { min: 1, max: 1 },
+        };
+        Stream {
+            client,
+            class: Class::Delete,
+            role: Role::Background,
+            statements: vec![statement],
+            script: vec![Action::Run(0)],
+            operations_per_round: u64::from(batch),
+            pace: Pace::Follow(inserted_rows(table)),
+            end: End::CaughtUp,
+            refresh: Some(Refresh { every: REFRESH_EVERY, statement: minimum, into: vec![lowest] }),
+            adds_to: Some(lowest),
+            least_mean_rows: None,
+        }
+    }
+
+    fn range_queries(&self, client: u32) -> Stream {
+        let name = table_name(self.table_of(client));
+        let query = |columns: &str, condition: &str, high: i64| Statement {
+            pieces: vec![
+                Piece::Text(format!("SELECT {columns} FROM {name} WHERE ({condition} ")),
+                Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four }),
+                Piece::Text(format!(") ORDER BY {columns} LIMIT 10")),
+            ],
+            prepared: self.plan.prepared_queries,
+            expect: Expect::Rows { min: 0, max: 10 },
+        };
+        self.queries(
+            client,
+            vec![
+                query("productid, customerid, price", "productid >=", 10_000),
+                query("cashregisterid, customerid, price", "cashregisterid >", 1000),
+                query("price, dateandtime, customerid", "price >=", 500),
+            ],
+            None,
+        )
+    }
+
+    fn point_queries(&self, client: u32) -> Stream {
+        let table = self.table_of(client);
+        let name = table_name(table);
+        let (low, high) = (lowest_id(table), highest_id(table));
+        let mut pieces = vec![Piece::Text(format!(
+            "SELECT transactionid, productid, data FROM {name} WHERE transactionid IN ("
+        ))];
+        for index in 0..POINT_IDS {
+            if index > 0 {
+                pieces.push(Piece::Text(", ".to_owned()));
+            }
+            pieces.push(Piece::Value(Draw::Between { low, high }));
+        }
+        pieces.push(Piece::Text(")".to_owned()));
+        let statement = Statement {
+            pieces,
+            prepared: self.plan.prepared_queries,
+            expect: Expect::Rows { min: 0, max: POINT_IDS as u32 },
+        };
+        // With deletes the delete stream keeps the minimum: to ask the server for it would read
+        // over the dead entries at the low end of the index and charge that to the queries.
+        let (columns, into) = if self.plan.delete_per_insert {
+            ("max(transactionid)", vec![high])
+        } else {
+            ("min(transactionid), max(transactionid)", vec![low, high])
+        };
+        let refresh = Refresh {
+            every: REFRESH_EVERY,
+            statement: Statement::plain(
+                format!("SELECT {columns} FROM {name}"),
+                Expect::Rows { min: 1, max: 1 },
+            ),
+            into,
+        };
+        self.queries(client, vec![statement], Some(refresh))
+    }
+
+    fn queries(&self, client: u32, statements: Vec<Statement>, refresh: Option<Refresh>) -> Stream {
+        let script = match statements.len() {
+            1 => vec![Action::Run(0)],
+            count => vec![Action::Choose((0..count).collect())],
+        };
+        Stream {
+            client,
+            class: Class::Query,
+            role: Role::Lead,
+            statements,
+            script,
+            operations_per_round: 1,
+            pace: Pace::Free,
+            end: End::Time,
+            refresh,
+            adds_to: None,
+            least_mean_rows: Some(LEAST_MEAN_ROWS),
+        }
+    }
+
+    /// One connection that keeps a snapshot open, so that nothing it could see can be vacuumed.
+    fn hold(&self) -> Option<Stream> {
+        let seconds = self.plan.hold_transaction_seconds;
+        if seconds == 0 {
+            return None;
+        }
+        let snapshot = format!("SELECT transactionid FROM {} LIMIT 1", table_name(0));
+        Some(Stream {
+            client: self.dop,
+            class: Class::Hold,
+            role: Role::Background,
+            statements: vec![
+                Statement::plain("BEGIN ISOLATION LEVEL REPEATABLE READ", Expect::Success),
+                Statement::plain(snapshot, Expect::Rows { min: 0, max: 1 }),
+                Statement::plain("COMMIT", Expect::Success),
+            ],
+            script: vec![
+                Action::Run(0),
+                Action::Run(1),
+                Action::Rest(u64::from(seconds) * 1000),
+                Action::Run(2),
+            ],
+            operations_per_round: 1,
+            pace: Pace::Free,
+            end: End::CaughtUp,
+            refresh: None,
+            adds_to: None,
+            least_mean_rows: None,
+        })
+    }
+}
+
+/// `pi1` for table 0, and so on.
+fn table_name(table: usize) -> String {
+    format!("pi{}", table + 1)
+}
+
+/// Lower bound of a range partition.
+fn bound(part: u32, share: u64, first: &str) -> String {
+    if part == 0 { first.to_owned() } else { (u64::from(part) * share + 1).to_string() }
+}
+
+/// Rows that the insert streams of a load step insert.
+fn inserted_by(step: &Step) -> u64 {
+    step.streams
+        .iter()
+        .filter(|stream| stream.class == Class::Insert)
+        .map(|stream| match stream.end {
+            End::Rounds(rounds) => rounds * stream.operations_per_round,
+            End::Time | End::CaughtUp => 0,
+        })
+        .sum()
+}
+
+/// The present name of a step: `q100.1` is `qr100`.
+pub fn canonical(step: &str) -> &str {
+    match step {
+        "q100.1" => "qr100",
+        "q500.1" => "qr500",
+        "q1000.1" => "qr1000",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

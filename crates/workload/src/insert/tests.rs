@@ -1,0 +1,154 @@
+use super::*;
+
+fn steps(benchmark: &Benchmark) -> Vec<&Step> {
+    benchmark
+        .phases
+        .iter()
+        .filter_map(|phase| match phase {
+            Phase::Step(step) => Some(step),
+            Phase::Settle { .. } => None,
+        })
+        .collect()
+}
+
+fn plan() -> InsertPlan {
+    InsertPlan { rows: 1000, indexed_rows: 500, ..InsertPlan::default() }
+}
+
+#[test]
+fn the_sequence_is_the_published_one_and_settles_once_after_l_i2() {
+    let benchmark = benchmark(&plan(), 1, Dialect::postgres(14)).unwrap();
+    let names: Vec<_> = steps(&benchmark).iter().map(|step| step.name.clone()).collect();
+    assert_eq!(names, STEPS);
+    let settles: Vec<_> = benchmark
+        .phases
+        .iter()
+        .enumerate()
+        .filter_map(|(at, phase)| matches!(phase, Phase::Settle { .. }).then_some(at))
+        .collect();
+    assert_eq!(settles, [4]);
+    assert_eq!(benchmark.phases[4], Phase::Settle { rows: 1500 });
+    let batches: Vec<_> =
+        steps(&benchmark)[..4].iter().map(|step| step.streams[0].operations_per_round).collect();
+    assert_eq!(batches, [100, 3, 50, 5]);
+}
+
+#[test]
+fn rows_are_split_over_clients_in_whole_statements() {
+    let plan = InsertPlan { rows: 1001, ..plan() };
+    let benchmark = benchmark(&plan, 3, Dialect::postgres(14)).unwrap();
+    let rounds: Vec<_> = steps(&benchmark)[0].streams.iter().map(|s| s.end.clone()).collect();
+    assert_eq!(rounds, [End::Rounds(4), End::Rounds(4), End::Rounds(3)]);
+    assert_eq!(benchmark.tables, ["pi1", "pi2", "pi3"]);
+    assert_eq!(steps(&benchmark)[1].operations, Some(1100), "l.x counts the rows in the tables");
+}
+
+#[test]
+fn statements_read_as_published() {
+    let benchmark = benchmark(&plan(), 1, Dialect::postgres(14)).unwrap();
+    let all = steps(&benchmark);
+    let texts: Vec<_> = all[4].streams[0].statements.iter().map(Statement::numbered).collect();
+    assert_eq!(
+        texts,
+        [
+            "SELECT productid, customerid, price FROM pi1 WHERE (productid >= $1) ORDER BY productid, customerid, price LIMIT 10",
+            "SELECT cashregisterid, customerid, price FROM pi1 WHERE (cashregisterid > $1) ORDER BY cashregisterid, customerid, price LIMIT 10",
+            "SELECT price, dateandtime, customerid FROM pi1 WHERE (price >= $1) ORDER BY price, dateandtime, customerid LIMIT 10",
+        ]
+    );
+    assert_eq!(
+        all[5].streams[0].statements[0].numbered(),
+        "SELECT transactionid, productid, data FROM pi1 WHERE transactionid IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+    );
+    let insert = &all[3].streams[0].statements[0];
+    assert_eq!(
+        insert.numbered(),
+        "INSERT INTO pi1 (dateandtime, cashregisterid, customerid, productid, price, data) VALUES \
+         ($1,$2,$3,$4,$5,$6),($7,$8,$9,$10,$11,$12),($13,$14,$15,$16,$17,$18),\
+         ($19,$20,$21,$22,$23,$24),($25,$26,$27,$28,$29,$30)"
+    );
+    assert_eq!(insert.draws().len(), 30);
+}
+
+#[test]
+fn inserts_beside_queries_run_at_the_rate_per_client() {
+    let benchmark = benchmark(&plan(), 4, Dialect::postgres(14)).unwrap();
+    let qr500 = steps(&benchmark)[6];
+    assert_eq!(qr500.insert_target, Some(2000.0));
+    let paces: Vec<_> = qr500
+        .streams
+        .iter()
+        .filter(|stream| stream.class == Class::Insert)
+        .map(|stream| stream.pace.clone())
+        .collect();
+    assert_eq!(paces, vec![Pace::Rate(10.0); 4]);
+}
+
+#[test]
+fn deletes_start_with_l_i1_and_follow_the_inserts() {
+    let plan = InsertPlan { delete_per_insert: true, ..plan() };
+    let benchmark = benchmark(&plan, 2, Dialect::postgres(14)).unwrap();
+    for step in steps(&benchmark) {
+        let deletes = step.streams.iter().filter(|stream| stream.class == Class::Delete).count();
+        let wanted = if matches!(step.name.as_str(), "l.i0" | "l.x") { 0 } else { 2 };
+        assert_eq!(deletes, wanted, "{}", step.name);
+    }
+    assert_eq!(benchmark.phases[4], Phase::Settle { rows: 1000 }, "the tables keep their size");
+}
+
+#[test]
+fn a_shared_table_serves_all_clients() {
+    let plan = InsertPlan { tables: Tables::Shared, ..plan() };
+    let benchmark = benchmark(&plan, 3, Dialect::postgres(14)).unwrap();
+    assert_eq!(benchmark.tables, ["pi1"]);
+    assert_eq!(steps(&benchmark)[1].streams.len(), 1, "one client creates the indexes");
+    assert!(
+        steps(&benchmark)[0].streams.iter().all(|s| s.statements[0].numbered().contains(" pi1 "))
+    );
+}
+
+#[test]
+fn options_change_what_they_name_and_nothing_else() {
+    let none = InsertPlan { secondary_indexes: 0, ..plan() };
+    let benchmark_none = benchmark(&none, 1, Dialect::postgres(14)).unwrap();
+    assert!(steps(&benchmark_none).iter().all(|step| step.name != "l.x"));
+
+    let held = InsertPlan { hold_transaction_seconds: 2, ..plan() };
+    let benchmark_held = benchmark(&held, 1, Dialect::postgres(14)).unwrap();
+    let holds = |name| {
+        let all = steps(&benchmark_held);
+        let step = all.iter().find(|step| step.name == name).unwrap();
+        step.streams.iter().filter(|stream| stream.class == Class::Hold).count()
+    };
+    assert_eq!((holds("l.i0"), holds("l.x"), holds("l.i1"), holds("qp100")), (0, 0, 1, 1));
+
+    let parted = InsertPlan { partitions: 3, ..plan() };
+    assert_eq!(
+        benchmark(&parted, 1, Dialect::postgres(10)),
+        Err(Error::TooOld { feature: "partitions", needs: 11, found: 10 })
+    );
+    let setup = benchmark(&parted, 1, Dialect::postgres(14)).unwrap().setup;
+    assert!(setup[0].ends_with("PARTITION BY RANGE (transactionid)"));
+    assert_eq!(
+        setup[1..4],
+        [
+            "CREATE TABLE pi1_p0 PARTITION OF pi1 FOR VALUES FROM (MINVALUE) TO (501)",
+            "CREATE TABLE pi1_p1 PARTITION OF pi1 FOR VALUES FROM (501) TO (1001)",
+            "CREATE TABLE pi1_p2 PARTITION OF pi1 FOR VALUES FROM (1001) TO (MAXVALUE)",
+        ]
+    );
+}
+
+#[test]
+fn old_names_are_accepted_and_unknown_ones_are_not() {
+    let steps_of = |names: &[&str]| InsertPlan {
+        steps: names.iter().map(|name| (*name).to_owned()).collect(),
+        ..plan()
+    };
+    let old = benchmark(&steps_of(&["l.i0", "q100.1"]), 1, Dialect::postgres(14)).unwrap();
+    assert_eq!(steps(&old)[1].name, "qr100");
+    for bad in ["l.i3", "qr", "qr0", "qx100", "q", "qé1"] {
+        let error = benchmark(&steps_of(&[bad]), 1, Dialect::postgres(14)).unwrap_err();
+        assert!(matches!(error, Error::UnknownStep { .. }), "{bad}");
+    }
+}

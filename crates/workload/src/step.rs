@@ -1,0 +1,276 @@
+//! What a benchmark is made of: phases, steps, streams, statements.
+
+use crate::draw::{Cell, Draw};
+
+/// A whole benchmark for one number of clients on one dialect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Benchmark {
+    /// Statements that create the empty tables, run one after another before the first phase.
+    pub setup: Vec<String>,
+    /// The tables, for sizes, counters and settling.
+    pub tables: Vec<String>,
+    /// What runs, in order.
+    pub phases: Vec<Phase>,
+}
+
+/// One phase of a benchmark.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::large_enum_variant)] // few exist, none is moved in a hot path
+pub enum Phase {
+    /// A measured step.
+    Step(Step),
+    /// Pay off the debt that the steps before have left, in all tables.
+    Settle {
+        /// Rows in all tables by then; the rest pause grows with them.
+        rows: u64,
+    },
+}
+
+/// One measured phase at one number of clients.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The field's name for it, for example `l.i0`.
+    pub name: String,
+    /// Number of concurrent clients.
+    pub dop: u32,
+    /// What one operation is.
+    pub unit: Unit,
+    /// The class of statements whose operations are the step's throughput.
+    pub counted: Class,
+    /// What each connection does.
+    pub streams: Vec<Stream>,
+    /// Number of shared cells the streams use.
+    pub cells: usize,
+    /// Measured seconds; `None`: until the leading streams have done their work.
+    pub seconds: Option<f64>,
+    /// Operations the step stands for where that is not what its statements count: index creation
+    /// counts the rows indexed.
+    pub operations: Option<u64>,
+    /// Inserted rows per second wanted, over all clients, in a read+write step.
+    pub insert_target: Option<f64>,
+}
+
+/// What one operation is, for tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Rows inserted or indexed.
+    Rows,
+    /// Queries answered.
+    Queries,
+}
+
+impl Unit {
+    /// The word tables use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Rows => "rows",
+            Unit::Queries => "queries",
+        }
+    }
+}
+
+/// Kinds of statements that are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// Inserts, counted in rows.
+    Insert,
+    /// Deletes, counted in rows.
+    Delete,
+    /// Queries, counted in statements.
+    Query,
+    /// Definitions such as `CREATE INDEX`, counted in statements.
+    Define,
+    /// A transaction held open; its statements are no throughput.
+    Hold,
+}
+
+impl Class {
+    /// The word results use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Insert => "insert",
+            Class::Delete => "delete",
+            Class::Query => "query",
+            Class::Define => "define",
+            Class::Hold => "hold",
+        }
+    }
+}
+
+/// What one connection does in a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stream {
+    /// The client it belongs to, from 0.
+    pub client: u32,
+    /// What its operations count as.
+    pub class: Class,
+    /// Whether the step waits for it.
+    pub role: Role,
+    /// Statements that [`Action`]s name by index.
+    pub statements: Vec<Statement>,
+    /// One round of the stream, repeated until its end.
+    pub script: Vec<Action>,
+    /// Operations that one round counts (rows of a multi-row insert, 1 for a query).
+    pub operations_per_round: u64,
+    /// When the next round may start.
+    pub pace: Pace,
+    /// When the stream is done.
+    pub end: End,
+    /// A query on the side that keeps shared cells current; it is not counted.
+    pub refresh: Option<Refresh>,
+    /// A shared cell to which the operations of each finished round are added.
+    pub adds_to: Option<Cell>,
+    /// The fewest rows that its results must have in the mean over the step, where a lower figure
+    /// would say that the queries looked in the wrong place.
+    pub least_mean_rows: Option<f64>,
+}
+
+/// Whether a step waits for a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The step ends when all of these have ended.
+    Lead,
+    /// Runs beside and is stopped at the step's end.
+    Background,
+}
+
+/// One action of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Run the statement with this index.
+    Run(usize),
+    /// Run one of the statements with these indexes, chosen uniformly.
+    Choose(Vec<usize>),
+    /// Wait this many milliseconds, or until the step ends.
+    Rest(u64),
+}
+
+/// When the next round of a stream may start.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pace {
+    /// As fast as the answers come.
+    Free,
+    /// By a schedule with this many rounds per second. Latency counts from the scheduled time.
+    Rate(f64),
+    /// Whenever `leader` is ahead of this stream's own operations by at least one round.
+    Follow(Cell),
+}
+
+/// When a stream is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// After this many rounds.
+    Rounds(u64),
+    /// When the step's time is over.
+    Time,
+    /// When the leading streams have ended and it has caught up with the cell it follows.
+    CaughtUp,
+}
+
+/// A query whose single row sets shared cells: before the first round, then every so many rounds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refresh {
+    /// Rounds between two refreshes.
+    pub every: u32,
+    /// The query; one row with as many integers as there are cells.
+    pub statement: Statement,
+    /// The cells its columns set, in order. A NULL leaves its cell as it is.
+    pub into: Vec<Cell>,
+}
+
+/// A statement with places for drawn values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    /// The text and its values, in order.
+    pub pieces: Vec<Piece>,
+    /// Parsed once by the server and then bound, or sent as text each time.
+    pub prepared: bool,
+    /// The answer that is right.
+    pub expect: Expect,
+}
+
+impl Statement {
+    /// A statement without parameters, sent as text.
+    pub fn plain(text: impl Into<String>, expect: Expect) -> Statement {
+        Statement { pieces: vec![Piece::Text(text.into())], prepared: false, expect }
+    }
+
+    /// The text with `$1`, `$2`, … where values are drawn, as the server parses it.
+    pub fn numbered(&self) -> String {
+        fn add(pieces: &[Piece], next: &mut usize, text: &mut String) {
+            for piece in pieces {
+                match piece {
+                    Piece::Text(part) => text.push_str(part),
+                    Piece::Value(_) => {
+                        text.push('$');
+                        text.push_str(&next.to_string());
+                        *next += 1;
+                    }
+                    Piece::Rows { count, row } => {
+                        for index in 0..*count {
+                            if index > 0 {
+                                text.push(',');
+                            }
+                            add(row, next, text);
+                        }
+                    }
+                }
+            }
+        }
+        let mut text = String::new();
+        add(&self.pieces, &mut 1, &mut text);
+        text
+    }
+
+    /// The draws of one execution, in the order of the parameters.
+    pub fn draws(&self) -> Vec<&Draw> {
+        fn add<'a>(pieces: &'a [Piece], draws: &mut Vec<&'a Draw>) {
+            for piece in pieces {
+                match piece {
+                    Piece::Text(_) => {}
+                    Piece::Value(draw) => draws.push(draw),
+                    Piece::Rows { count, row } => {
+                        for _ in 0..*count {
+                            add(row, draws);
+                        }
+                    }
+                }
+            }
+        }
+        let mut draws = Vec::new();
+        add(&self.pieces, &mut draws);
+        draws
+    }
+}
+
+/// A part of a statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text as it stands.
+    Text(String),
+    /// A value drawn for each execution.
+    Value(Draw),
+    /// The same pieces `count` times, separated by commas: the rows of a multi-row insert.
+    Rows {
+        /// Number of rows.
+        count: u32,
+        /// The pieces of one row.
+        row: Vec<Piece>,
+    },
+}
+
+/// The answer to a statement that is right; anything else fails the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// A result with this many rows.
+    Rows {
+        /// The fewest.
+        min: u32,
+        /// The most.
+        max: u32,
+    },
+    /// Exactly this many rows affected.
+    Affected(u64),
+    /// Success is enough.
+    Success,
+}
