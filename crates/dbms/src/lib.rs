@@ -1,1 +1,96 @@
 //! The systems under test: obtain, initialise, start, settle, count, stop.
+//!
+//! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], giving an
+//! [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a [`Server`], which knows
+//! nothing of benchmarks: where clients connect, what it counts, how it settles and ends. Everything started is
+//! first written into a [`Ledger`], so that whatever a killed steelyard left is ended and removed by the next.
+//! One folder per system; what they share is here.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! let reference: dbms::Reference = "postgres@13.7".parse()?;
+//! let (cache, ledger) = (dbms::Cache::open_default()?, dbms::Ledger::open_default()?);
+//! ledger.sweep(&|_cgroups| ())?;
+//! let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
+//! let mut server = dbms::start(dbms::ServerSpec {
+//!     installation: &installation,
+//!     reference: &reference,
+//!     name: "pg13.7",
+//!     directory: std::path::Path::new("/var/tmp/trial-1"),
+//!     config: [("shared_buffers".to_owned(), "1GB".to_owned())].into(),
+//!     config_file: None,
+//!     initdb: Vec::new(),
+//!     procs_files: Vec::new(),
+//!     user: dbms::ServerUser::choose(None)?,
+//!     start_limit: Duration::from_secs(60),
+//!     stop_limit: Duration::from_secs(60),
+//!     cache: &cache,
+//!     ledger: &ledger,
+//! })?;
+//! assert_eq!(server.query_i64("select 1")?, 1);
+//! server.stop()?.discard()?;
+//! # Ok::<(), dbms::Error>(())
+//! ```
+
+mod cache;
+mod counters;
+mod error;
+mod installation;
+mod ledger;
+mod memory;
+mod place;
+pub mod postgres;
+mod process;
+mod reference;
+mod server;
+mod user;
+
+pub use cache::Cache;
+pub use counters::{Counter, Snapshot};
+pub use error::Error;
+pub use installation::Installation;
+pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
+pub use memory::SharedMemory;
+pub use process::ProcessId;
+pub use reference::Reference;
+pub use server::{
+    Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, Stopped, TableSize,
+};
+pub use user::ServerUser;
+
+/// Obtains the binaries that `reference` names, from the cache if they are there; for a server that already runs,
+/// finds out what it is. `progress` gets lines for people.
+///
+/// # Errors
+/// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`], [`Error::Installation`],
+/// [`Error::Connect`], [`Error::Io`].
+pub fn obtain(
+    reference: &Reference,
+    cache: &Cache,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    match reference {
+        Reference::Postgres(reference) => postgres::obtain(reference, cache, progress),
+    }
+}
+
+/// Starts a fresh server and waits until it answers. If it fails, nothing of it is left.
+///
+/// # Errors
+/// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
+/// [`Error::Start`] with the server's last log lines, [`Error::Io`].
+pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
+    match spec.reference {
+        Reference::Postgres(_) => postgres::start(spec),
+    }
+}
+
+/// Connects to a server that already runs; it is neither configured nor stopped.
+///
+/// # Errors
+/// [`Error::Connect`]; [`Error::Unsupported`] if `reference` names no running server.
+pub fn attach(reference: &Reference) -> Result<Box<dyn Server>, Error> {
+    match reference {
+        Reference::Postgres(reference) => postgres::attach(reference),
+    }
+}

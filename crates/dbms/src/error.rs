@@ -1,0 +1,203 @@
+//! What can go wrong with a system under test, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of this crate. Every message says what was expected, what was found and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text of a `dbms = "…"` names no system under test.
+    #[error(
+        "`{given}` names no system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15 or postgres://user@host/database"
+    )]
+    Reference {
+        /// The text as given, without any password.
+        given: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Something that is understood but not in this version of steelyard.
+    #[error("{what} is not in this version of steelyard; {remedy}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// What to do instead.
+        remedy: String,
+    },
+    /// The archive of binaries has no such version.
+    #[error("the archive has no postgres {asked}; {}", near_text(.near))]
+    VersionNotFound {
+        /// The version asked for.
+        asked: String,
+        /// Versions that exist, nearest first.
+        near: Vec<String>,
+    },
+    /// Fetching or unpacking from the archive failed.
+    #[error(
+        "cannot {doing}: {detail}; check the network, or set STEELYARD_CACHE to a cache that already holds it"
+    )]
+    Archive {
+        /// What was being done.
+        doing: String,
+        /// What the archive client said.
+        detail: String,
+    },
+    /// A path given as an installation is none.
+    #[error("{} is no PostgreSQL installation: {problem}; give the directory that holds bin/postgres and bin/initdb", .path.display())]
+    Installation {
+        /// The path.
+        path: PathBuf,
+        /// What is missing or wrong.
+        problem: String,
+    },
+    /// A file operation failed.
+    #[error("cannot {doing} {}: {source}{}", .path.display(), io_remedy(.source))]
+    Io {
+        /// What was being done, as a verb ("create", "read").
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's own error.
+        source: io::Error,
+    },
+    /// No user to run servers as.
+    #[error(
+        "cannot run servers as user `{name}`: {problem}; create the user or name another that is not root"
+    )]
+    User {
+        /// The user's name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The server's user may not enter a directory.
+    #[error(
+        "user `{user}`, under which the server runs, cannot reach {}: it may not enter {}; choose a directory outside of it (STEELYARD_CACHE for binaries, --results for data) or run `chmod o+x` on it",
+        .path.display(), .barred_by.display()
+    )]
+    Unreachable {
+        /// The path that has to be reached.
+        path: PathBuf,
+        /// The first directory on the way that bars it.
+        barred_by: PathBuf,
+        /// The user's name.
+        user: String,
+    },
+    /// The trial's directory is in use.
+    #[error("{} is not empty: a trial needs a directory of its own; remove it or name another", .path.display())]
+    DirectoryInUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A setting or option that steelyard itself must choose.
+    #[error("variant {variant}: `{setting}` cannot be set: {reason}; remove it from the plan")]
+    Reserved {
+        /// The variant's name.
+        variant: String,
+        /// The setting or option.
+        setting: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The server rejected its configuration.
+    #[error("variant {variant}: the server rejects {}: {message}; correct it in the variant's config or config_file", setting_text(.setting))]
+    Rejected {
+        /// The variant's name.
+        variant: String,
+        /// The setting and its value, where the message names one.
+        setting: Option<String>,
+        /// The server's own message.
+        message: String,
+    },
+    /// A helper program (initdb, postgres --version, …) failed.
+    #[error("{program} failed ({status}): {output}")]
+    Program {
+        /// The program and what it was to do.
+        program: String,
+        /// How it ended.
+        status: String,
+        /// Its last lines of output.
+        output: String,
+    },
+    /// The server did not come up.
+    #[error("variant {variant}: the server did not start: {problem}. Its last log lines:\n{log}")]
+    Start {
+        /// The variant's name.
+        variant: String,
+        /// What happened.
+        problem: String,
+        /// The tail of its log.
+        log: String,
+    },
+    /// No connection to the server.
+    #[error("cannot connect to {server}: {detail}")]
+    Connect {
+        /// The server, without any password.
+        server: String,
+        /// What the attempt said.
+        detail: String,
+    },
+    /// A statement on the control connection failed.
+    #[error("statement failed{}: {message} (statement: {sql})", code_text(.code))]
+    Query {
+        /// The statement, shortened.
+        sql: String,
+        /// The server's message.
+        message: String,
+        /// SQLSTATE, if the server sent one.
+        code: Option<String>,
+    },
+    /// A server answered something other than what was asked for.
+    #[error("unexpected answer from the server: expected {expected}, found {found}")]
+    Answer {
+        /// What was expected.
+        expected: String,
+        /// What came.
+        found: String,
+    },
+    /// A server could not be ended.
+    #[error(
+        "processes {pids:?} of {name} are still there after SIGKILL; look at them with `ps` (state D waits for the disk)"
+    )]
+    Stuck {
+        /// The variant's name.
+        name: String,
+        /// Process ids.
+        pids: Vec<u32>,
+    },
+}
+
+impl Error {
+    /// Makes a closure that wraps an [`io::Error`] with what was being done to which path.
+    pub(crate) fn io<'a>(
+        doing: &'static str,
+        path: &'a Path,
+    ) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Io { doing, path: path.to_path_buf(), source }
+    }
+}
+
+fn near_text(near: &[String]) -> String {
+    if near.is_empty() {
+        "no version near it is known; see which exist with another major version".to_owned()
+    } else {
+        format!("the nearest it has: {}", near.join(", "))
+    }
+}
+
+fn setting_text(setting: &Option<String>) -> String {
+    setting.as_ref().map_or_else(|| "its configuration".to_owned(), |s| format!("`{s}`"))
+}
+
+fn code_text(code: &Option<String>) -> String {
+    code.as_ref().map_or_else(String::new, |c| format!(" with SQLSTATE {c}"))
+}
+
+fn io_remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull => "; free space on that filesystem or choose another directory",
+        io::ErrorKind::PermissionDenied => "; run as its owner or choose another directory",
+        _ => "",
+    }
+}

@@ -1,0 +1,355 @@
+//! What steelyard has started, written down before it is started, so that the next steelyard can end and remove
+//! what a killed one left: by pid with start time and by recorded directories, never by name.
+//!
+//! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it; as long as that
+//! process lives, nobody else touches it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fs4::FileExt;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::{self, SharedMemory};
+use crate::process::{self, ProcessId, wait_until};
+use crate::{Error, place};
+
+/// The file that marks a directory as ours; it holds the id of the entry that owns the directory.
+pub const MARKER: &str = ".steelyard-owned";
+
+/// How long a process gets after SIGQUIT, and again after SIGKILL, when a sweep ends it.
+const SWEEP_LIMIT: Duration = Duration::from_secs(10);
+
+/// The directory of entries.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    directory: PathBuf,
+}
+
+/// What one entry says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of this format: 1.
+    pub format: u32,
+    /// The entry's own name.
+    pub id: String,
+    /// What was started, for people: the variant's name.
+    pub name: String,
+    /// The steelyard that started it.
+    pub owner: ProcessId,
+    /// The started process, once there is one.
+    pub process: Option<ProcessId>,
+    /// The program that process runs, symbolic links resolved.
+    pub program: Option<PathBuf>,
+    /// The directory in which it and its children run.
+    pub work_directory: Option<PathBuf>,
+    /// Directories to remove; only those that carry the marker of this entry are.
+    pub directories: Vec<PathBuf>,
+    /// Control groups to remove.
+    pub cgroups: Vec<PathBuf>,
+    /// Shared memory that a killed server cannot remove itself.
+    pub shared_memory: SharedMemory,
+}
+
+/// What a sweep found and did for one entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// Name of what had been started.
+    pub name: String,
+    /// Processes that were still running and were ended.
+    pub ended: Vec<u32>,
+    /// Directories that were removed.
+    pub removed: Vec<PathBuf>,
+    /// What could not be cleaned, in words; such an entry is kept for the next sweep.
+    pub problems: Vec<String>,
+}
+
+impl Ledger {
+    /// The ledger at its usual place: environment variable `STEELYARD_STATE`, else as root
+    /// `/var/lib/steelyard/ledger`, else `$XDG_STATE_HOME/steelyard` or `~/.local/state/steelyard`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the directory cannot be made.
+    pub fn open_default() -> Result<Self, Error> {
+        Self::open(place::default_directory(
+            "STEELYARD_STATE",
+            "/var/lib/steelyard/ledger",
+            "XDG_STATE_HOME",
+            ".local/state",
+        ))
+    }
+
+    /// The ledger in `directory`, which is made (mode 0700) if it is not there.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the directory cannot be made.
+    pub fn open(directory: impl AsRef<Path>) -> Result<Self, Error> {
+        let directory = directory.as_ref();
+        if !directory.is_dir() {
+            fs::create_dir_all(directory)
+                .map_err(Error::io("create the ledger directory", directory))?;
+            place::set_mode(directory, 0o700)?;
+        }
+        let directory = fs::canonicalize(directory)
+            .map_err(Error::io("resolve the ledger directory", directory))?;
+        Ok(Self { directory })
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Opens an entry of this process for something called `name`, with nothing recorded yet, and writes it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn enter(&self, name: &str) -> Result<Entry, Error> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
+        let pid = std::process::id();
+        let id = format!("{nanos:x}-{pid}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
+        let owner = ProcessId::of(pid).ok_or_else(|| Error::Answer {
+            expected: "this process in /proc".to_owned(),
+            found: "none; is /proc mounted?".to_owned(),
+        })?;
+        let record = Record {
+            format: 1,
+            id: id.clone(),
+            name: name.to_owned(),
+            owner,
+            process: None,
+            program: None,
+            work_directory: None,
+            directories: Vec::new(),
+            cgroups: Vec::new(),
+            shared_memory: SharedMemory::default(),
+        };
+        let entry =
+            Entry { path: self.directory.join(format!("{id}.json")), record, closed: false };
+        entry.write()?;
+        Ok(entry)
+    }
+
+    /// All entries that can be read, of whatever owner; for "is another run going on".
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the directory cannot be read.
+    pub fn records(&self) -> Result<Vec<Record>, Error> {
+        let listing =
+            fs::read_dir(&self.directory).map_err(Error::io("read the ledger", &self.directory))?;
+        let mut records: Vec<Record> = listing
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|e| e == "json"))
+            .filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok())
+            .collect();
+        records.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(records)
+    }
+
+    /// Ends and removes what owners that are no longer alive have left. `remove_cgroups` is called with an entry's
+    /// control groups after its processes are gone. Safe to call from several processes at once.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the ledger itself cannot be read or locked; what goes wrong with one entry is in
+    /// [`Swept::problems`].
+    pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
+        let path = self.directory.join("sweep.lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(Error::io("open the lock", &path))?;
+        FileExt::lock(&lock).map_err(Error::io("lock", &path))?;
+        let mut swept = Vec::new();
+        for record in self.records()?.into_iter().filter(|record| !record.owner.alive()) {
+            let found = clean(&record, remove_cgroups);
+            if found.problems.is_empty() {
+                let path = self.directory.join(format!("{}.json", record.id));
+                fs::remove_file(&path).map_err(Error::io("remove the ledger entry", &path))?;
+            }
+            swept.push(found);
+        }
+        Ok(swept)
+    }
+}
+
+/// An open entry. What is recorded is on disk when the recording method returns. Dropped without
+/// [`Entry::close`], the entry stays, and the first sweep after this process ended cleans up by it.
+#[derive(Debug)]
+pub struct Entry {
+    path: PathBuf,
+    record: Record,
+    closed: bool,
+}
+
+impl Entry {
+    /// What the entry says.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Changes the entry and writes it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub fn update(&mut self, change: impl FnOnce(&mut Record)) -> Result<(), Error> {
+        change(&mut self.record);
+        self.write()
+    }
+
+    /// Records `directory`, makes it with mode `mode` (parents as usual) and marks it as this entry's own. It may
+    /// exist if it is empty.
+    ///
+    /// # Errors
+    /// [`Error::DirectoryInUse`] if it holds something, [`Error::Io`].
+    pub fn make_directory(&mut self, directory: &Path, mode: u32) -> Result<(), Error> {
+        match fs::read_dir(directory) {
+            Ok(mut listing) => {
+                if listing.next().is_some() {
+                    return Err(Error::DirectoryInUse { path: directory.to_path_buf() });
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io("read", directory)(error)),
+        }
+        let absolute = std::path::absolute(directory).map_err(Error::io("resolve", directory))?;
+        self.update(|record| record.directories.push(absolute.clone()))?;
+        fs::create_dir_all(&absolute).map_err(Error::io("create", &absolute))?;
+        place::set_mode(&absolute, mode)?;
+        let marker = absolute.join(MARKER);
+        fs::write(&marker, &self.record.id).map_err(Error::io("write", &marker))
+    }
+
+    /// Removes this entry's directories and closes it. Its processes must be gone.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a directory cannot be removed; the entry stays then.
+    pub fn remove(mut self) -> Result<(), Error> {
+        for directory in &self.record.directories {
+            remove_owned(directory, &self.record.id)?;
+        }
+        self.forget()
+    }
+
+    /// Closes the entry and leaves its directories to the caller; the markers are taken out of them.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the entry cannot be removed.
+    pub fn close(mut self) -> Result<(), Error> {
+        for directory in &self.record.directories {
+            let _ = fs::remove_file(directory.join(MARKER));
+        }
+        self.forget()
+    }
+
+    fn forget(&mut self) -> Result<(), Error> {
+        self.closed = true;
+        fs::remove_file(&self.path).map_err(Error::io("remove the ledger entry", &self.path))
+    }
+
+    fn write(&self) -> Result<(), Error> {
+        let text = serde_json::to_vec_pretty(&self.record).map_err(|error| Error::Answer {
+            expected: "a ledger entry that can be written".to_owned(),
+            found: error.to_string(),
+        })?;
+        let temporary = self.path.with_extension("new");
+        let mut file =
+            File::create(&temporary).map_err(Error::io("write the ledger entry", &temporary))?;
+        file.write_all(&text).map_err(Error::io("write the ledger entry", &temporary))?;
+        file.sync_data().map_err(Error::io("flush the ledger entry", &temporary))?;
+        fs::rename(&temporary, &self.path)
+            .map_err(Error::io("replace the ledger entry", &self.path))
+    }
+}
+
+/// Processes of an entry that still run: the recorded one and whatever runs its program in its directory.
+pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
+    let mut found: Vec<ProcessId> =
+        record.process.iter().filter(|process| process.alive()).cloned().collect();
+    if let (Some(directory), Some(program)) = (&record.work_directory, &record.program) {
+        for process in process::running_in(directory, program) {
+            if !found.contains(&process) {
+                found.push(process);
+            }
+        }
+    }
+    found
+}
+
+/// Ends every process of an entry with `SIGKILL` and waits; those that are still there afterwards.
+pub(crate) fn kill_all(record: &Record, limit: Duration) -> Vec<u32> {
+    wait_until(limit, || {
+        let left = processes(record);
+        for process in &left {
+            let _ = process.signal(libc::SIGKILL);
+        }
+        left.is_empty()
+    });
+    processes(record).iter().map(|process| process.pid).collect()
+}
+
+fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
+    let mut swept = Swept {
+        name: record.name.clone(),
+        ended: Vec::new(),
+        removed: Vec::new(),
+        problems: Vec::new(),
+    };
+    if record.format != 1 {
+        swept.problems.push(format!(
+            "entry {} is of format {}, of another steelyard",
+            record.id, record.format
+        ));
+        return swept;
+    }
+    if record.owner.boot_id == process::boot_id() {
+        let running = processes(record);
+        swept.ended = running.iter().map(|process| process.pid).collect();
+        let mut shared = record.shared_memory.clone();
+        for process in &running {
+            shared.add(&memory::of_process(process.pid));
+        }
+        for process in &running {
+            let _ = process.signal(libc::SIGQUIT);
+        }
+        if !wait_until(SWEEP_LIMIT, || processes(record).is_empty()) {
+            let left = kill_all(record, SWEEP_LIMIT);
+            if !left.is_empty() {
+                swept.problems.push(format!("processes {left:?} survive SIGKILL"));
+                return swept;
+            }
+        }
+        shared.remove();
+    }
+    remove_cgroups(&record.cgroups);
+    for directory in &record.directories {
+        match remove_owned(directory, &record.id) {
+            Ok(true) => swept.removed.push(directory.clone()),
+            Ok(false) => {}
+            Err(error) => swept.problems.push(error.to_string()),
+        }
+    }
+    swept
+}
+
+/// Removes `directory` if it carries the marker of entry `id`, or is empty (made, but not yet marked); true if
+/// something was removed.
+fn remove_owned(directory: &Path, id: &str) -> Result<bool, Error> {
+    match fs::read_to_string(directory.join(MARKER)) {
+        Ok(marker) if marker == id => {
+            fs::remove_dir_all(directory).map_err(Error::io("remove", directory))?;
+            Ok(true)
+        }
+        _ => Ok(fs::remove_dir(directory).is_ok()),
+    }
+}
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

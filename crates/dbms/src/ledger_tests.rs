@@ -1,0 +1,90 @@
+use super::*;
+use std::process::Command;
+
+/// A process identity that is certainly gone.
+fn gone() -> ProcessId {
+    let mut child = Command::new("sleep").arg("30").spawn().unwrap();
+    let id = ProcessId::of(child.id()).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    id
+}
+
+fn ledger() -> (tempfile::TempDir, Ledger) {
+    let directory = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
+    (directory, ledger)
+}
+
+#[test]
+fn living_owners_are_left_alone() {
+    let (directory, ledger) = ledger();
+    let mut entry = ledger.enter("a").unwrap();
+    let trial = directory.path().join("trial");
+    entry.make_directory(&trial, 0o755).unwrap();
+    assert!(ledger.sweep(&|_| ()).unwrap().is_empty());
+    assert!(trial.exists());
+    assert_eq!(ledger.records().unwrap().len(), 1);
+    entry.remove().unwrap();
+    assert!(!trial.exists());
+    assert!(ledger.records().unwrap().is_empty());
+}
+
+#[test]
+fn what_a_dead_owner_left_is_removed_but_only_if_marked() {
+    let (directory, ledger) = ledger();
+    let mut entry = ledger.enter("a").unwrap();
+    let trial = directory.path().join("trial");
+    let foreign = directory.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("precious"), "x").unwrap();
+    entry.make_directory(&trial, 0o755).unwrap();
+    fs::write(trial.join("data"), "x").unwrap();
+    let mut child = Command::new("sleep").arg("30").spawn().unwrap();
+    entry
+        .update(|record| {
+            record.owner = gone();
+            record.directories.push(foreign.clone());
+            record.cgroups.push(PathBuf::from("/cg"));
+            record.process = ProcessId::of(child.id());
+        })
+        .unwrap();
+    drop(entry);
+    let seen = std::cell::RefCell::new(Vec::new());
+    let swept = ledger.sweep(&|groups| seen.borrow_mut().extend_from_slice(groups)).unwrap();
+    assert_eq!(swept.len(), 1);
+    assert_eq!(swept[0].ended, [child.id()]);
+    assert_eq!(swept[0].removed, std::slice::from_ref(&trial));
+    assert!(swept[0].problems.is_empty());
+    assert_eq!(seen.into_inner(), [PathBuf::from("/cg")]);
+    assert!(!trial.exists());
+    assert!(foreign.join("precious").exists(), "a directory without our marker is never removed");
+    assert!(!child.wait().unwrap().success());
+    assert!(ledger.records().unwrap().is_empty());
+}
+
+#[test]
+fn a_marker_of_another_entry_protects() {
+    let (directory, ledger) = ledger();
+    let mut entry = ledger.enter("a").unwrap();
+    let trial = directory.path().join("trial");
+    entry.make_directory(&trial, 0o755).unwrap();
+    fs::write(trial.join(MARKER), "another").unwrap();
+    entry.update(|record| record.owner = gone()).unwrap();
+    drop(entry);
+    ledger.sweep(&|_| ()).unwrap();
+    assert!(trial.exists());
+}
+
+#[test]
+fn a_directory_that_holds_something_is_refused() {
+    let (directory, ledger) = ledger();
+    fs::write(directory.path().join("file"), "x").unwrap();
+    let mut entry = ledger.enter("a").unwrap();
+    assert!(matches!(
+        entry.make_directory(directory.path(), 0o755),
+        Err(Error::DirectoryInUse { .. })
+    ));
+    entry.remove().unwrap();
+    assert!(directory.path().join("file").exists());
+}

@@ -1,0 +1,166 @@
+//! Directories: their usual places, modes, owners, and copies of whole trees.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
+
+use crate::Error;
+
+/// A directory by environment variable `variable`, else for root `root`, else `steelyard` under the XDG base
+/// directory `xdg` (XDG Base Directory Specification), else under `~/fallback`.
+pub(crate) fn default_directory(variable: &str, root: &str, xdg: &str, fallback: &str) -> PathBuf {
+    let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    if let Some(path) = set(variable) {
+        return path;
+    }
+    if geteuid().is_root() {
+        return PathBuf::from(root);
+    }
+    set(xdg)
+        .filter(|path| path.is_absolute())
+        .or_else(|| set("HOME").map(|home| home.join(fallback)))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("steelyard")
+}
+
+/// Sets permission bits.
+pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        .map_err(Error::io("set the mode of", path))
+}
+
+/// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if not, so that an
+/// unprivileged user can run what root unpacked. Symbolic links are left alone.
+pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
+    walk(root, &mut |path, metadata| {
+        if metadata.is_symlink() {
+            return Ok(());
+        }
+        let executable = metadata.is_dir() || metadata.mode() & 0o111 != 0;
+        set_mode(path, if executable { 0o755 } else { 0o644 })
+    })
+}
+
+/// Flushes every file and directory under `root` to storage.
+pub(crate) fn sync_tree(root: &Path) -> Result<(), Error> {
+    walk(root, &mut |path, metadata| {
+        if metadata.is_file() || metadata.is_dir() {
+            let file = File::open(path).map_err(Error::io("open", path))?;
+            file.sync_all().map_err(Error::io("flush", path))?;
+        }
+        Ok(())
+    })
+}
+
+/// Gives `path` itself to a user.
+pub(crate) fn give(path: &Path, uid: u32, gid: u32) -> Result<(), Error> {
+    std::os::unix::fs::lchown(path, Some(uid), Some(gid))
+        .map_err(Error::io("change the owner of", path))
+}
+
+/// Copies the directory `from` to `to` (which must not exist), keeping modes; shares blocks where the filesystem
+/// can (FICLONE, ioctl_ficlone(2)), else copies inside the kernel. Gives everything to `owner` (uid, gid) if set.
+pub(crate) fn copy_tree(from: &Path, to: &Path, owner: Option<(u32, u32)>) -> Result<(), Error> {
+    let mut clone = true;
+    walk(from, &mut |path, metadata| {
+        let target = match path.strip_prefix(from) {
+            Ok(rest) if rest.as_os_str().is_empty() => to.to_path_buf(),
+            Ok(rest) => to.join(rest),
+            Err(_) => return Ok(()),
+        };
+        if metadata.is_dir() {
+            fs::create_dir(&target).map_err(Error::io("create", &target))?;
+            set_mode(&target, metadata.mode() & 0o7777)?;
+        } else if metadata.is_symlink() {
+            let link = fs::read_link(path).map_err(Error::io("read the link", path))?;
+            std::os::unix::fs::symlink(link, &target)
+                .map_err(Error::io("create the link", &target))?;
+        } else {
+            copy_file(path, &target, metadata.mode() & 0o7777, &mut clone)
+                .map_err(Error::io("copy the prepared data directory to", &target))?;
+        }
+        match owner {
+            Some((uid, gid)) => give(&target, uid, gid),
+            None => Ok(()),
+        }
+    })
+}
+
+fn copy_file(from: &Path, to: &Path, mode: u32, clone: &mut bool) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut target = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
+    if *clone {
+        // SAFETY: both descriptors are open for the duration of the call; FICLONE takes a descriptor by value.
+        let cloned = unsafe { libc::ioctl(target.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
+        if cloned == 0 {
+            return Ok(());
+        }
+        // Another filesystem, or one that cannot share blocks: not asked again for this tree.
+        *clone = false;
+    }
+    // std uses copy_file_range(2) where it can.
+    io::copy(&mut source, &mut target)?;
+    Ok(())
+}
+
+/// Visits `root` and everything under it, a directory before what it holds, in the order of names.
+fn walk(
+    root: &Path,
+    visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let metadata = fs::symlink_metadata(root).map_err(Error::io("look at", root))?;
+    visit(root, &metadata)?;
+    if metadata.is_dir() {
+        let mut entries = fs::read_dir(root)
+            .and_then(|listing| {
+                listing.map(|entry| entry.map(|e| e.path())).collect::<io::Result<Vec<_>>>()
+            })
+            .map_err(Error::io("read", root))?;
+        entries.sort();
+        for entry in entries {
+            walk(&entry, visit)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_modes_links_and_bytes() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = directory.path().join("from");
+        fs::create_dir_all(from.join("a/b")).unwrap();
+        fs::write(from.join("a/b/file"), vec![7_u8; 100_000]).unwrap();
+        set_mode(&from.join("a/b/file"), 0o640).unwrap();
+        set_mode(&from.join("a"), 0o700).unwrap();
+        std::os::unix::fs::symlink("b/file", from.join("a/link")).unwrap();
+        let to = directory.path().join("to");
+        copy_tree(&from, &to, None).unwrap();
+        assert_eq!(fs::read(to.join("a/b/file")).unwrap(), vec![7_u8; 100_000]);
+        assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(fs::metadata(to.join("a")).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(fs::read_link(to.join("a/link")).unwrap(), Path::new("b/file"));
+        assert!(copy_tree(&from, &to, None).is_err(), "an existing target is refused");
+    }
+
+    #[test]
+    fn opens_up_what_was_unpacked_privately() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("program");
+        fs::write(&file, "x").unwrap();
+        set_mode(&file, 0o700).unwrap();
+        fs::write(directory.path().join("data"), "x").unwrap();
+        set_mode(&directory.path().join("data"), 0o600).unwrap();
+        open_up(directory.path()).unwrap();
+        assert_eq!(fs::metadata(directory.path()).unwrap().mode() & 0o777, 0o755);
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o755);
+        assert_eq!(fs::metadata(directory.path().join("data")).unwrap().mode() & 0o777, 0o644);
+    }
+}

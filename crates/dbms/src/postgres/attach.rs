@@ -1,0 +1,82 @@
+//! A server that runs already: what it is, and which process it is if it is on this machine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+
+use super::control::Control;
+use super::reference::Running;
+use crate::{Error, Host, Installation};
+
+/// Asks a running server what it is.
+pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
+    let mut control = Control::new(running.endpoint());
+    let shown = control.text("SHOW server_version")?;
+    let version = shown.split_ascii_whitespace().next().unwrap_or(&shown).to_owned();
+    let text = control.text("SELECT version()")?;
+    Ok(Installation {
+        dbms: "postgres".to_owned(),
+        version,
+        source: running.to_string(),
+        bin_dir: None,
+        build: BTreeMap::from([
+            ("version()".to_owned(), text),
+            ("server_version".to_owned(), shown),
+        ]),
+    })
+}
+
+/// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback the one its
+/// postmaster.pid names, if the file can be read and is of this very server.
+pub(super) fn find_postmaster(running: &Running, control: &mut Control) -> Option<u32> {
+    match &running.host {
+        Host::SocketDirectory(directory) => {
+            // For a client the peer is the process that called listen(2), see SO_PEERCRED in unix(7).
+            let stream =
+                UnixStream::connect(directory.join(format!(".s.PGSQL.{}", running.port))).ok()?;
+            let peer = getsockopt(&stream, PeerCredentials).ok()?;
+            u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
+        }
+        Host::Tcp(name) => {
+            let loopback = name == "localhost"
+                || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+            if !loopback {
+                return None;
+            }
+            let directory = control.text("SHOW data_directory").ok()?;
+            let started = control
+                .integer("SELECT extract(epoch FROM date_trunc('second', pg_postmaster_start_time()))::bigint")
+                .ok()?;
+            let text = fs::read_to_string(Path::new(&directory).join("postmaster.pid")).ok()?;
+            pid_of_lock_file(&text, started)
+                .filter(|pid| Path::new(&format!("/proc/{pid}")).exists())
+        }
+    }
+}
+
+/// The pid in a postmaster.pid (pid, data directory, start time, …; see miscadmin.h) if the start time, in
+/// seconds, agrees: behind a port of this machine may be a server elsewhere with the same data directory.
+fn pid_of_lock_file(text: &str, started: i64) -> Option<u32> {
+    let mut lines = text.lines();
+    let pid = lines.next()?.trim().parse().ok()?;
+    let time: i64 = lines.nth(1)?.trim().parse().ok()?;
+    // The two are taken one after the other during the start.
+    (time.abs_diff(started) <= 5).then_some(pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_files() {
+        let text =
+            "4711\n/var/lib/postgresql/15/main\n1700000000\n5432\n/run\nlocalhost\n 1 2\nready\n";
+        assert_eq!(pid_of_lock_file(text, 1_700_000_001), Some(4711));
+        assert_eq!(pid_of_lock_file(text, 1_700_009_999), None);
+        assert_eq!(pid_of_lock_file("", 0), None);
+    }
+}

@@ -1,0 +1,192 @@
+//! postgresql.conf: the variant's settings, steelyard's own minimum, and what a server says against them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use crate::{Error, ServerSpec};
+
+/// Settings steelyard must choose, and why.
+const OWN_SETTINGS: [(&str, &str); 11] = [
+    ("listen_addresses", "servers listen only on a private unix socket"),
+    ("unix_socket_directories", "every trial has a socket directory of its own"),
+    ("unix_socket_permissions", "the socket is for the server's own user"),
+    ("unix_socket_group", "the socket is for the server's own user"),
+    ("port", "it only names the socket in the trial's own directory"),
+    ("data_directory", "every trial has a data directory of its own"),
+    ("hba_file", "the server uses that of its data directory"),
+    ("ident_file", "the server uses that of its data directory"),
+    ("external_pid_file", "steelyard records the process itself"),
+    ("logging_collector", "the log goes to the trial's server.log"),
+    ("log_destination", "the log goes to the trial's server.log"),
+];
+
+/// Settings that would move the server's files away even if steelyard's own lines come last.
+const MOVING: [&str; 4] = ["data_directory", "hba_file", "ident_file", "external_pid_file"];
+
+/// Checks names of settings before anything is made.
+pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
+    for name in spec.config.keys() {
+        if let Some((_, reason)) =
+            OWN_SETTINGS.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))
+        {
+            return Err(Error::Reserved {
+                variant: spec.name.to_owned(),
+                setting: name.clone(),
+                reason,
+            });
+        }
+        let valid = !name.is_empty()
+            && name.split('.').all(|part| {
+                part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$')
+            });
+        if !valid {
+            return Err(Error::Rejected {
+                variant: spec.name.to_owned(),
+                setting: Some(name.clone()),
+                message: "names of settings are letters, digits and underscores".to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What is appended to postgresql.conf: `config_file`, then the plan's settings, then steelyard's own.
+pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<String, Error> {
+    let mut text = String::from("\n");
+    if let Some(path) = &spec.config_file {
+        let given =
+            std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
+        for line in given.lines() {
+            if let Some(name) =
+                MOVING.iter().find(|name| setting_of(line).eq_ignore_ascii_case(name))
+            {
+                let reason = OWN_SETTINGS
+                    .iter()
+                    .find(|(own, _)| own == name)
+                    .map_or("", |(_, reason)| reason);
+                return Err(Error::Reserved {
+                    variant: spec.name.to_owned(),
+                    setting: format!("{name} (in {})", path.display()),
+                    reason,
+                });
+            }
+        }
+        let _ = writeln!(text, "# from {}\n{given}", path.display());
+    }
+    text.push_str("# from the plan\n");
+    for (name, value) in &spec.config {
+        let _ = writeln!(text, "{name} = {}", quote(value));
+    }
+    text.push_str("# steelyard's own\n");
+    let port = port.to_string();
+    let own: BTreeMap<&str, &str> = BTreeMap::from([
+        ("listen_addresses", ""),
+        ("unix_socket_permissions", "0700"),
+        ("port", &port),
+        ("logging_collector", "off"),
+        ("log_destination", "stderr"),
+    ]);
+    for (name, value) in own {
+        let _ = writeln!(text, "{name} = {}", quote(value));
+    }
+    let sockets = sockets.to_string_lossy();
+    // Inside the setting it is a list, in which quotes protect commas and blanks.
+    let _ = writeln!(
+        text,
+        "unix_socket_directories = {}",
+        quote(&format!("\"{}\"", sockets.replace('"', "\"\"")))
+    );
+    Ok(text)
+}
+
+/// The name a line of a configuration file sets; empty for comments.
+fn setting_of(line: &str) -> &str {
+    let line = line.trim_start();
+    let end = line
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+        .unwrap_or(line.len());
+    line.get(..end).unwrap_or_default()
+}
+
+/// A value as a quoted string of postgresql.conf ("Setting Parameters"): quotes doubled, backslashes escaped.
+fn quote(value: &str) -> String {
+    let mut quoted = String::from("'");
+    for c in value.chars() {
+        match c {
+            '\'' => quoted.push_str("''"),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+/// Finds in a server's messages what it says against a setting.
+pub(super) fn rejection(spec: &ServerSpec<'_>, output: &str) -> Option<Error> {
+    let lines: Vec<&str> = output.lines().map(message).collect();
+    let at = lines.iter().position(|line| {
+        line.contains("parameter \"")
+            || line.contains("syntax error in file")
+            || line.contains("outside the valid range")
+    })?;
+    let line = lines.get(at)?;
+    let setting = line
+        .split_once("parameter \"")
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .map(|(name, _)| name.to_owned())
+        .map(|name| match spec.config.iter().find(|(key, _)| key.eq_ignore_ascii_case(&name)) {
+            Some((key, value)) => format!("{key} = {value}"),
+            None => name,
+        });
+    let hint =
+        lines.get(at + 1).filter(|next| next.starts_with("HINT:") || next.starts_with("DETAIL:"));
+    let message = hint.map_or_else(|| (*line).to_owned(), |hint| format!("{line} ({hint})"));
+    Some(Error::Rejected { variant: spec.name.to_owned(), setting, message })
+}
+
+/// A log line without its time stamp.
+fn message(line: &str) -> &str {
+    ["LOG:", "FATAL:", "ERROR:", "WARNING:", "HINT:", "DETAIL:"]
+        .iter()
+        .filter_map(|level| line.find(level).map(|at| (at, *level)))
+        .min()
+        .and_then(|(at, level)| {
+            let keep = if matches!(level, "HINT:" | "DETAIL:") { at } else { at + level.len() };
+            line.get(keep..)
+        })
+        .unwrap_or(line)
+        .trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_quoted() {
+        assert_eq!(quote("1GB"), "'1GB'");
+        assert_eq!(quote("it's C:\\x\nport=1"), "'it''s C:\\\\x\\nport=1'");
+    }
+
+    #[test]
+    fn lines_of_configuration_files() {
+        assert_eq!(setting_of("  port = 5433"), "port");
+        assert_eq!(setting_of("hba_file='/x'"), "hba_file");
+        assert_eq!(setting_of("# port = 1"), "");
+    }
+
+    #[test]
+    fn messages_lose_their_time_stamp() {
+        assert_eq!(
+            message("2026-11-21 09:00:00.000 UTC [12] LOG:  invalid value"),
+            "invalid value"
+        );
+        assert_eq!(message("2026 UTC [12] HINT:  Valid units"), "HINT:  Valid units");
+        assert_eq!(message("plain"), "plain");
+    }
+}

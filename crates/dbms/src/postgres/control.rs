@@ -1,0 +1,221 @@
+//! The control connection: statements that are not the load.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use postgres::{Client, Config, NoTls, SimpleQueryMessage};
+
+use crate::{Endpoint, Error, Host};
+
+/// How long one attempt to connect may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A connection that is opened when first needed and again when it was lost.
+pub(super) struct Control {
+    endpoint: Endpoint,
+    client: Option<Client>,
+    notices: Arc<Mutex<Vec<String>>>,
+    version: Option<u32>,
+}
+
+impl Control {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint, client: None, notices: Arc::default(), version: None }
+    }
+
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// A further connection to the same server.
+    pub(super) fn another(&self) -> Self {
+        Self { version: self.version, ..Self::new(self.endpoint.clone()) }
+    }
+
+    /// Closes the connection; the next statement opens it again.
+    pub(super) fn close(&mut self) {
+        self.client = None;
+    }
+
+    /// The open connection; connects if there is none.
+    fn client(&mut self) -> Result<&mut Client, Error> {
+        if self.client.as_ref().is_some_and(Client::is_closed) {
+            self.client = None;
+        }
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => self.connect()?,
+        };
+        Ok(self.client.insert(client))
+    }
+
+    fn connect(&self) -> Result<Client, Error> {
+        let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint;
+        let mut config = Config::new();
+        config
+            .port(*port)
+            .user(user)
+            .dbname(database)
+            .application_name("steelyard")
+            .connect_timeout(CONNECT_LIMIT);
+        match host {
+            Host::SocketDirectory(path) => config.host_path(path),
+            Host::Tcp(name) => config.host(name),
+        };
+        if let Some(password) = password {
+            config.password(password.reveal());
+        }
+        let notices = Arc::clone(&self.notices);
+        config.notice_callback(move |notice| {
+            if let Ok(mut notices) = notices.lock() {
+                notices.push(format!("{}: {}", notice.severity(), notice.message()));
+                notices.extend(notice.detail().map(str::to_owned));
+            }
+        });
+        config.connect(NoTls).map_err(|error| Error::Connect {
+            server: self.endpoint.to_string(),
+            detail: error
+                .as_db_error()
+                .map_or_else(|| describe(&error), |db| db.message().to_owned()),
+        })
+    }
+
+    /// Runs SQL by the simple protocol.
+    pub(super) fn run(&mut self, sql: &str) -> Result<Vec<SimpleQueryMessage>, Error> {
+        let result = self.client()?.simple_query(sql);
+        result.map_err(|error| {
+            if error.is_closed() || error.as_db_error().is_none() {
+                self.client = None;
+            }
+            Error::Query {
+                sql: shorten(sql),
+                message: error
+                    .as_db_error()
+                    .map_or_else(|| describe(&error), |db| db.message().to_owned()),
+                code: error.code().map(|code| code.code().to_owned()),
+            }
+        })
+    }
+
+    /// Runs SQL; rows affected, summed over its statements.
+    pub(super) fn execute(&mut self, sql: &str) -> Result<u64, Error> {
+        Ok(self
+            .run(sql)?
+            .iter()
+            .map(
+                |message| {
+                    if let SimpleQueryMessage::CommandComplete(rows) = message { *rows } else { 0 }
+                },
+            )
+            .sum())
+    }
+
+    /// Runs a query; every value as text.
+    pub(super) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        Ok(self
+            .run(sql)?
+            .iter()
+            .filter_map(|message| {
+                let SimpleQueryMessage::Row(row) = message else { return None };
+                Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
+            })
+            .collect())
+    }
+
+    /// Runs a query that gives one text.
+    pub(super) fn text(&mut self, sql: &str) -> Result<String, Error> {
+        let rows = self.rows(sql)?;
+        match rows.as_slice() {
+            [row] if row.len() == 1 => row.first().cloned().flatten(),
+            _ => None,
+        }
+        .ok_or_else(|| Error::Answer {
+            expected: format!("one value from {}", shorten(sql)),
+            found: format!("{} rows", rows.len()),
+        })
+    }
+
+    /// Runs a query that gives one integer.
+    pub(super) fn integer(&mut self, sql: &str) -> Result<i64, Error> {
+        let text = self.text(sql)?;
+        text.parse().map_err(|_| Error::Answer {
+            expected: "an integer".to_owned(),
+            found: format!("{text:?}"),
+        })
+    }
+
+    /// The server's version as one number: 130007, 90624.
+    pub(super) fn version(&mut self) -> Result<u32, Error> {
+        if let Some(version) = self.version {
+            return Ok(version);
+        }
+        let number = self.integer("SHOW server_version_num")?;
+        let version = u32::try_from(number).map_err(|_| Error::Answer {
+            expected: "a version number".to_owned(),
+            found: number.to_string(),
+        })?;
+        self.version = Some(version);
+        Ok(version)
+    }
+
+    /// Notices that came since the last call.
+    pub(super) fn take_notices(&mut self) -> Vec<String> {
+        self.notices.lock().map(|mut notices| std::mem::take(&mut *notices)).unwrap_or_default()
+    }
+}
+
+/// A text as an SQL literal, whatever standard_conforming_strings says.
+pub(super) fn literal(text: &str) -> String {
+    let doubled = text.replace('\'', "''");
+    if doubled.contains('\\') {
+        format!("E'{}'", doubled.replace('\\', "\\\\"))
+    } else {
+        format!("'{doubled}'")
+    }
+}
+
+/// An error with its causes.
+fn describe(error: &postgres::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+fn shorten(sql: &str) -> String {
+    const LONGEST: usize = 160;
+    if sql.chars().count() <= LONGEST {
+        sql.to_owned()
+    } else {
+        sql.chars().take(LONGEST).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals() {
+        assert_eq!(literal("pi1"), "'pi1'");
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("a\\'b"), "E'a\\\\''b'");
+    }
+
+    #[test]
+    fn nobody_listens() {
+        let mut control = Control::new(Endpoint::Postgres {
+            host: Host::SocketDirectory("/no/such/directory".into()),
+            port: 5432,
+            user: "me".to_owned(),
+            password: Some(crate::Secret::new("s3cret")),
+            database: "d".to_owned(),
+        });
+        let error = control.execute("select 1").unwrap_err();
+        assert!(matches!(error, Error::Connect { .. }));
+        assert!(!error.to_string().contains("s3cret"));
+    }
+}

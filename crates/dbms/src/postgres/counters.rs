@@ -1,0 +1,150 @@
+//! The server's own counters, from its statistics views, whichever of them a version has.
+
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::control::Control;
+use super::tables::tree;
+use crate::{Counter, Error, Snapshot};
+
+/// Views of one row, or of rows that are told apart by the columns named.
+const SERVER_VIEWS: [(&str, &str, &str); 5] = [
+    ("pg_stat_bgwriter", "''", "true"),
+    ("pg_stat_checkpointer", "''", "true"),
+    ("pg_stat_wal", "''", "true"),
+    ("pg_stat_io", "backend_type || '/' || object || '/' || context", "true"),
+    ("pg_stat_database", "''", "datname = current_database()"),
+];
+
+/// Views with a row per table.
+const TABLE_VIEWS: [&str; 2] = ["pg_stat_all_tables", "pg_statio_all_tables"];
+
+/// The view with a row per index.
+const INDEX_VIEW: &str = "pg_stat_all_indexes";
+
+/// Before 15 a separate process collects the statistics and hands them out in a file that may be up to 500 ms old
+/// (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL 14); a file asked for later than that after the work is complete.
+const COLLECTOR_WAIT: Duration = Duration::from_millis(650);
+
+/// From 15 on statistics are in shared memory; a backend writes its last ones on its way out, just after its client
+/// has closed the connection.
+const EXIT_WAIT: Duration = Duration::from_millis(150);
+
+/// All counters, those of `tables` with partitions summed under the name given.
+pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snapshot, Error> {
+    let version = control.version()?;
+    sleep(if version >= 150_000 { EXIT_WAIT } else { COLLECTOR_WAIT });
+    if version >= 150_000 {
+        // Together with the next statement's end this hands in what the control connection itself has done.
+        control.execute("SELECT pg_stat_force_next_flush()")?;
+    }
+    let existing = existing_views(control)?;
+    let mut gathered = Gathered::default();
+    let mut absent = Vec::new();
+    for (view, object, condition) in SERVER_VIEWS {
+        if existing.iter().any(|name| name == view) {
+            let sql = format!(
+                "SELECT {object}, to_jsonb(t)::text FROM pg_catalog.{view} t WHERE {condition}"
+            );
+            gathered.add(view, &control.rows(&sql)?)?;
+        } else {
+            absent.push(view.to_owned());
+        }
+    }
+    if !tables.is_empty() {
+        let tree = tree(tables);
+        for view in TABLE_VIEWS {
+            let sql = format!(
+                "WITH RECURSIVE {tree} SELECT tree.root, to_jsonb(t)::text \
+                 FROM pg_catalog.{view} t JOIN tree USING (relid)"
+            );
+            gathered.add(view, &control.rows(&sql)?)?;
+        }
+        gathered.add(INDEX_VIEW, &control.rows(&index_query(&tree))?)?;
+    }
+    Ok(Snapshot { rows: gathered.into_rows(), absent })
+}
+
+/// Rows of the index view under `table/index`, the indexes of partitions under the name of the partitioned index
+/// they belong to.
+fn index_query(tree: &str) -> String {
+    format!(
+        "WITH RECURSIVE {tree}, family (name, indexrelid) AS (\
+         SELECT c.relname::text, x.indexrelid FROM pg_catalog.pg_index x \
+         JOIN pg_catalog.pg_class c ON c.oid = x.indexrelid JOIN tree ON tree.relid = x.indrelid \
+         WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhrelid = x.indexrelid) \
+         UNION ALL SELECT family.name, i.inhrelid FROM pg_catalog.pg_inherits i \
+         JOIN family ON i.inhparent = family.indexrelid) \
+         SELECT tree.root || '/' || coalesce(family.name, t.indexrelname::text), to_jsonb(t)::text \
+         FROM pg_catalog.{INDEX_VIEW} t JOIN tree USING (relid) LEFT JOIN family USING (indexrelid)"
+    )
+}
+
+fn existing_views(control: &mut Control) -> Result<Vec<String>, Error> {
+    let names: Vec<String> = SERVER_VIEWS.iter().map(|(view, _, _)| format!("'{view}'")).collect();
+    let rows = control.rows(&format!(
+        "SELECT relname FROM pg_catalog.pg_class WHERE relnamespace = 'pg_catalog'::regnamespace \
+         AND relname IN ({})",
+        names.join(", ")
+    ))?;
+    Ok(rows.into_iter().flatten().flatten().collect())
+}
+
+/// Figures summed by view, object and name.
+#[derive(Default)]
+struct Gathered(BTreeMap<(String, String, String), f64>);
+
+impl Gathered {
+    /// Takes rows of (object, JSON of the view's row); every numeric column is a counter. Ids come as text in
+    /// that JSON and times as text too, so both are left out.
+    fn add(&mut self, view: &str, rows: &[Vec<Option<String>>]) -> Result<(), Error> {
+        for row in rows {
+            let [Some(object), Some(json)] = row.as_slice() else { continue };
+            let columns: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json)
+                .map_err(|error| Error::Answer {
+                    expected: format!("a row of {view} as JSON"),
+                    found: error.to_string(),
+                })?;
+            for (name, value) in &columns {
+                if let Some(value) = value.as_f64() {
+                    *self
+                        .0
+                        .entry((view.to_owned(), object.clone(), name.clone()))
+                        .or_insert(0.0) += value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn into_rows(self) -> Vec<Counter> {
+        self.0
+            .into_iter()
+            .map(|((view, object, name), value)| Counter { view, object, name, value })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_summed_and_the_rest_left_out() {
+        let mut gathered = Gathered::default();
+        let row = |json: &str| vec![Some("pi1".to_owned()), Some(json.to_owned())];
+        let rows = [
+            row(
+                r#"{"relid": "16385", "n_tup_ins": 5, "last_vacuum": null, "schemaname": "public"}"#,
+            ),
+            row(r#"{"relid": "16390", "n_tup_ins": 7.5}"#),
+            vec![None, None],
+        ];
+        gathered.add("pg_stat_all_tables", &rows).unwrap();
+        let rows = gathered.into_rows();
+        assert_eq!(rows.len(), 1);
+        let snapshot = Snapshot { rows, absent: Vec::new() };
+        assert_eq!(snapshot.get("pg_stat_all_tables", "pi1", "n_tup_ins"), Some(12.5));
+    }
+}

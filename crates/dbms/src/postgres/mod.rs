@@ -1,0 +1,54 @@
+//! PostgreSQL, 9.6 to 18.
+//!
+//! `reference` → `fetch` or `local` (binaries) → `template` (initdb, once) → `config` → `launch` and `postmaster`
+//! (the process) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
+//! server that runs already.
+
+mod attach;
+mod config;
+mod control;
+mod counters;
+mod fetch;
+mod launch;
+mod local;
+mod postmaster;
+mod reference;
+mod server;
+mod settle;
+mod tables;
+mod template;
+
+pub use reference::{PostgresReference, Release, Running};
+
+use crate::{Cache, Error, Installation, Server, ServerSpec};
+
+/// Role and database of the servers started here.
+pub(crate) const ROLE: &str = "steelyard";
+
+pub(crate) fn obtain(
+    reference: &PostgresReference,
+    cache: &Cache,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    match reference {
+        PostgresReference::Release(release) => fetch::obtain(release, cache, progress),
+        PostgresReference::Path(path) => local::obtain(path),
+        PostgresReference::Running(running) => attach::describe(running),
+    }
+}
+
+pub(crate) fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
+    Ok(Box::new(server::PostgresServer::start(spec)?))
+}
+
+pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn Server>, Error> {
+    match reference {
+        PostgresReference::Running(running) => {
+            Ok(Box::new(server::PostgresServer::attach(running)?))
+        }
+        other => Err(Error::Unsupported {
+            what: format!("attaching to {other}"),
+            remedy: "give the URL of a running server, or start it".to_owned(),
+        }),
+    }
+}

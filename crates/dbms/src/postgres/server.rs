@@ -1,0 +1,107 @@
+//! A PostgreSQL server through the general door.
+
+use super::control::Control;
+use super::postmaster::Postmaster;
+use super::reference::Running;
+use super::{attach, counters, settle, tables};
+use crate::server::{Ending, Endpoint, Server, Setting, Settled, Stopped, TableSize};
+use crate::{Error, ServerSpec, Snapshot};
+
+/// A server, started here or attached to.
+pub(super) struct PostgresServer {
+    // Before the process, so that the connection is closed first when this is dropped.
+    control: Control,
+    postmaster: Option<Postmaster>,
+    /// The root of its process tree, where known.
+    pid: Option<u32>,
+    died: Option<String>,
+}
+
+impl PostgresServer {
+    pub(super) fn start(spec: ServerSpec<'_>) -> Result<Self, Error> {
+        let (postmaster, control) = Postmaster::start(&spec)?;
+        Ok(Self { control, pid: Some(postmaster.pid()), postmaster: Some(postmaster), died: None })
+    }
+
+    pub(super) fn attach(running: &Running) -> Result<Self, Error> {
+        let mut control = Control::new(running.endpoint());
+        control.version()?;
+        let pid = attach::find_postmaster(running, &mut control);
+        Ok(Self { control, postmaster: None, pid, died: None })
+    }
+}
+
+impl Server for PostgresServer {
+    fn endpoint(&self) -> Endpoint {
+        self.control.endpoint().clone()
+    }
+
+    fn root_pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    fn execute(&mut self, sql: &str) -> Result<u64, Error> {
+        self.control.execute(sql)
+    }
+
+    fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        self.control.rows(sql)
+    }
+
+    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
+        self.control.integer(sql)
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, Error> {
+        tables::settings(&mut self.control)
+    }
+
+    fn counters(&mut self, tables: &[String]) -> Result<Snapshot, Error> {
+        counters::snapshot(&mut self.control, tables)
+    }
+
+    fn sizes(&mut self, tables: &[String]) -> Result<Vec<TableSize>, Error> {
+        tables::sizes(&mut self.control, tables)
+    }
+
+    fn settle(&mut self, tables: &[String]) -> Result<Settled, Error> {
+        settle::settle(&mut self.control, tables)
+    }
+
+    fn log_tail(&self, lines: usize) -> String {
+        self.postmaster.as_ref().map(|postmaster| postmaster.log_tail(lines)).unwrap_or_default()
+    }
+
+    fn alive(&mut self) -> bool {
+        if let Some(postmaster) = &mut self.postmaster {
+            return postmaster.alive();
+        }
+        match self.control.integer("SELECT 1") {
+            Ok(_) => {
+                self.died = None;
+                true
+            }
+            Err(error) => {
+                self.died = Some(error.to_string());
+                false
+            }
+        }
+    }
+
+    fn died(&self) -> Option<String> {
+        match &self.postmaster {
+            Some(postmaster) => postmaster.died().map(str::to_owned),
+            None => self.died.clone(),
+        }
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<Stopped, Error> {
+        self.control.close();
+        match self.postmaster.take() {
+            Some(postmaster) => postmaster.stop(),
+            None => {
+                Ok(Stopped { seconds: 0.0, ending: Ending::LeftRunning, log: None, remains: None })
+            }
+        }
+    }
+}

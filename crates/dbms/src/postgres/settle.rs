@@ -1,0 +1,82 @@
+//! Settling: VACUUM and CHECKPOINT.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::control::{Control, literal};
+use crate::Error;
+use crate::server::Settled;
+
+/// SQLSTATE insufficient_privilege.
+const NOT_PERMITTED: &str = "42501";
+
+/// Vacuums every table, as many at once as there are cores, then makes a checkpoint.
+pub(super) fn settle(control: &mut Control, tables: &[String]) -> Result<Settled, Error> {
+    let begin = Instant::now();
+    // INDEX_CLEANUP came with 12. Without it, since 14, VACUUM may leave the indexes as they are.
+    let options = if control.version()? >= 120_000 {
+        "VERBOSE, ANALYZE, INDEX_CLEANUP ON"
+    } else {
+        "VERBOSE, ANALYZE"
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let outcome: Mutex<(Vec<String>, Option<Error>)> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..cores.min(tables.len()) {
+            let mut own = control.another();
+            let (next, outcome) = (&next, &outcome);
+            scope.spawn(move || {
+                while let Some(table) = tables.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let done = vacuum(&mut own, table, options);
+                    let Ok(mut outcome) = outcome.lock() else { return };
+                    match done {
+                        Ok(lines) => outcome.0.extend(lines),
+                        Err(error) => {
+                            outcome.1.get_or_insert(error);
+                            return;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let (mut lines, error) = outcome.into_inner().unwrap_or_default();
+    if let Some(error) = error {
+        return Err(error);
+    }
+    let checkpoint = Instant::now();
+    match control.execute("CHECKPOINT") {
+        Ok(_) => lines.push(format!("CHECKPOINT: {:.3} s", checkpoint.elapsed().as_secs_f64())),
+        Err(Error::Query { code: Some(code), .. }) if code == NOT_PERMITTED => {
+            lines.push("CHECKPOINT: left out, this role may not".to_owned());
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(Settled { seconds: begin.elapsed().as_secs_f64(), lines })
+}
+
+/// Vacuums one table; what was done and what the server said.
+fn vacuum(control: &mut Control, table: &str, options: &str) -> Result<Vec<String>, Error> {
+    let begin = Instant::now();
+    control.execute("SET statement_timeout = 0")?;
+    // Through regclass, so that a name means the same here as in sizes and counters, quotes included.
+    let name = control
+        .text(&format!("SELECT coalesce(to_regclass({}::text)::text, '')", literal(table)))?;
+    if name.is_empty() {
+        return Err(Error::Answer {
+            expected: format!("table {table}"),
+            found: "no such table".to_owned(),
+        });
+    }
+    let command = format!("VACUUM ({options}) {name}");
+    control.take_notices();
+    control.execute(&command)?;
+    let mut lines = vec![format!("{command}: {:.3} s", begin.elapsed().as_secs_f64())];
+    let said = control.take_notices();
+    lines.extend(
+        said.iter().flat_map(|notice| notice.lines()).map(|line| format!("  {}", line.trim_end())),
+    );
+    Ok(lines)
+}

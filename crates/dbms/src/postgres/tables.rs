@@ -1,0 +1,96 @@
+//! Tables with their partitions: sizes; and the server's settings.
+
+use super::control::{Control, literal};
+use crate::Error;
+use crate::server::{Setting, TableSize};
+
+/// Names of settings whose values may hold a password.
+const SECRET_SETTINGS: [&str; 4] =
+    ["primary_conninfo", "ssl_passphrase_command", "archive_command", "restore_command"];
+
+/// SQL of a relation `tree (root, relid)`: every table of `tables` under the name it was given, with everything
+/// that inherits from it. Works from 9.6 on, where partitions are children by inheritance.
+pub(super) fn tree(tables: &[String]) -> String {
+    let named: Vec<String> = tables
+        .iter()
+        .map(|table| {
+            let name = literal(table);
+            format!("SELECT {name}::text AS root, to_regclass({name}::text)::oid AS relid")
+        })
+        .collect();
+    format!(
+        "tree (root, relid) AS (SELECT * FROM ({}) named UNION ALL \
+         SELECT tree.root, i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree ON i.inhparent = tree.relid)",
+        named.join(" UNION ALL ")
+    )
+}
+
+/// Sizes of `tables` in bytes, partitions summed.
+pub(super) fn sizes(control: &mut Control, tables: &[String]) -> Result<Vec<TableSize>, Error> {
+    if tables.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = control.rows(&format!(
+        "WITH RECURSIVE {} SELECT root, sum(pg_indexes_size(relid))::bigint, sum(pg_relation_size(relid))::bigint, \
+         sum(pg_total_relation_size(relid))::bigint FROM tree GROUP BY root",
+        tree(tables)
+    ))?;
+    tables
+        .iter()
+        .map(|table| {
+            let row = rows
+                .iter()
+                .find(|row| row.first().is_some_and(|name| name.as_deref() == Some(table)));
+            let bytes = |i: usize| row?.get(i)?.as_deref()?.parse::<u64>().ok();
+            match (bytes(1), bytes(2), bytes(3)) {
+                (Some(index), Some(rel), Some(total)) => {
+                    Ok(TableSize { table: table.clone(), index, rel, total })
+                }
+                _ => Err(Error::Answer {
+                    expected: format!("table {table}"),
+                    found: "no such table".to_owned(),
+                }),
+            }
+        })
+        .collect()
+}
+
+/// Settings that differ from the built-in defaults. Those of source `client` and `session` are left out: they
+/// belong to the connection that asks, not to the server.
+pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
+    let rows = control.rows(
+        "SELECT name, current_setting(name), unit, source, boot_val FROM pg_catalog.pg_settings \
+         WHERE source NOT IN ('default', 'client', 'session') ORDER BY name",
+    )?;
+    rows.into_iter()
+        .map(|row| match <[Option<String>; 5]>::try_from(row) {
+            Ok([Some(name), value, unit, Some(source), boot_value]) => {
+                let value = hide_secrets(&name, value.unwrap_or_default());
+                Ok(Setting { name, value, unit, source, boot_value })
+            }
+            other => {
+                Err(Error::Answer { expected: "a setting".to_owned(), found: format!("{other:?}") })
+            }
+        })
+        .collect()
+}
+
+fn hide_secrets(name: &str, value: String) -> String {
+    let secret =
+        SECRET_SETTINGS.contains(&name) || value.to_ascii_lowercase().contains("password=");
+    if secret && !value.is_empty() { "(not shown)".to_owned() } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_settings_are_hidden() {
+        assert_eq!(hide_secrets("primary_conninfo", "host=a password=x".to_owned()), "(not shown)");
+        assert_eq!(hide_secrets("some.extension", "PASSWORD=x".to_owned()), "(not shown)");
+        assert_eq!(hide_secrets("archive_command", String::new()), "");
+        assert_eq!(hide_secrets("shared_buffers", "1GB".to_owned()), "1GB");
+        assert_eq!(hide_secrets("password_encryption", "md5".to_owned()), "md5");
+    }
+}

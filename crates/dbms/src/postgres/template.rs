@@ -1,0 +1,135 @@
+//! Prepared data directories: initdb runs once per build, options and user; every trial gets a copy.
+
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::{ROLE, launch, local};
+use crate::{Error, ServerSpec, place};
+
+/// Options of initdb that steelyard chooses itself, and why.
+const OWN_OPTIONS: [(&str, &str, &str); 7] = [
+    ("-D", "--pgdata", "steelyard chooses the data directory"),
+    ("-U", "--username", "steelyard connects with a role of its own"),
+    ("-A", "--auth", "the socket directory is private already, and steelyard must get in"),
+    ("-W", "--pwprompt", "there is nobody to ask"),
+    ("--pwfile", "--pwfile", "steelyard's role has no password"),
+    ("-X", "--waldir", "every trial gets a data directory of its own, WAL included"),
+    ("-s", "--show", "it initialises nothing"),
+];
+
+/// Checks the initdb options of a plan.
+pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Error> {
+    for option in options {
+        for (short, long, reason) in OWN_OPTIONS {
+            let is_long = option == long
+                || option.strip_prefix(long).is_some_and(|rest| rest.starts_with('='));
+            let is_short = !option.starts_with("--") && option.starts_with(short);
+            if is_long || is_short {
+                return Err(Error::Reserved {
+                    variant: variant.to_owned(),
+                    setting: format!("initdb {option}"),
+                    reason,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The prepared data directory for `spec`, made if it is not there yet.
+pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, Error> {
+    let name = name(spec, bin_dir);
+    let finished = spec.cache.finished(&name);
+    if finished.is_dir() {
+        return Ok(finished);
+    }
+    let _lock = spec.cache.lock(&name)?;
+    if finished.is_dir() {
+        return Ok(finished);
+    }
+    spec.user.check_reach(spec.cache.path())?;
+    let workshop = spec.cache.workshop(&name)?;
+    let made = workshop.path().join("made");
+    std::fs::create_dir(&made).map_err(Error::io("create", &made))?;
+    place::set_mode(&made, 0o700)?;
+    if spec.user.differs() {
+        place::give(&made, spec.user.uid, spec.user.gid)?;
+    }
+    let mut initdb = launch::command(&bin_dir.join("initdb"), &spec.user, &[])?;
+    initdb
+        .arg("-D")
+        .arg(&made)
+        // -N is --nosync before 10 and --no-sync since; the directory is flushed when it is published.
+        .args([
+            "-N",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--auth=trust",
+            &format!("--username={ROLE}"),
+        ])
+        .args(&spec.initdb);
+    launch::run(initdb, &format!("preparing a data directory for {}", spec.name), None)?;
+    let mut single = launch::command(&bin_dir.join("postgres"), &spec.user, &[])?;
+    single.args(["--single", "-j", "-D"]).arg(&made).arg("template1");
+    let output = launch::run(
+        single,
+        "creating the database",
+        Some(&format!("CREATE DATABASE {ROLE} OWNER {ROLE};\n\n")),
+    )?;
+    if output.contains("ERROR:") {
+        return Err(Error::Program {
+            program: format!(
+                "{} --single (creating the database)",
+                bin_dir.join("postgres").display()
+            ),
+            status: "an error".to_owned(),
+            output: launch::last_lines(&output, 12),
+        });
+    }
+    spec.cache.publish(&made, &name)
+}
+
+/// The name in the cache: the version for people, a hash over everything the result depends on.
+fn name(spec: &ServerSpec<'_>, bin_dir: &Path) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    };
+    add("template 1");
+    add(&bin_dir.to_string_lossy());
+    add(&spec.user.uid.to_string());
+    for (key, value) in &spec.installation.build {
+        add(key);
+        add(value);
+    }
+    for option in &spec.initdb {
+        add(option);
+    }
+    let hash = local::hex(&hash.finalize());
+    format!("pgdata-{}-{}", spec.installation.version, hash.get(..16).unwrap_or(&hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_options_are_refused() {
+        let check = |option: &str| check_options("a", &[option.to_owned()]);
+        for bad in ["-D", "-D/x", "--pgdata=/x", "--waldir=/x", "--username", "-Ume", "--auth=md5"]
+        {
+            assert!(matches!(check(bad), Err(Error::Reserved { .. })), "{bad}");
+        }
+        for good in [
+            "--wal-segsize=64",
+            "-k",
+            "--data-checksums",
+            "--auth-is-not-this",
+            "--locale=en_US.UTF-8",
+        ] {
+            check(good).unwrap();
+        }
+    }
+}

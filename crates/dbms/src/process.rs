@@ -1,0 +1,167 @@
+//! Processes known by pid and start time, so that a recycled pid is never mistaken for one of ours.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// One process of one boot: a pid alone may have been given to another process meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessId {
+    /// The process id.
+    pub pid: u32,
+    /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`, proc(5)).
+    pub start_time: u64,
+    /// `/proc/sys/kernel/random/boot_id` of that boot.
+    pub boot_id: String,
+}
+
+impl ProcessId {
+    /// The identity of a process that exists now; `None` if there is none or it is a zombie.
+    pub fn of(pid: u32) -> Option<Self> {
+        let start_time = start_time(pid)?;
+        Some(Self { pid, start_time, boot_id: boot_id() })
+    }
+
+    /// Is this very process still running? A zombie counts as gone.
+    pub fn alive(&self) -> bool {
+        self.boot_id == boot_id() && start_time(self.pid) == Some(self.start_time)
+    }
+
+    /// Sends `signal` to this process; does nothing if it is gone. The process is held through a pidfd
+    /// between the check and the signal, so that no other can be hit.
+    pub fn signal(&self, signal: i32) -> io::Result<()> {
+        let pid = i32::try_from(self.pid).map_err(io::Error::other)?;
+        // SAFETY: pidfd_open takes two integers and returns a new descriptor or -1.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+        if fd < 0 {
+            let error = io::Error::last_os_error();
+            return if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) };
+        }
+        // SAFETY: fd is a descriptor just returned to us and owned by nobody else; it fits an i32.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd as i32) };
+        if !self.alive() {
+            return Ok(());
+        }
+        // SAFETY: all arguments are integers but siginfo, which may be null.
+        let sent = unsafe {
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                fd.as_raw_fd(),
+                signal,
+                std::ptr::null::<libc::siginfo_t>(),
+                0,
+            )
+        };
+        if sent == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
+    }
+
+    /// Waits until the process is gone, at most `limit`; true if it is.
+    pub fn wait_gone(&self, limit: Duration) -> bool {
+        wait_until(limit, || !self.alive())
+    }
+}
+
+/// Asks `done` every few milliseconds until it says true or `limit` has passed; the last answer.
+pub(crate) fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    loop {
+        if done() {
+            return true;
+        }
+        if begin.elapsed() >= limit {
+            return false;
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// The kernel's name for this boot; empty where /proc is not mounted.
+pub(crate) fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|s| s.trim().to_owned())
+        .unwrap_or_default()
+}
+
+fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command name stands in parentheses and may itself hold spaces and parentheses.
+    let rest = stat.get(stat.rfind(')')? + 1..)?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    if matches!(state, "Z" | "X" | "x") {
+        return None;
+    }
+    // `state` is field 3, so field 22 is 18 further on.
+    fields.nth(18)?.parse().ok()
+}
+
+/// Processes that run `program` in exactly the directory `directory`: every Postgres process has its data
+/// directory as working directory, whichever parent it has by now.
+pub(crate) fn running_in(directory: &Path, program: &Path) -> Vec<ProcessId> {
+    let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };
+    listing
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| {
+            fs::read_link(format!("/proc/{pid}/cwd"))
+                .is_ok_and(|cwd| without_deleted(&cwd) == directory)
+                && fs::read_link(format!("/proc/{pid}/exe"))
+                    .is_ok_and(|exe| without_deleted(&exe) == program)
+        })
+        .filter_map(ProcessId::of)
+        .collect()
+}
+
+/// The kernel marks links to removed files; the mark is no part of the path.
+fn without_deleted(path: &Path) -> &Path {
+    path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).map_or(path, Path::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn knows_itself_and_a_finished_child() {
+        assert!(ProcessId::of(std::process::id()).unwrap().alive());
+        let mut child = Command::new("sleep").arg("30").spawn().unwrap();
+        let id = ProcessId::of(child.id()).unwrap();
+        assert!(id.alive());
+        id.signal(libc::SIGKILL).unwrap();
+        assert!(id.wait_gone(Duration::from_secs(5)), "a zombie counts as gone");
+        child.wait().unwrap();
+        id.signal(libc::SIGKILL).unwrap();
+    }
+
+    #[test]
+    fn another_start_time_is_another_process() {
+        let mut child = Command::new("sleep").arg("30").spawn().unwrap();
+        let mut id = ProcessId::of(child.id()).unwrap();
+        id.start_time += 1;
+        assert!(!id.alive());
+        id.signal(libc::SIGKILL).unwrap();
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "a process of another start time must not be hit"
+        );
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn another_boot_is_another_process() {
+        let mut id = ProcessId::of(std::process::id()).unwrap();
+        id.boot_id = "another".to_owned();
+        assert!(!id.alive());
+    }
+}

@@ -1,0 +1,131 @@
+//! What the tests of real servers share: one cache for all, a ledger and a directory for each.
+#![allow(dead_code)] // every test file uses its own part of it
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dbms::{
+    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, Server, ServerSpec, ServerUser,
+};
+
+/// A place for one test.
+pub struct Place {
+    pub directory: tempfile::TempDir,
+    pub cache: Cache,
+    pub ledger: Ledger,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let directory = tempfile::Builder::new().prefix("dbms-test-").tempdir().unwrap();
+        // The server's user must get through.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), open).unwrap();
+        let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
+        Self { directory, cache: Cache::open_default().unwrap(), ledger }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn trial(&self) -> PathBuf {
+        self.path().join("trial")
+    }
+
+    /// A started server with small buffers and the settings given.
+    pub fn start(
+        &self,
+        variant: &Variant,
+        config: &[(&str, &str)],
+    ) -> Result<Box<dyn Server>, Error> {
+        self.start_in(variant, config, &self.trial())
+    }
+
+    pub fn start_in(
+        &self,
+        variant: &Variant,
+        config: &[(&str, &str)],
+        directory: &Path,
+    ) -> Result<Box<dyn Server>, Error> {
+        let mut settings = BTreeMap::from([("shared_buffers".to_owned(), "16MB".to_owned())]);
+        settings
+            .extend(config.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        dbms::start(ServerSpec { config: settings, ..self.spec(variant, directory) })
+    }
+
+    pub fn spec<'a>(&'a self, variant: &'a Variant, directory: &'a Path) -> ServerSpec<'a> {
+        ServerSpec {
+            installation: &variant.installation,
+            reference: &variant.reference,
+            name: &variant.name,
+            directory,
+            config: BTreeMap::new(),
+            config_file: None,
+            initdb: Vec::new(),
+            procs_files: Vec::new(),
+            user: ServerUser::choose(None).unwrap(),
+            start_limit: Duration::from_secs(60),
+            stop_limit: Duration::from_secs(30),
+            cache: &self.cache,
+            ledger: &self.ledger,
+        }
+    }
+
+    /// Nothing is recorded, nothing is left in the test's directory but the ledger.
+    pub fn assert_clean(&self) {
+        assert!(self.ledger.records().unwrap().is_empty(), "entries are left in the ledger");
+        let left: Vec<_> = std::fs::read_dir(self.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .filter(|name| name != "ledger" && name != "cache")
+            .collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+    }
+}
+
+/// A variant that was obtained.
+pub struct Variant {
+    pub name: String,
+    pub reference: Reference,
+    pub installation: Installation,
+}
+
+/// Obtains `text`; `None`, with the reason printed, if it is an installation that is not on this machine.
+pub fn variant(text: &str) -> Option<Variant> {
+    if let Some(path) = text.strip_prefix("path:")
+        && !Path::new(path).exists()
+    {
+        eprintln!("skipped: {path} is not installed here");
+        return None;
+    }
+    let reference: Reference = text.parse().unwrap();
+    let installation =
+        dbms::obtain(&reference, &Cache::open_default().unwrap(), &|line| eprintln!("{line}"))
+            .unwrap();
+    Some(Variant { name: text.to_owned(), reference, installation })
+}
+
+pub fn socket_directory(server: &dyn Server) -> PathBuf {
+    match server.endpoint() {
+        Endpoint::Postgres { host: Host::SocketDirectory(path), .. } => path,
+        other => panic!("expected a socket, found {other}"),
+    }
+}
+
+/// Processes that have something under `directory` as their working directory.
+pub fn processes_in(directory: &Path) -> Vec<u32> {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            std::fs::read_link(format!("/proc/{pid}/cwd"))
+                .is_ok_and(|cwd| cwd.starts_with(directory))
+        })
+        .collect()
+}
+
+pub fn names(tables: &[&str]) -> Vec<String> {
+    tables.iter().map(|table| (*table).to_owned()).collect()
+}
