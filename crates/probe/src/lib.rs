@@ -1,1 +1,66 @@
 //! What the kernel says: host, devices, processes, cgroups.
+//!
+//! This room reads `/proc`, `/sys` and control groups and turns them into figures. It knows nothing
+//! of databases: a "dbms" here is a process tree or a control group whose costs are to be told apart
+//! from those of the load driver.
+//!
+//! - [`host_facts`] and [`block_device_of`]: what the machine is, recorded with every result.
+//! - [`Cgroup`]: exact CPU accounting and a memory limit for a group of processes (v1, v2, hybrid).
+//! - [`Tree`]: the CPU of a process tree although its children come and go; needs no privileges.
+//! - [`Sampler`]: one thread which takes a row of figures every period, and exact totals.
+//!
+//! ```
+//! use std::time::{Duration, Instant};
+//! let targets = probe::Targets { device: None, dbms: None, driver: true };
+//! let sampler = probe::Sampler::start(targets, Instant::now(), Duration::from_millis(20));
+//! std::thread::sleep(Duration::from_millis(70));
+//! let recording = sampler.stop();
+//! assert!(recording.series.iter().any(|s| s.name == "cpu.us"));
+//! assert!(recording.totals.seconds >= 0.07);
+//! ```
+
+mod cgroup;
+mod device;
+mod files;
+mod host;
+mod proc;
+mod processes;
+mod sampler;
+mod single;
+mod split;
+mod throttle;
+
+pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, MemoryStat, remove_directories};
+pub use device::{Device, block_device_of};
+pub use host::{Fact, host_facts};
+pub use processes::{Tree, TreeError, Usage};
+pub use sampler::{
+    DeviceTotals, Group, GroupTotals, HostTotals, Recording, Sampler, Series, Targets, Totals,
+};
+pub use single::{own_usage, process_usage, threads_usage};
+pub use throttle::{Throttle, throttle_counts};
+
+/// Dirty pages waiting to be written plus pages being written (Dirty + Writeback of
+/// `/proc/meminfo`), in KiB.
+///
+/// # Errors
+/// When `/proc/meminfo` cannot be read or lacks these lines.
+pub fn dirty_pages_kb() -> std::io::Result<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo")?;
+    let memory = proc::memory::parse_meminfo(&text);
+    match (memory.dirty_kb, memory.writeback_kb) {
+        (Some(dirty), Some(writeback)) => Ok(dirty + writeback),
+        _ => Err(std::io::Error::new(
+            std::io::ErrorKind::InvalidData,
+            "expected the lines Dirty and Writeback in /proc/meminfo, found only part of them",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn dirty_pages_are_readable() {
+        assert!(super::dirty_pages_kb().unwrap() < 1 << 40);
+    }
+}

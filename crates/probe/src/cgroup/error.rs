@@ -1,0 +1,83 @@
+//! What can go wrong with control groups.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a control group could not be made, read or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum CgroupError {
+    /// Neither v1 nor v2 is mounted where this process sees it.
+    #[error(
+        "expected a control group hierarchy (cgroup or cgroup2) with CPU accounting among the mounts, found none: \
+         mount one, or measure the process tree instead"
+    )]
+    NoHierarchy,
+    /// The name cannot be that of a directory of its own.
+    #[error(
+        "expected a control group name of letters, digits, '.', '_' and '-' that does not start with '.', found {name:?}"
+    )]
+    BadName {
+        /// The name asked for.
+        name: String,
+    },
+    /// The user may not make groups here.
+    #[error(
+        "may not create the control group {path}: run as root, or delegate a group to this user \
+         (systemd-run --user --scope -p Delegate=yes …), or measure the process tree instead"
+    )]
+    Denied {
+        /// The directory that was to be made.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A group of this name is there already.
+    #[error(
+        "the control group {path} exists already: remove what an earlier run left, or choose another name"
+    )]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A memory limit was asked for and no group can have one.
+    #[error(
+        "a memory limit needs the memory controller, found none usable at {path} or above: \
+         as root, write +memory into cgroup.subtree_control there, or run without a limit"
+    )]
+    NoMemoryController {
+        /// The group of this process.
+        path: PathBuf,
+    },
+    /// A file of a group could not be used.
+    #[error("could not {action} {path}: {source}")]
+    File {
+        /// `read`, `write …` or `remove`.
+        action: String,
+        /// The file or directory.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A file of a group holds something unexpected.
+    #[error(
+        "expected {expected} in {path}, found {found:?}: is this a control group of a supported kernel?"
+    )]
+    Unreadable {
+        /// What should be there.
+        expected: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is there, at most its first 100 characters.
+        found: String,
+    },
+    /// Processes are still in the group.
+    #[error(
+        "the control group {path} still holds the processes {pids:?}: end them, then remove it again"
+    )]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+        /// Who is in it.
+        pids: Vec<u32>,
+    },
+}

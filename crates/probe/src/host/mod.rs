@@ -1,0 +1,124 @@
+//! Facts about the machine, recorded with every experiment and trial. No host name, no serial numbers,
+//! no users: results are published.
+
+mod cpu;
+mod storage;
+mod system;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::files::read_trimmed;
+
+/// One thing that is so on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fact {
+    /// `cpu`, `memory`, `system`, `storage` or `kernel`.
+    pub group: String,
+    /// What it is about, unique within its group.
+    pub name: String,
+    /// For people; `unknown: why` where it cannot be read.
+    pub value: String,
+}
+
+/// What the machine is that holds `data_dir`: CPU, memory, system, kernel settings, storage. Facts
+/// that only some machines have (a driver's boost switch, say) are there on these only; all others are
+/// always there, if need be as `unknown: why`.
+pub fn host_facts(data_dir: &Path) -> Vec<Fact> {
+    let mut facts = Facts::default();
+    cpu::add(&mut facts, Path::new("/sys"), Path::new("/proc"));
+    system::add(&mut facts);
+    storage::add(&mut facts, data_dir);
+    facts.list
+}
+
+#[derive(Debug, Default)]
+struct Facts {
+    list: Vec<Fact>,
+}
+
+impl Facts {
+    fn add(&mut self, group: &str, name: &str, value: impl Into<String>) {
+        self.list.push(Fact {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            value: value.into(),
+        });
+    }
+
+    fn add_or(&mut self, group: &str, name: &str, value: Option<String>, why: &str) {
+        self.add(group, name, value.unwrap_or_else(|| format!("unknown: {why}")));
+    }
+
+    /// The text of a small file.
+    fn add_file(&mut self, group: &str, name: &str, path: impl AsRef<Path>) {
+        let path = path.as_ref();
+        let value = match std::fs::read_to_string(path) {
+            Ok(text) if text.trim().is_empty() => "none".to_owned(),
+            Ok(text) => text.trim().to_owned(),
+            Err(error) => format!("unknown: {}: {error}", path.display()),
+        };
+        self.add(group, name, value);
+    }
+
+    /// The same, only where the file is there.
+    fn add_file_if_there(&mut self, group: &str, name: &str, path: impl AsRef<Path>) {
+        if let Some(text) = read_trimmed(path) {
+            self.add(group, name, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_there_and_named_once() {
+        let facts = host_facts(Path::new("."));
+        for (group, name) in [
+            ("cpu", "model"),
+            ("cpu", "cores"),
+            ("cpu", "vulnerabilities"),
+            ("memory", "total"),
+            ("system", "kernel"),
+            ("system", "cgroups"),
+            ("storage", "file system"),
+            ("storage", "device"),
+            ("kernel", "vm.swappiness"),
+        ] {
+            let found: Vec<&Fact> =
+                facts.iter().filter(|f| f.group == group && f.name == name).collect();
+            assert_eq!(found.len(), 1, "{group} {name}");
+            assert!(!found[0].value.is_empty(), "{group} {name}");
+        }
+        let mut names: Vec<(&str, &str)> =
+            facts.iter().map(|f| (f.group.as_str(), f.name.as_str())).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn no_fact_holds_the_host_name() {
+        let name = read_trimmed("/proc/sys/kernel/hostname").unwrap_or_default();
+        // Names like "vm" are part of other words.
+        if name.len() < 6 {
+            return;
+        }
+        for fact in host_facts(Path::new("/tmp")) {
+            assert!(!fact.value.contains(&name), "{fact:?}");
+        }
+    }
+
+    #[test]
+    fn facts_survive_json() {
+        let facts = host_facts(Path::new("/proc"));
+        let text = serde_json::to_string(&facts).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Fact>>(&text).unwrap(), facts);
+        let device = facts.iter().find(|f| f.name == "device").unwrap();
+        assert!(device.value.starts_with("unknown: "), "{device:?}");
+    }
+}

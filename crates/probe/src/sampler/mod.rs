@@ -1,0 +1,191 @@
+//! One thread that takes a row of figures every period, and exact totals over the whole.
+
+mod series;
+mod snapshot;
+mod totals;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+pub use series::Series;
+pub use totals::{DeviceTotals, GroupTotals, HostTotals, Totals};
+
+use crate::cgroup::Cgroup;
+use crate::device::Device;
+use crate::single::this_thread_us;
+use crate::throttle::{Throttle, throttle_counts};
+use series::Interval;
+use snapshot::{Snapshot, Sources};
+
+/// What to look at besides the host as a whole.
+#[derive(Debug, Default)]
+pub struct Targets {
+    /// The block device that holds the data.
+    pub device: Option<Device>,
+    /// The system under test.
+    pub dbms: Option<Group>,
+    /// Whether this process is the driver, to be looked at too.
+    pub driver: bool,
+}
+
+/// The processes of a system under test.
+#[derive(Debug, Clone)]
+pub enum Group {
+    /// A control group (its CPU time is exact), and the root of the process tree in it, for
+    /// switches, memory and I/O.
+    Cgroup {
+        /// The group.
+        cgroup: Arc<Cgroup>,
+        /// The server's first process.
+        root_pid: u32,
+    },
+    /// The process tree below this pid.
+    Tree(u32),
+}
+
+/// What a sampler found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recording {
+    /// The metrics; all have one value per period. A last period that was cut short is there if
+    /// at least half of it passed; its values are rates over its true length.
+    pub series: Vec<Series>,
+    /// Differences over the whole recording.
+    pub totals: Totals,
+    /// What could not be read, each said once.
+    pub notes: Vec<String>,
+}
+
+/// A running sampler. Dropping it stops it without a result.
+#[derive(Debug)]
+pub struct Sampler {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<Recording>>,
+}
+
+impl Sampler {
+    /// Starts to sample at `start + n · period` on an absolute schedule. When this returns, the first
+    /// snapshot has been taken, or will be taken at `start` if that lies ahead. Periods that passed
+    /// before the call, or while the machine stood still, are NaN.
+    pub fn start(targets: Targets, start: Instant, period: Duration) -> Sampler {
+        // A period of nothing would never let the thread rest.
+        let period = period.max(Duration::from_millis(1));
+        let mut sources = Sources::open(targets);
+        let throttle = throttle_counts();
+        let first = (start <= Instant::now()).then(|| sources.snapshot());
+        let (stop, stopped) = channel();
+        let mut run = Run { sources, start, period, stopped };
+        let thread = std::thread::Builder::new().name("sampler".to_owned()).spawn(move || {
+            let first = first.or_else(|| run.wait_for_start());
+            run.record(first, throttle)
+        });
+        match thread {
+            Ok(thread) => Sampler { stop: Some(stop), thread: Some(thread) },
+            Err(_) => Sampler { stop: None, thread: None },
+        }
+    }
+
+    /// Takes the last snapshot now and gives what was found.
+    pub fn stop(mut self) -> Recording {
+        self.end().unwrap_or_else(|| Recording {
+            series: Vec::new(),
+            totals: Totals::default(),
+            notes: vec![
+                "the sampler's thread could not run: is there a limit on threads?".to_owned(),
+            ],
+        })
+    }
+
+    fn end(&mut self) -> Option<Recording> {
+        drop(self.stop.take());
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+struct Run {
+    sources: Sources,
+    start: Instant,
+    period: Duration,
+    stopped: Receiver<()>,
+}
+
+impl Run {
+    /// Sleeps until `until`; true if stopped before.
+    fn stopped_before(&self, until: Instant) -> bool {
+        let left = until.saturating_duration_since(Instant::now());
+        !matches!(self.stopped.recv_timeout(left), Err(RecvTimeoutError::Timeout))
+    }
+
+    /// `None` if stopped before the start.
+    fn wait_for_start(&mut self) -> Option<Snapshot> {
+        if self.stopped_before(self.start) {
+            return None;
+        }
+        Some(self.sources.snapshot())
+    }
+
+    fn record(mut self, first: Option<Snapshot>, throttle_before: Option<Throttle>) -> Recording {
+        let Some(first) = first else {
+            let mut notes = self.sources.into_notes();
+            notes.push("stopped before it started: nothing was sampled".to_owned());
+            return Recording { series: Vec::new(), totals: Totals::default(), notes };
+        };
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        let mut before = first.clone();
+        loop {
+            // The end of the period the last snapshot lies in.
+            let periods = whole_periods(before.at - self.start.min(before.at), self.period);
+            // Periods nobody looked at.
+            while rows.len() < periods {
+                rows.push(series::empty_row());
+            }
+            let until = self.start + self.period.saturating_mul(count(periods + 1));
+            let stopped = self.stopped_before(until);
+            let after = self.sources.snapshot();
+            let length = after.at - before.at;
+            if !stopped || length * 2 >= self.period {
+                rows.push(series::row(&Interval {
+                    before: &before,
+                    after: &after,
+                    seconds: length.as_secs_f64(),
+                }));
+            }
+            if stopped {
+                let mut totals = Totals::between(&first, &after);
+                totals.sampler_cpu_us = this_thread_us();
+                totals.throttle = throttled(throttle_before, throttle_counts());
+                return Recording {
+                    series: series::from_rows(&rows),
+                    totals,
+                    notes: self.sources.into_notes(),
+                };
+            }
+            before = after;
+        }
+    }
+}
+
+fn whole_periods(elapsed: Duration, period: Duration) -> usize {
+    usize::try_from(elapsed.as_nanos() / period.as_nanos().max(1)).unwrap_or(usize::MAX)
+}
+
+fn count(periods: usize) -> u32 {
+    u32::try_from(periods).unwrap_or(u32::MAX)
+}
+
+fn throttled(before: Option<Throttle>, after: Option<Throttle>) -> Option<Throttle> {
+    let (before, after) = (before?, after?);
+    Some(Throttle {
+        core: after.core.saturating_sub(before.core),
+        package: after.package.saturating_sub(before.package),
+    })
+}

@@ -1,0 +1,196 @@
+//! The sampler against the real kernel: its schedule, its sums and what it costs.
+
+#![allow(clippy::unwrap_used)]
+
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use probe::{Cgroup, Group, Recording, Sampler, Series, Targets, block_device_of};
+
+fn series<'a>(recording: &'a Recording, name: &str) -> &'a Series {
+    let found = recording.series.iter().find(|series| series.name == name);
+    found.unwrap_or_else(|| panic!("no series {name}; notes: {:?}", recording.notes))
+}
+
+fn burn(time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// A tree of processes that mostly wait, like a server's.
+struct Server(Child);
+
+impl Server {
+    fn start(processes: u32) -> Server {
+        let script = format!("n=0; while [ $n -lt {processes} ]; do n=$((n+1)); cat & done; wait");
+        let child = Command::new("sh")
+            .args(["-c", &format!("exec 3<&0; {}", script.replace("cat &", "cat <&3 &"))])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        Server(child)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // The members read until their input closes; then the shell ends by itself.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn values_come_on_schedule_and_totals_are_of_the_whole() {
+    let period = Duration::from_millis(100);
+    let targets = Targets {
+        device: block_device_of(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))),
+        dbms: None,
+        driver: true,
+    };
+    let has_device = targets.device.is_some();
+    let begun = Instant::now();
+    let sampler = Sampler::start(targets, begun, period);
+    burn(Duration::from_millis(250));
+    std::thread::sleep(Duration::from_millis(330));
+    let recording = sampler.stop();
+    let wall = begun.elapsed().as_secs_f64();
+    // 580 ms: five whole periods and one of 80 ms, which is more than half.
+    let user = series(&recording, "client.us");
+    assert!((6..=7).contains(&user.values.len()), "{:?}", user.values);
+    assert!(recording.series.iter().all(|s| s.values.len() == user.values.len()));
+    assert!((recording.totals.seconds - wall).abs() < 0.1);
+    let totals = recording.totals.client.as_ref().unwrap();
+    let sum_ms: f64 = user.values.iter().sum::<f64>() * period.as_secs_f64();
+    let total_ms = totals.user_us.unwrap() as f64 / 1000.0;
+    assert!(total_ms > 50.0, "{total_ms}");
+    assert!((sum_ms / total_ms - 1.0).abs() < 0.3, "{sum_ms} {total_ms}");
+    let host = recording.totals.host.as_ref().unwrap();
+    assert!(host.cpu_percent > 0.0 && host.cpu_percent <= 100.0);
+    assert!(host.context_switches.unwrap() > 0);
+    assert!(recording.totals.sampler_cpu_us > 0);
+    assert_eq!(recording.totals.device.is_some(), has_device);
+    series(&recording, "mem.dirty");
+    series(&recording, "sys.cs");
+    assert!(!recording.series.iter().any(|s| s.group == "dbms"));
+}
+
+#[test]
+fn a_short_rest_is_dropped_but_counted_in_the_totals() {
+    let period = Duration::from_millis(200);
+    let targets = Targets::default();
+    let sampler = Sampler::start(targets, Instant::now(), period);
+    std::thread::sleep(Duration::from_millis(230));
+    let recording = sampler.stop();
+    assert_eq!(series(&recording, "sys.cs").values.len(), 1);
+    assert!(recording.totals.seconds > 0.22);
+}
+
+#[test]
+fn a_start_ahead_is_waited_for_and_one_long_past_leaves_gaps() {
+    let period = Duration::from_millis(100);
+    let ahead = Instant::now() + Duration::from_millis(150);
+    let sampler = Sampler::start(Targets::default(), ahead, period);
+    std::thread::sleep(Duration::from_millis(275));
+    let recording = sampler.stop();
+    assert_eq!(series(&recording, "sys.cs").values.len(), 1);
+    assert!(recording.totals.seconds < 0.2);
+
+    let past = Instant::now() - Duration::from_millis(310);
+    let sampler = Sampler::start(Targets::default(), past, period);
+    std::thread::sleep(Duration::from_millis(100));
+    let recording = sampler.stop();
+    let values = &series(&recording, "sys.cs").values;
+    assert!(values.iter().take(3).all(|value| value.is_nan()), "{values:?}");
+    assert!(values.get(3).is_some_and(|value| !value.is_nan()), "{values:?}");
+
+    let never = Instant::now() + Duration::from_secs(3600);
+    let recording = Sampler::start(Targets::default(), never, period).stop();
+    assert!(recording.series.is_empty() && recording.notes.len() == 1);
+}
+
+#[test]
+fn a_group_and_its_tree_agree() {
+    let group = match Cgroup::create(&format!("probe-sampling-{}", std::process::id()), None) {
+        Ok(group) => Arc::new(group),
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return;
+        }
+    };
+    let joins: String =
+        group.procs_files().iter().map(|file| format!("echo 0 > {}; ", file.display())).collect();
+    let burner = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    let mut child = Command::new("sh")
+        .args(["-c", &format!("{joins} read x; while :; do sh -c '{burner}'; done")])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    let period = Duration::from_millis(200);
+    let by_group = Targets {
+        dbms: Some(Group::Cgroup { cgroup: Arc::clone(&group), root_pid: child.id() }),
+        ..Targets::default()
+    };
+    let by_tree = Targets { dbms: Some(Group::Tree(child.id())), ..Targets::default() };
+    let start = Instant::now();
+    let (one, two) =
+        (Sampler::start(by_group, start, period), Sampler::start(by_tree, start, period));
+    drop(child.stdin.take());
+    std::thread::sleep(Duration::from_millis(2000));
+    let (one, two) = (one.stop(), two.stop());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let used = |recording: &Recording| {
+        let dbms = recording.totals.dbms.clone().unwrap();
+        (dbms.user_us.unwrap() + dbms.system_us.unwrap()) as f64 / recording.totals.seconds
+    };
+    println!("group {:.0} µs/s, tree {:.0} µs/s", used(&one), used(&two));
+    // Two ticks, and what one child used up to the moment it was missed.
+    assert!((used(&one) - used(&two)).abs() < 0.02 * used(&one) + 20_000.0);
+    assert!(series(&one, "dbms.us").values.len() >= 9);
+    assert!(series(&one, "dbms.procs").values.iter().all(|value| *value >= 1.0));
+    series(&two, "dbms.rss");
+    drop((one, two));
+    Arc::into_inner(group).unwrap().remove().unwrap();
+}
+
+#[test]
+fn a_server_that_ends_is_noted_and_its_values_stop() {
+    let server = Server::start(1);
+    let targets = Targets { dbms: Some(Group::Tree(server.0.id())), ..Targets::default() };
+    let sampler = Sampler::start(targets, Instant::now(), Duration::from_millis(50));
+    std::thread::sleep(Duration::from_millis(120));
+    drop(server);
+    std::thread::sleep(Duration::from_millis(120));
+    let recording = sampler.stop();
+    assert_eq!(recording.notes.len(), 1, "{:?}", recording.notes);
+    assert!(recording.notes[0].contains("has ended"));
+    let values = &series(&recording, "dbms.procs").values;
+    assert!(!values[0].is_nan() && values[values.len() - 1].is_nan(), "{values:?}");
+    assert_eq!(recording.totals.dbms.unwrap().user_us, None);
+}
+
+/// The budget: everything at 1 Hz in at most 0.5% of one core, so at most 5 ms of CPU per sample. Of
+/// a tree of 30 processes, as a server with a dozen clients has.
+#[test]
+fn a_sample_costs_less_than_five_milliseconds() {
+    let server = Server::start(30);
+    let targets = Targets {
+        device: block_device_of(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))),
+        dbms: Some(Group::Tree(server.0.id())),
+        driver: true,
+    };
+    let sampler = Sampler::start(targets, Instant::now(), Duration::from_millis(25));
+    std::thread::sleep(Duration::from_millis(1500));
+    let recording = sampler.stop();
+    let processes = &series(&recording, "dbms.procs").values;
+    assert!(processes.iter().all(|value| *value >= 30.0), "{processes:?}");
+    let per_sample = recording.totals.sampler_cpu_us as f64 / processes.len() as f64;
+    println!("{per_sample:.0} µs of CPU per sample, {:.3}% of a core at 1 Hz", per_sample / 1e4);
+    assert!(per_sample < 5_000.0, "{per_sample} µs");
+}
