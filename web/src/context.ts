@@ -1,7 +1,7 @@
 /** What every part of the page needs: the data and how variants look right now. */
 
 import { baseIndex, type Page } from "./data";
-import { h } from "./dom";
+import { h, type Child } from "./dom";
 import { look, theme, type Look } from "./theme";
 
 export interface Context {
@@ -27,6 +27,11 @@ export function variantName(context: Context, variant: number): string {
 /** A short piece of the variant's line. The style sheet colours it by `data-look`, so it follows the theme. */
 export function swatch(context: Context, variant: number): HTMLElement {
   return h("span", { class: "swatch", "data-look": lookName(context, variant), "data-dash": lookOf(context, variant).dash.length > 0, "aria-hidden": "true" });
+}
+
+/** A variant's line and name side by side; a long name breaks beside the line, not under it. */
+export function named(context: Context, variant: number, ...after: Child[]): HTMLElement {
+  return h("span", { class: "row-label" }, swatch(context, variant), h("span", { class: "text" }, variantName(context, variant), after));
 }
 
 /** "base" or the number of the colour, as the style sheet knows it. */

@@ -45,6 +45,11 @@ export function replace(parent: Element, ...children: Child[]): void {
   append(parent, children);
 }
 
+/** A name that may break after its dots, dashes and underscores, and copies without the breaks. */
+export function breakable(name: string): Child[] {
+  return name.split(/(?<=[._/-])/).flatMap((part, index) => (index === 0 ? [part] : [document.createElement("wbr"), part]));
+}
+
 /** A button that copies a text and says that it did. */
 export function copyButton(label: string, name: string, text: () => string): HTMLButtonElement {
   const button = h("button", { type: "button", class: "quiet", "aria-label": name }, label);

@@ -1,8 +1,8 @@
 /** The recorded environment: host, variants side by side, the plan as it was run. */
 
-import { swatch, type Context } from "./context";
+import { named, type Context } from "./context";
 import type { Variant } from "./data";
-import { copyButton, h } from "./dom";
+import { breakable, copyButton, h } from "./dom";
 import { count, NOTHING } from "./format";
 
 /** One line of the side-by-side table: a value per variant, null where a variant does not have it. */
@@ -57,7 +57,7 @@ function variantsTable(context: Context): HTMLElement {
   const table = h(
     "table",
     { class: "data side" },
-    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "label" }, "Name"), variants.map((variant, index) => h("th", { scope: "col", class: "label" }, swatch(context, index), variant.name)), h("th", { scope: "col", class: "label minor" }, "default"))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "label" }, "Name"), variants.map((_, index) => h("th", { scope: "col", class: "label" }, named(context, index))), h("th", { scope: "col", class: "label minor" }, "default"))),
     groups.map((group) =>
       h(
         "tbody",
@@ -69,7 +69,7 @@ function variantsTable(context: Context): HTMLElement {
             h(
               "tr",
               { "data-differs": one.differs },
-              h("th", { scope: "row" }, one.differs && h("span", { class: "differs", title: "differs between variants" }, "≠", h("span", { class: "offscreen" }, " differs: ")), one.name),
+              h("th", { scope: "row" }, one.differs && h("span", { class: "differs", title: "differs between variants" }, "≠", h("span", { class: "offscreen" }, " differs: ")), breakable(one.name)),
               one.values.map((value) => h("td", { class: "label" }, value ?? NOTHING)),
               h("td", { class: "label minor" }, one.fallback ?? ""),
             ),
@@ -97,7 +97,7 @@ export function environment(context: Context): HTMLElement {
     { id: "environment", "aria-labelledby": "environment-title" },
     h("h2", { id: "environment-title" }, "Environment"),
     groups.length > 0
-      ? h("div", { class: "host" }, groups.map((group) => h("div", { class: "host-group" }, h("h3", {}, group), h("dl", {}, page.host.filter((fact) => fact.group === group).map((fact) => h("div", {}, h("dt", {}, fact.name), h("dd", {}, fact.value)))))))
+      ? h("div", { class: "host" }, groups.map((group) => h("div", { class: "host-group" }, h("h3", {}, group), h("dl", {}, page.host.filter((fact) => fact.group === group).map((fact) => h("div", {}, h("dt", {}, breakable(fact.name)), h("dd", {}, fact.value)))))))
       : h("p", { class: "note" }, "Nothing was recorded about the host."),
     page.variants.length > 0 && variantsTable(context),
     page.experiment.plan !== "" && page.experiment.plan !== undefined && h("div", {}, h("div", { class: "bar" }, h("h3", {}, "Plan"), copyButton("copy", "Copy the plan", () => page.experiment.plan)), h("pre", { class: "plan", tabindex: 0, "aria-label": "The plan" }, page.experiment.plan)),

@@ -29,7 +29,7 @@ export const GROUPS: [string, string][] = [
 export function throughputFigure(page: Page, step: Step): Figure {
   const key = step.unit === "queries" ? "tp.query" : "tp.insert";
   const entry = page.catalog[key];
-  return { id: "throughput", label: entry?.label ?? step.unit, unit: entry?.unit ?? "/s", group: "throughput", keys: [key] };
+  return { id: "throughput", label: heading(entry?.label ?? step.unit), unit: entry?.unit ?? "/s", group: "throughput", keys: [key] };
 }
 
 /** The name as a heading: its first letter capital, where it starts with a word. */

@@ -31,6 +31,8 @@ export class PlotGroup {
   readonly hidden = new Set<number>();
   focus: number | null = null;
   cursor: number | null = null;
+  /** Whether y axes start at zero, or close to the lowest value in view. */
+  fromZero = true;
   range: [number, number];
   private readonly drawings = new Set<Drawing>();
   private readonly timed = new Set<TimeDrawing>();
@@ -118,6 +120,12 @@ export class PlotGroup {
     if (this.focus === variant) return;
     this.focus = variant;
     this.restyle();
+  }
+
+  /** Lets y axes start at zero, or fit what is in view. */
+  setFromZero(fromZero: boolean): void {
+    this.fromZero = fromZero;
+    for (const drawing of this.timed) drawing.showRange(...this.range);
   }
 
   restyle(): void {

@@ -1,6 +1,6 @@
 /** The head of the page: what was compared, when, where, how it came out, and what to be careful about. */
 
-import { swatch, variantName, type Context } from "./context";
+import { named, variantName, type Context } from "./context";
 import { stepAnchor, type Page, type Warning } from "./data";
 import { h, type Child } from "./dom";
 import { count, moment, ratio, NOTHING } from "./format";
@@ -36,7 +36,7 @@ function summaryTable(context: Context): HTMLElement {
     {},
     h("th", { scope: "col", class: "label" }, "Variant"),
     h("th", { scope: "col", class: "label" }, "Version"),
-    VERDICTS.map((verdict) => h("th", { scope: "col", "data-verdict": verdict }, h("span", { "aria-hidden": "true", class: "sign" }, SIGN[verdict]), ` ${verdict}`)),
+    VERDICTS.map((verdict) => h("th", { scope: "col", "data-verdict": verdict }, h("span", { "aria-hidden": "true", class: "sign" }, SIGN[verdict]), h("span", { class: "word" }, ` ${verdict}`))),
     h("th", { scope: "col", class: "label" }, "Lowest"),
     h("th", { scope: "col", class: "label" }, "Highest"),
   );
@@ -44,7 +44,7 @@ function summaryTable(context: Context): HTMLElement {
     h(
       "tr",
       {},
-      h("th", { scope: "row" }, swatch(context, one.variant), variantName(context, one.variant)),
+      h("th", { scope: "row" }, named(context, one.variant)),
       h("td", { class: "label" }, version(context, one.variant)),
       VERDICTS.map((verdict) => h("td", { "data-verdict": verdict, class: one.counts[verdict] ? "" : "zero" }, one.counts[verdict])),
       h("td", { class: "label" }, extreme(context, one.worst)),
@@ -66,7 +66,7 @@ function summaryTable(context: Context): HTMLElement {
           h(
             "tr",
             { "data-kind": "base" },
-            h("th", { scope: "row" }, swatch(context, context.base), base.name),
+            h("th", { scope: "row" }, named(context, context.base)),
             h("td", { class: "label" }, version(context, context.base)),
             h("td", { class: "label minor", colspan: 6 }, "base: all others are relative to it"),
           ),

@@ -1,7 +1,7 @@
 /** Latency: the percentile curve and the table p50 … max of one class of statements. */
 
 import uPlot from "uplot";
-import { lookOf, swatch, variantName, type Context } from "./context";
+import { lookOf, named, swatch, variantName, type Context } from "./context";
 import type { Latency, Percentiles, Step } from "./data";
 import { h } from "./dom";
 import { duration, durationUnit, grouped, percentileName, short, NOTHING } from "./format";
@@ -11,7 +11,7 @@ import { faded } from "./theme";
 import { hideTip, showTipAt } from "./tip";
 
 /** Where "max" stands beyond the last percentile, in decades of the remaining share. */
-const MAX_GAP = 0.5;
+const MAX_GAP = 0.75;
 
 /** Position of a percentile: 0 → 0, 90 → 1, 99 → 2, 99.9 → 3. The tail gets the room that it matters. */
 export function percentilePosition(percentile: number): number {
@@ -29,6 +29,14 @@ export function alignPercentiles(curves: readonly (readonly [number, number][])[
     return percentiles.map((percentile) => by.get(percentile) ?? null);
   });
   return { x: percentiles.map((percentile) => (percentile >= 100 ? end : percentilePosition(percentile))), percentiles, values };
+}
+
+/** Of the ticks of a logarithmic axis the powers of ten; where that leaves few, twice and five times those too. */
+function round(u: uPlot, ticks: number[]): (number | null)[] {
+  const { min, max } = u.scales["y"] ?? {};
+  const decades = Math.log10((max ?? 10) / (min ?? 1));
+  const leading = decades < 2 ? /^[125]e/ : /^1e/;
+  return ticks.map((us) => (leading.test(Number(us.toPrecision(3)).toExponential()) ? us : null));
 }
 
 /** A curve of latency percentiles, one line per variant. */
@@ -74,7 +82,7 @@ class PercentilePlot implements Drawing {
       },
       axes: [
         { ...axis, splits: () => splits, values: () => names, size: 26, gap: 5 },
-        { ...axis, size: 54, gap: 6, space: 26, values: (_u, ticks) => ticks.map((us) => (us === null || us === undefined || !/^1e[+-]?\d+$/.test(us.toExponential(0)) ? "" : duration(us))) },
+        { ...axis, grid: { ...grid, filter: round }, filter: round, size: 54, gap: 6, space: 26, values: (_u, ticks) => ticks.map((us) => (us === null || us === undefined ? "" : duration(us))) },
       ],
       series: [
         {},
@@ -183,7 +191,7 @@ function latencyTable(context: Context, rows: Latency[], kind: string): HTMLElem
           h(
             "tr",
             { "data-kind": row.variant === context.base ? "base" : undefined },
-            h("th", { scope: "row" }, swatch(context, row.variant), variantName(context, row.variant)),
+            h("th", { scope: "row" }, named(context, row.variant)),
             COLUMNS.map(([, key], index) => h("td", {}, scaled(row[key], units[index]?.[0] ?? 1))),
             h("td", {}, grouped(row.count)),
           ),

@@ -8,16 +8,34 @@ export interface RatioScale {
   ticks: number[];
 }
 
-/** Candidate ticks, coarse to fine: the first set that puts enough of them on the axis is taken. */
-const LADDERS: number[][] = [
-  [0.001, 0.01, 0.1, 1, 10, 100, 1000],
+/** Ticks for axes that span much, fine to coarse. */
+const WIDE: number[][] = [
+  [0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.4, 2, 3, 5, 7, 10],
   [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20],
-  [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8],
-  [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 1.75, 2, 2.5],
-  [0.75, 0.8, 0.85, 0.9, 0.95, 1, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3],
-  [0.9, 0.92, 0.94, 0.96, 0.98, 1, 1.02, 1.04, 1.06, 1.08, 1.1],
-  [0.95, 0.96, 0.97, 0.98, 0.99, 1, 1.01, 1.02, 1.03, 1.04, 1.05],
+  [0.001, 0.01, 0.1, 1, 10, 100, 1000],
 ];
+
+/** Distances of ticks for axes that span little, fine to coarse. */
+const STRIDES = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25];
+
+const MOST_TICKS = 9;
+
+/** Ticks between two ratios: round numbers, 1 always among them, at most `MOST_TICKS`. */
+function ticksBetween(low: number, high: number): number[] {
+  const inside = (tick: number): boolean => tick >= low && tick <= high;
+  if (high / low < 4) {
+    for (const stride of STRIDES) {
+      const from = Math.ceil((low - 1) / stride - 1e-9);
+      const to = Math.floor((high - 1) / stride + 1e-9);
+      if (to - from < MOST_TICKS) return Array.from({ length: to - from + 1 }, (_, index) => Number((1 + (from + index) * stride).toFixed(3)));
+    }
+  }
+  for (const ticks of WIDE) {
+    const found = ticks.filter(inside);
+    if (found.length <= MOST_TICKS) return found;
+  }
+  return [1];
+}
 
 /**
  * A scale that holds every ratio and, as far as sensible, every interval: an interval of very few blocks may span
@@ -36,14 +54,7 @@ export function ratioScale(values: { ratio: number; low: number | null; high: nu
   low = Math.exp(Math.log(low) - room);
   high = Math.exp(Math.log(high) + room);
   const width = Math.log(high) - Math.log(low);
-  const inside = (ladder: number[]): number[] => ladder.filter((tick) => tick >= low && tick <= high);
-  let ticks = [1];
-  for (const ladder of LADDERS) {
-    const candidates = inside(ladder);
-    if (candidates.length > 9) break;
-    if (candidates.length > ticks.length) ticks = candidates;
-    if (ticks.length >= 6) break;
-  }
+  const ticks = ticksBetween(low, high);
   return {
     low,
     high,

@@ -104,11 +104,11 @@ class StepPanel {
     const zoom = h("span", { class: "zoom", "aria-live": "polite" });
     const range = (): void => {
       const [low, high] = group.range;
-      replace(zoom, group.zoomed() ? [`seconds ${Math.round(low)} to ${Math.round(high)} `, h("button", { type: "button", class: "quiet", onclick: () => group.reset() }, "show all")] : h("span", { class: "minor" }, "drag to zoom, double-click to reset"));
+      replace(zoom, group.zoomed() ? [`seconds ${Math.round(low)} to ${Math.round(high)} `, h("button", { type: "button", class: "quiet", onclick: () => group.reset() }, "show all")] : h("span", { class: "minor drag-hint" }, "drag to zoom, double-click to reset"));
     };
     group.onRange(range);
     range();
-    const bar = h("div", { class: "bar step-bar" }, this.legend(), h("span", { class: "controls" }, this.blockPicker(caption), this.figurePicker(), zoom));
+    const bar = h("div", { class: "bar step-bar" }, this.legend(), h("span", { class: "controls" }, this.blockPicker(caption), this.figurePicker(), this.zeroPicker(), this.touchZoom(), zoom));
     this.body.append(bar, this.plots, caption);
     this.width = this.body.clientWidth;
     this.drawTimed();
@@ -154,6 +154,18 @@ class StepPanel {
       this.describeStalls(caption);
     });
     return h("label", { class: "pick" }, select);
+  }
+
+  private zeroPicker(): HTMLElement {
+    const box = h("input", { type: "checkbox", checked: true, "data-control": "zero" });
+    box.addEventListener("change", () => this.group.setFromZero(box.checked));
+    return h("label", { class: "pick" }, box, " from 0");
+  }
+
+  /** Zoom for fingers, which cannot drag a range. */
+  private touchZoom(): HTMLElement {
+    const button = (sign: string, name: string, factor: number): HTMLElement => h("button", { type: "button", class: "chip", "aria-label": name, onclick: () => this.group.zoom(factor) }, sign);
+    return h("span", { class: "touch-zoom chips" }, button("+", "Zoom in about the cursor", 0.5), button("−", "Zoom out", 2));
   }
 
   private figurePicker(): HTMLElement | null {

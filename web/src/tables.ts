@@ -1,7 +1,7 @@
 /** The tables of `steelyard compare`, by section in tabs, each with its legend and buttons to copy it. */
 
-import { swatch, type Context } from "./context";
-import { copyButton, h, replace } from "./dom";
+import { named, type Context } from "./context";
+import { copyButton, h, replace, type Child } from "./dom";
 import { cellHeadings, isNumericColumn, labelHeading, toCsv, toMarkdown, toText } from "./export";
 import { count } from "./format";
 import type { RowKind, Section, Table } from "./data";
@@ -23,9 +23,11 @@ const MANY = 6;
 const KIND_SIGN: Record<RowKind, string> = { base: "", regression: "▼", improvement: "▲", marked: "*" };
 const KIND_WORD: Record<RowKind, string> = { base: "base", regression: "regression", improvement: "improvement", marked: "marked, see the note" };
 
-function rowLabel(context: Context, label: string): HTMLElement[] {
-  const variant = context.page.variants.findIndex((one) => one.name === label);
-  return variant < 0 ? [] : [swatch(context, variant)];
+function rowLabel(context: Context, row: Table["rows"][number]): Child {
+  const sign = row.kind && KIND_SIGN[row.kind];
+  const mark = row.kind && sign && [h("span", { class: "kind-sign", "aria-hidden": "true" }, sign), h("span", { class: "offscreen" }, ` (${KIND_WORD[row.kind]})`)];
+  const variant = context.page.variants.findIndex((one) => one.name === row.label);
+  return variant < 0 ? [row.label, mark] : named(context, variant, mark);
 }
 
 /** One table with its buttons and legend. */
@@ -55,7 +57,7 @@ export function tableView(context: Context, table: Table): HTMLElement {
             h(
               "tr",
               { "data-kind": row.kind },
-              h("th", { scope: "row" }, rowLabel(context, row.label), row.label, row.kind && KIND_SIGN[row.kind] && [h("span", { class: "kind-sign", "aria-hidden": "true" }, KIND_SIGN[row.kind]), h("span", { class: "offscreen" }, ` (${KIND_WORD[row.kind]})`)]),
+              h("th", { scope: "row" }, rowLabel(context, row)),
               headings.map((_, column) => h("td", { class: numeric[column] ? "" : "label" }, row.cells[column] ?? "")),
             ),
           ),

@@ -19,6 +19,15 @@ const STALL_TICK = 4;
 
 const SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
 
+/** The y axis for values from `min` to `max`: from zero, or with a little air on both sides. */
+export function yRange(min: number | null, max: number | null, target: number | undefined, fromZero: boolean): [number, number] {
+  const top = Math.max(max ?? 0, target ?? -Infinity);
+  const bottom = Math.min(min ?? 0, target ?? Infinity);
+  if (fromZero || top <= bottom) return [Math.min(0, bottom), top > 0 ? top * 1.04 : 1];
+  const air = (top - bottom) * 0.06;
+  return [bottom >= 0 ? Math.max(0, bottom - air) : bottom - air, top + air];
+}
+
 export interface TimePlotOptions {
   context: Context;
   step: Step;
@@ -94,8 +103,7 @@ export class TimePlot implements TimeDrawing {
         x: { time: false, range: (_u, min, max) => (max > min ? [min, max] : [min - 0.5, max + 0.5]) },
         y: {
           range: (_u, min, max) => {
-            const top = Math.max(max ?? 0, target ?? 0);
-            return [Math.min(0, min ?? 0), top > 0 ? top * 1.04 : 1];
+            return yRange(min, max, target, group.fromZero);
           },
         },
       },

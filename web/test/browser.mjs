@@ -1,0 +1,195 @@
+/**
+ * Opens the built page in a real browser and uses it:
+ *   npm run test:browser                      with made-up results of several sizes
+ *   npm run test:browser -- /path/report.html with a report that the command wrote
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { writeSample } from "../sample/write.mjs";
+import { launch, openPage } from "./open.mjs";
+
+/** What the design allows a page of 40 steps, 6 variants and 300 seconds to take. */
+const OPEN_LIMIT_MS = 2000;
+
+const plots = (page, filter = {}) =>
+  page.evaluate((wanted) => window.steelyard.plots.filter((plot) => Object.entries(wanted).every(([key, value]) => plot[key] === value)), filter);
+
+/** The first step that has throughput over time, opened and in sight. */
+async function openStep(page) {
+  const steps = await page.$$eval("section.step", (list) => list.map((step) => step.id));
+  assert.ok(steps.length > 0, "expected at least one step panel");
+  for (const id of steps) {
+    const panel = page.locator(`#${id}`);
+    const toggle = panel.locator(".step-toggle");
+    if ((await toggle.getAttribute("aria-expanded")) === "false") await toggle.click();
+    await panel.scrollIntoViewIfNeeded();
+    await panel.locator(".step-bar").waitFor();
+    if ((await panel.locator('[data-plot="throughput"]').count()) > 0) {
+      const [step, dop] = await panel.evaluate((element) => [element.dataset.step, Number(element.dataset.dop)]);
+      return { panel, step, dop };
+    }
+  }
+  throw new Error("no step shows throughput over time");
+}
+
+/** Everything that must hold for any report. */
+async function checkAny(browser, file, label) {
+  const url = pathToFileURL(file).href;
+  const { page, problems, milliseconds, close } = await openPage(browser, url);
+  const shape = await page.evaluate(() => ({ steps: window.steelyard.page.steps.length, variants: window.steelyard.page.variants.map((one) => one.name), relative: window.steelyard.page.steps.reduce((sum, step) => sum + step.relative.length, 0), tables: window.steelyard.page.tables.length, warnings: window.steelyard.page.warnings.length }));
+  assert.equal(await page.locator("section.step").count(), shape.steps, "a panel for every step");
+  assert.equal(await page.locator("#relative tr[data-verdict]").count(), shape.relative, "a line of the chart for every comparison");
+  if (shape.tables > 0) assert.ok((await page.locator("figure.table").count()) > 0, "tables are shown");
+  assert.equal(await page.locator("#warnings").count(), shape.warnings > 0 ? 1 : 0, "warnings are announced");
+
+  const { panel, step, dop } = await openStep(page);
+  const before = await plots(page, { step, dop });
+  const throughput = before.find((plot) => plot.plot === "throughput");
+  assert.ok(throughput && throughput.series.some((series) => series.points > 1), "the throughput plot draws points");
+  assert.ok(before.some((plot) => plot.plot !== "throughput" && !plot.plot.startsWith("percentiles")), "hardware is plotted under the throughput");
+  const painted = await panel.locator('[data-plot="throughput"] canvas').evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let filled = 0;
+    for (let index = 3; index < data.length; index += 4) if (data[index] > 0) filled += 1;
+    return filled;
+  });
+  assert.ok(painted > 500, `the throughput plot is painted (${painted} pixels)`);
+
+  // A variant is hidden and shown again by its button, in every plot of the step.
+  const buttons = panel.locator("button[data-variant][aria-pressed]");
+  assert.equal(await buttons.count(), shape.variants.length, "a button for every variant");
+  const last = buttons.last();
+  const name = await last.getAttribute("data-variant");
+  await last.click();
+  assert.equal(await last.getAttribute("aria-pressed"), "false");
+  for (const plot of await plots(page, { step, dop })) {
+    for (const series of plot.series) assert.equal(series.visible, series.name !== name, `${series.name} in ${plot.plot} while ${name} is hidden`);
+  }
+  await last.click();
+  for (const plot of await plots(page, { step, dop })) for (const series of plot.series) assert.ok(series.visible, `${series.name} in ${plot.plot} is back`);
+
+  // Dragging narrows the seconds of all plots over time alike; a double click shows all again.
+  const over = panel.locator('[data-plot="throughput"] .u-over');
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  const middle = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.25, middle);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.4, middle, { steps: 4 });
+  await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForTimeout(60);
+  const zoomed = (await plots(page, { step, dop })).filter((plot) => !plot.plot.startsWith("percentiles"));
+  const [low, high] = throughput.x;
+  for (const plot of zoomed) {
+    assert.ok(plot.x[1] - plot.x[0] < (high - low) * 0.5 && plot.x[0] > low && plot.x[1] < high, `${plot.plot} shows ${plot.x} after dragging, of ${throughput.x}`);
+    assert.deepEqual(plot.x, zoomed[0].x, "all plots show the same seconds");
+  }
+  // The cursor shows the values of every variant at that second.
+  await page.mouse.move(box.x + box.width * 0.5, middle);
+  await page.waitForTimeout(60);
+  assert.equal(await page.locator(".tip").isVisible(), true, "hovering shows the values");
+  assert.equal(await page.locator(".tip tbody tr").count(), new Set(throughput.series.map((series) => series.name)).size, "a value for every variant");
+  await page.mouse.dblclick(box.x + box.width * 0.5, middle);
+  await page.waitForTimeout(60);
+  for (const plot of await plots(page, { step, dop })) if (!plot.plot.startsWith("percentiles")) assert.deepEqual(plot.x, throughput.x, "a double click shows all again");
+
+  // The keyboard does the same.
+  await panel.locator('[data-plot="throughput"] .canvas').focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("+");
+  await page.waitForTimeout(60);
+  if (high - low > 8) assert.ok((await plots(page, { step, dop, plot: "throughput" }))[0].x[1] < high, "+ zooms");
+  await page.keyboard.press("0");
+
+  // All blocks at once, where there are several.
+  const blocks = panel.locator('select[data-control="block"]');
+  if ((await blocks.count()) > 0) {
+    await blocks.selectOption("all");
+    const all = (await plots(page, { step, dop, plot: "throughput" }))[0];
+    assert.ok(all.series.length > throughput.series.length, "all blocks are drawn");
+  }
+
+  // Every other panel opens without trouble, and draws only when it is in sight.
+  const drawn = new Set((await plots(page)).map((plot) => `${plot.step} ${plot.dop}`)).size;
+  if (shape.steps > 8) assert.ok(drawn < shape.steps, "panels out of sight draw nothing");
+  await page.locator("text=open all").first().click({ timeout: 1000 }).catch(() => {});
+  await page.locator("section.step").last().scrollIntoViewIfNeeded();
+  await page.waitForTimeout(150);
+
+  for (const tab of await page.getByRole("tab").all()) await tab.click();
+  const theme = page.locator('[data-control="theme"]');
+  for (const wanted of ["light", "dark"]) {
+    await theme.click();
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), wanted);
+  }
+  const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.notEqual(background, "rgb(255, 255, 255)", "the dark theme is dark");
+  assert.deepEqual(problems, [], `${label}: no errors, no requests`);
+  await close();
+
+  for (const [width, colorScheme] of [[360, "dark"], [768, "light"]]) {
+    const narrow = await openPage(browser, url, { viewport: { width, height: 740 }, colorScheme });
+    const opened = await openStep(narrow.page);
+    await opened.panel.locator('[data-plot="throughput"]').scrollIntoViewIfNeeded();
+    for (const tab of await narrow.page.getByRole("tab").all()) await tab.click();
+    const overflow = await narrow.page.evaluate(() => {
+      const root = document.documentElement;
+      const inScroller = (element) => {
+        for (let around = element.parentElement; around; around = around.parentElement) if (getComputedStyle(around).overflowX !== "visible") return true;
+        return false;
+      };
+      const out = [...document.querySelectorAll("main *")].filter((element) => !inScroller(element) && element.getBoundingClientRect().right > root.clientWidth + 0.5 && element.getBoundingClientRect().width > 0);
+      return { scroll: root.scrollWidth - root.clientWidth, wide: out.slice(0, 4).map((element) => `${element.tagName}.${element.getAttribute("class")} ${Math.round(element.getBoundingClientRect().right)} ${element.textContent.slice(0, 40)}`) };
+    });
+    assert.deepEqual(overflow, { scroll: 0, wide: [] }, `${label}: nothing sticks out at ${width} px`);
+    assert.equal(await narrow.page.evaluate(() => document.documentElement.dataset.theme), colorScheme, "the system's theme is followed");
+    assert.deepEqual(narrow.problems, [], `${label} at ${width} px: no errors, no requests`);
+    await narrow.close();
+  }
+  console.log(`ok  ${label}: ${shape.steps} steps, ${shape.variants.length} variants, opened in ${Math.round(milliseconds)} ms`);
+  return milliseconds;
+}
+
+/** A file without results says so instead of staying blank. */
+async function checkProblem(browser, directory, label, change, expected) {
+  const file = join(directory, "problem.html");
+  const template = readFileSync(new URL("../dist/report.html", import.meta.url), "utf8");
+  writeFileSync(file, change(template));
+  const { page, problems, close } = await openPage(browser, pathToFileURL(file).href);
+  const text = await page.locator('[role="alert"]').innerText();
+  assert.match(text, expected, label);
+  assert.deepEqual(problems, []);
+  await close();
+  console.log(`ok  ${label}`);
+}
+
+const given = process.argv[2];
+const directory = mkdtempSync(join(tmpdir(), "steelyard-web-"));
+const browser = await launch();
+try {
+  if (given) {
+    await checkAny(browser, resolve(given), given);
+  } else {
+    const script = /<script type="application\/json" id="steelyard-data">null<\/script>/;
+    await checkProblem(browser, directory, "the empty template", (html) => html, /template/);
+    await checkProblem(browser, directory, "no data script", (html) => html.replace(script, ""), /missing/);
+    await checkProblem(browser, directory, "data cut short", (html) => html.replace(script, '<script type="application/json" id="steelyard-data">{"format":1,</script>'), /not valid JSON/);
+    await checkProblem(browser, directory, "another format", (html) => html.replace(script, '<script type="application/json" id="steelyard-data">{"format":2}</script>'), /format 2/);
+    for (const kind of ["normal", "nasty", "one", "many"]) {
+      const file = join(directory, `${kind}.html`);
+      writeSample(file, kind);
+      await checkAny(browser, file, kind);
+    }
+    const big = join(directory, "big.html");
+    writeSample(big, "big");
+    const milliseconds = await checkAny(browser, big, "big");
+    assert.ok(milliseconds <= OPEN_LIMIT_MS, `40 steps × 6 variants × 300 s opened in ${Math.round(milliseconds)} ms, allowed are ${OPEN_LIMIT_MS}`);
+  }
+} finally {
+  await browser.close();
+  rmSync(directory, { recursive: true, force: true });
+}
