@@ -1,14 +1,23 @@
 //! Results on disk: schema, migrations, reading and writing.
 //!
 //! A results directory holds `steelyard.db` (SQLite) and `artifacts/` (files such as server logs).
-//! A `Store` is written as a run goes: each finished step is one durable transaction, so that nothing finished is lost
+//! A [`Store`] is written as a run goes: each finished step is one durable transaction, so that nothing finished is lost
 //! when the run is killed or the power fails. Readers may work while a run writes.
 //! The tables are described in `SCHEMA.md` beside this crate's manifest.
 //!
 //! Only finished steps of finished trials are results; reading starts from those (see [`Scope`]).
 //! What a metric means is not known here.
 
+mod codec;
+mod error;
+mod intern;
+mod read;
 mod records;
+mod schema;
+mod store;
+mod write;
+
+pub use error::{Result, StoreError};
 
 pub use records::{
     Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
@@ -16,3 +25,4 @@ pub use records::{
     StepRecord, StepState, StepValues, StoredWarning, TableSize, Trial, TrialId, TrialState,
     Variant, VariantId, Warning,
 };
+pub use store::{ARTIFACTS, DATABASE, Store, now_ms};

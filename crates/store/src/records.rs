@@ -449,7 +449,7 @@ pub enum Scope {
     All,
 }
 
-/// Metrics of one step, read in bulk by `Store::step_values`.
+/// Metrics of one step, read in bulk by [`crate::Store::step_values`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepValues {
     /// The step.

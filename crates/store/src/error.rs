@@ -1,0 +1,137 @@
+//! What can go wrong with a store.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why results could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no store to read.
+    #[error(
+        "no results in {}: `steelyard.db` is missing; name the right directory with --results, or make results with `steelyard run`",
+        .0.display()
+    )]
+    Missing(PathBuf),
+    /// The directory could not be made or looked into.
+    #[error(
+        "cannot use {path} for results: {source}; choose a directory you may write to with --results"
+    )]
+    Directory {
+        /// The directory or file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no SQLite database, or a damaged one.
+    #[error(
+        "{path} is no database of results ({found}); move it away, or choose another directory with --results"
+    )]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        found: String,
+    },
+    /// A newer steelyard wrote it.
+    #[error(
+        "{path} has schema version {found}, but this steelyard knows versions up to {known}; update steelyard, \
+         or choose another directory with --results"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The newest known version.
+        known: i64,
+    },
+    /// An older steelyard wrote it, and it was opened for reading only.
+    #[error(
+        "{path} has schema version {found}, this steelyard reads version {known}; make the directory writable and try again, \
+         which brings it up to date"
+    )]
+    Older {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The version needed.
+        known: i64,
+    },
+    /// No space left.
+    #[error(
+        "no space left for results in {}; finished steps stored before are intact; free some space, then go on with \
+         `steelyard run --resume`",
+        .0.display()
+    )]
+    Full(PathBuf),
+    /// Another process holds the database for too long.
+    #[error("{} is in use by another process that writes; wait until it has ended, or choose another directory with --results", .0.display())]
+    Busy(PathBuf),
+    /// Something with this id does not exist.
+    #[error("{what} {id} is not in {path}; `steelyard list` shows what is there")]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+        /// `experiment`, `trial`, …
+        what: &'static str,
+        /// Its id.
+        id: i64,
+    },
+    /// A trial is not in the state that the request needs.
+    #[error("trial {trial} is {state}, but only a running trial can be written to")]
+    NotRunning {
+        /// The trial.
+        trial: i64,
+        /// Its state.
+        state: String,
+    },
+    /// A step holds two of the same, or a figure that cannot be stored.
+    #[error("step `{step}` cannot be stored: {what}")]
+    Unfit {
+        /// Name of the step.
+        step: String,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// What is stored cannot be understood.
+    #[error(
+        "{path}: {what}; the database is damaged or was changed by another program: restore it from a copy"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found where.
+        what: String,
+    },
+    /// Any other complaint of SQLite.
+    #[error("{path}: {source}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+/// What a function of the store returns.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+impl StoreError {
+    /// Sorts a complaint of SQLite about the database at `path`.
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::Full(path),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy(path),
+            Some(ErrorCode::NotADatabase) => {
+                StoreError::NotADatabase { path, found: "not written by SQLite".to_owned() }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => {
+                StoreError::Damaged { path, what: source.to_string() }
+            }
+            _ => StoreError::Sqlite { path, source },
+        }
+    }
+}

@@ -1,0 +1,498 @@
+//! Reading: experiments, trials, and what a step holds.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rusqlite::types::Type;
+use rusqlite::{Params, Row, params};
+
+use crate::codec;
+use crate::error::{Result, StoreError};
+use crate::intern::{HOST_FACTS, SETTINGS};
+use crate::records::{
+    Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact, Scope,
+    Series, Setting, Step, StepId, StepKind, StepState, StepValues, StoredWarning, TableSize,
+    Trial, TrialId, TrialState, Variant, VariantId, Warning,
+};
+use crate::store::Store;
+
+const EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, ended_ms, state FROM experiment";
+
+/// Condition on `step s` and `trial t` for a [`Scope`].
+fn condition(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Results => "s.state = 'finished' AND t.state = 'finished'",
+        Scope::All => "true",
+    }
+}
+
+/// Experiments, variants, trials.
+impl Store {
+    /// All experiments, the newest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read; so for all functions here.
+    pub fn experiments(&self) -> Result<Vec<Experiment>> {
+        self.rows(&format!("{EXPERIMENT} ORDER BY id DESC"), [], experiment)
+    }
+
+    /// An experiment by its id.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    pub fn experiment(&self, id: ExperimentId) -> Result<Experiment> {
+        self.one(&format!("{EXPERIMENT} WHERE id = ?1"), [id.0], experiment)?.ok_or_else(|| {
+            StoreError::NotFound { path: self.database().to_owned(), what: "experiment", id: id.0 }
+        })
+    }
+
+    /// The newest experiment of this name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn experiment_named(&self, name: &str) -> Result<Option<Experiment>> {
+        let sql = format!("{EXPERIMENT} WHERE name = ?1 ORDER BY id DESC LIMIT 1");
+        self.one(&sql, [name], experiment)
+    }
+
+    /// The newest experiment.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn latest(&self) -> Result<Option<Experiment>> {
+        let sql = format!("{EXPERIMENT} ORDER BY id DESC LIMIT 1");
+        self.one(&sql, [], experiment)
+    }
+
+    /// The newest experiment that is not finished, for `run --resume`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn latest_unfinished(&self) -> Result<Option<Experiment>> {
+        let sql = format!("{EXPERIMENT} WHERE state <> 'finished' ORDER BY id DESC LIMIT 1");
+        self.one(&sql, [], experiment)
+    }
+
+    /// The variants of an experiment, in the order of the plan.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn variants(&self, experiment: ExperimentId) -> Result<Vec<Variant>> {
+        let sql = "SELECT id, position, name, dbms, source, version, build, config FROM variant \
+                   WHERE experiment_id = ?1 ORDER BY position";
+        self.rows(sql, [experiment.0], |row| {
+            Ok(Variant {
+                id: VariantId(row.get(0)?),
+                position: row.get(1)?,
+                name: row.get(2)?,
+                dbms: row.get(3)?,
+                source: row.get(4)?,
+                version: row.get(5)?,
+                build: json::<BTreeMap<_, _>>(row, 6)?,
+                config: json::<BTreeMap<_, _>>(row, 7)?,
+            })
+        })
+    }
+
+    /// All attempts at trials of an experiment, in the order in which they began.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn trials(&self, experiment: ExperimentId) -> Result<Vec<Trial>> {
+        let sql = "SELECT id, variant_id, block, position, dop, attempt, state, started_ms, ended_ms, error FROM trial \
+                   WHERE experiment_id = ?1 ORDER BY id";
+        self.rows(sql, [experiment.0], |row| {
+            Ok(Trial {
+                id: TrialId(row.get(0)?),
+                variant: VariantId(row.get(1)?),
+                block: row.get(2)?,
+                position: row.get(3)?,
+                dop: row.get(4)?,
+                attempt: row.get(5)?,
+                state: word(row, 6, TrialState::from_text)?,
+                started_ms: row.get(7)?,
+                ended_ms: row.get(8)?,
+                error: row.get(9)?,
+            })
+        })
+    }
+
+    /// Which trials need not run again: block, name of the variant, dop.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn finished_trials(
+        &self,
+        experiment: ExperimentId,
+    ) -> Result<BTreeSet<(u32, String, u32)>> {
+        let sql = "SELECT t.block, v.name, t.dop FROM trial t JOIN variant v ON v.id = t.variant_id \
+                   WHERE t.experiment_id = ?1 AND t.state = 'finished'";
+        let rows =
+            self.rows(sql, [experiment.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The machine that an experiment runs on, as last recorded.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn host_facts(&self, experiment: ExperimentId) -> Result<Vec<HostFact>> {
+        self.host_set("SELECT host_set_id FROM experiment WHERE id = ?1", experiment.0)
+    }
+
+    /// The machine that a trial ran on; differs from the experiment's when that was resumed after a change.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn trial_host_facts(&self, trial: TrialId) -> Result<Vec<HostFact>> {
+        self.host_set("SELECT host_set_id FROM trial WHERE id = ?1", trial.0)
+    }
+
+    fn host_set(&self, sql: &str, id: i64) -> Result<Vec<HostFact>> {
+        let Some(Some(set)) = self.one(sql, [id], |row| row.get(0))? else {
+            return Ok(Vec::new());
+        };
+        let rows = self.wrap(HOST_FACTS.rows(&self.connection, set))?;
+        let facts = rows.into_iter().map(|[group, name, value]| HostFact { group, name, value });
+        Ok(facts.collect())
+    }
+
+    /// Settings of the server in a trial that differ from the default.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn settings(&self, trial: TrialId) -> Result<Vec<Setting>> {
+        let sql = "SELECT setting_set_id FROM trial WHERE id = ?1";
+        let Some(Some(set)) = self.one(sql, [trial.0], |row| row.get(0))? else {
+            return Ok(Vec::new());
+        };
+        let rows = self.wrap(SETTINGS.rows(&self.connection, set))?;
+        let settings = rows.into_iter().map(|[name, value, unit, source, boot_value]| Setting {
+            name,
+            value,
+            unit,
+            source,
+            boot_value,
+        });
+        Ok(settings.collect())
+    }
+
+    /// Settings of the server in the last trial of a variant that recorded any; finished trials come first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn variant_settings(&self, variant: VariantId) -> Result<Vec<Setting>> {
+        let sql = "SELECT id FROM trial WHERE variant_id = ?1 AND setting_set_id IS NOT NULL \
+                   ORDER BY state = 'finished' DESC, id DESC LIMIT 1";
+        match self.one(sql, [variant.0], |row| row.get(0))? {
+            Some(trial) => self.settings(TrialId(trial)),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Steps and what they hold.
+impl Store {
+    /// Steps of an experiment, in the order in which they ran.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn steps(&self, experiment: ExperimentId, scope: Scope) -> Result<Vec<Step>> {
+        let sql = format!(
+            "SELECT s.id, s.trial_id, t.variant_id, t.block, s.ordinal, n.text, s.dop, s.kind, s.state, s.started_ms, \
+             s.seconds, s.operations, s.unit, s.absent, s.notes \
+             FROM trial t JOIN step s ON s.trial_id = t.id JOIN name n ON n.id = s.name_id \
+             WHERE t.experiment_id = ?1 AND {} ORDER BY s.id",
+            condition(scope)
+        );
+        self.rows(&sql, [experiment.0], |row| {
+            Ok(Step {
+                id: StepId(row.get(0)?),
+                trial: TrialId(row.get(1)?),
+                variant: VariantId(row.get(2)?),
+                block: row.get(3)?,
+                ordinal: row.get(4)?,
+                name: row.get(5)?,
+                dop: row.get(6)?,
+                kind: word(row, 7, StepKind::from_text)?,
+                state: word(row, 8, StepState::from_text)?,
+                started_ms: row.get(9)?,
+                seconds: row.get(10)?,
+                operations: unsigned(row, 11)?,
+                unit: row.get(12)?,
+                absent: json::<Vec<_>>(row, 13)?,
+                notes: json::<Vec<_>>(row, 14)?,
+            })
+        })
+    }
+
+    /// Names of the metrics that steps of an experiment have, in alphabetical order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn metric_names(&self, experiment: ExperimentId) -> Result<Vec<String>> {
+        let sql = "SELECT DISTINCT n.text FROM trial t JOIN step s ON s.trial_id = t.id \
+                   JOIN metric m ON m.step_id = s.id JOIN name n ON n.id = m.name_id WHERE t.experiment_id = ?1 ORDER BY n.text";
+        self.rows(sql, [experiment.0], |row| row.get(0))
+    }
+
+    /// Some metrics of all steps of an experiment, in the order in which the steps ran. Made for 100,000 steps at once.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn step_values(
+        &self,
+        experiment: ExperimentId,
+        metrics: &[&str],
+        scope: Scope,
+    ) -> Result<Vec<StepValues>> {
+        // One snapshot for the three queries: a run may write meanwhile.
+        let snapshot = self.wrap(self.connection.unchecked_transaction())?;
+        let names: HashMap<i64, Arc<str>> = self
+            .rows("SELECT id, text FROM name", [], |row| {
+                Ok((row.get(0)?, row.get::<_, String>(1)?.into()))
+            })?
+            .into_iter()
+            .collect();
+        let columns: HashMap<i64, Vec<usize>> = names
+            .iter()
+            .map(|(id, name)| {
+                let wanted = metrics.iter().enumerate().filter(|(_, m)| **m == &**name);
+                (*id, wanted.map(|(column, _)| column).collect())
+            })
+            .filter(|(_, columns): &(i64, Vec<usize>)| !columns.is_empty())
+            .collect();
+        let sql = format!(
+            "SELECT s.id, s.trial_id, t.variant_id, t.block, s.ordinal, s.name_id, s.dop, s.kind, s.seconds, s.operations \
+             FROM trial t JOIN step s ON s.trial_id = t.id WHERE t.experiment_id = ?1 AND {} ORDER BY s.id",
+            condition(scope)
+        );
+        let mut steps = self.rows(&sql, [experiment.0], |row| {
+            let name: i64 = row.get(5)?;
+            Ok(StepValues {
+                step: StepId(row.get(0)?),
+                trial: TrialId(row.get(1)?),
+                variant: VariantId(row.get(2)?),
+                block: row.get(3)?,
+                ordinal: row.get(4)?,
+                name: names.get(&name).cloned().unwrap_or_else(|| "".into()),
+                dop: row.get(6)?,
+                kind: word(row, 7, StepKind::from_text)?,
+                seconds: row.get(8)?,
+                operations: unsigned(row, 9)?,
+                values: vec![f64::NAN; metrics.len()],
+            })
+        })?;
+        if let ([first, ..], [.., last]) = (&steps[..], &steps[..]) {
+            // Both sides come in the order of steps; going along them together beats a lookup per step.
+            let (low, high) = (first.step.0, last.step.0);
+            let mut rest = steps.iter_mut().peekable();
+            let sql = "SELECT step_id, name_id, value FROM metric WHERE step_id BETWEEN ?1 AND ?2 ORDER BY step_id";
+            let mut go = || -> rusqlite::Result<()> {
+                let mut statement = self.connection.prepare_cached(sql)?;
+                let mut rows = statement.query(params![low, high])?;
+                while let Some(row) = rows.next()? {
+                    let step: i64 = row.get(0)?;
+                    while rest.next_if(|s| s.step.0 < step).is_some() {}
+                    let Some(current) = rest.peek_mut().filter(|s| s.step.0 == step) else {
+                        continue; // a step of another experiment or outside the scope
+                    };
+                    if let Some(columns) = columns.get(&row.get(1)?) {
+                        let value = row.get(2)?;
+                        for column in columns {
+                            if let Some(cell) = current.values.get_mut(*column) {
+                                *cell = value;
+                            }
+                        }
+                    }
+                }
+                Ok(())
+            };
+            let filled = go();
+            self.wrap(filled)?;
+        }
+        self.wrap(snapshot.finish())?;
+        Ok(steps)
+    }
+
+    /// All metrics of a step, by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn metrics(&self, step: StepId) -> Result<BTreeMap<String, f64>> {
+        let sql = "SELECT n.text, m.value FROM metric m JOIN name n ON n.id = m.name_id WHERE m.step_id = ?1";
+        let rows = self.rows(sql, [step.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The series of a step, in the order in which they were given.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn series(&self, step: StepId) -> Result<Vec<Series>> {
+        let sql = "SELECT n.text, r.label, r.unit, r.grp, r.encoding, r.\"values\" FROM series r \
+                   JOIN name n ON n.id = r.name_id WHERE r.step_id = ?1 ORDER BY r.id";
+        self.rows(sql, [step.0], |row| {
+            let encoding = row.get_ref(4)?.as_str()?;
+            let values = codec::decode(encoding, row.get_ref(5)?.as_blob()?)
+                .ok_or_else(|| unreadable(5, Type::Blob, "values of a series"))?;
+            Ok(Series {
+                name: row.get(0)?,
+                label: row.get(1)?,
+                unit: row.get(2)?,
+                group: row.get(3)?,
+                values,
+            })
+        })
+    }
+
+    /// The histograms of a step, in the order in which they were given.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn histograms(&self, step: StepId) -> Result<Vec<Histogram>> {
+        let sql = "SELECT class, count, hdr FROM histogram WHERE step_id = ?1 ORDER BY rowid";
+        self.rows(sql, [step.0], |row| {
+            Ok(Histogram { class: row.get(0)?, count: unsigned(row, 1)?, hdr: row.get(2)? })
+        })
+    }
+
+    /// The counters of a step, in the order in which they were given.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn counters(&self, step: StepId) -> Result<Vec<Counter>> {
+        let sql = "SELECT v.text, o.text, n.text, c.value FROM counter c JOIN name v ON v.id = c.view_id \
+                   JOIN name o ON o.id = c.object_id JOIN name n ON n.id = c.name_id WHERE c.step_id = ?1 ORDER BY c.ordinal";
+        self.rows(sql, [step.0], |row| {
+            Ok(Counter {
+                view: row.get(0)?,
+                object: row.get(1)?,
+                name: row.get(2)?,
+                value: row.get(3)?,
+            })
+        })
+    }
+
+    /// The sizes of tables at the end of a step.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn sizes(&self, step: StepId) -> Result<Vec<TableSize>> {
+        let sql = "SELECT n.text, z.index_bytes, z.rel_bytes, z.total_bytes FROM table_size z \
+                   JOIN name n ON n.id = z.table_id WHERE z.step_id = ?1 ORDER BY z.ordinal";
+        self.rows(sql, [step.0], |row| {
+            Ok(TableSize {
+                table: row.get(0)?,
+                index_bytes: unsigned(row, 1)?,
+                rel_bytes: unsigned(row, 2)?,
+                total_bytes: unsigned(row, 3)?,
+            })
+        })
+    }
+
+    /// The errors that statements of a step met.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn failures(&self, step: StepId) -> Result<Vec<Failure>> {
+        let sql = "SELECT class, sqlstate, message, count, retried FROM failure WHERE step_id = ?1 ORDER BY id";
+        self.rows(sql, [step.0], |row| {
+            Ok(Failure {
+                class: row.get(0)?,
+                sqlstate: row.get(1)?,
+                message: row.get(2)?,
+                count: unsigned(row, 3)?,
+                retried: row.get(4)?,
+            })
+        })
+    }
+
+    /// All warnings of an experiment, its trials and their steps, whatever became of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn warnings(&self, experiment: ExperimentId) -> Result<Vec<StoredWarning>> {
+        let sql = "SELECT trial_id, step_id, code, text FROM warning WHERE experiment_id = ?1 ORDER BY id";
+        self.rows(sql, [experiment.0], |row| {
+            Ok(StoredWarning {
+                trial: row.get::<_, Option<i64>>(0)?.map(TrialId),
+                step: row.get::<_, Option<i64>>(1)?.map(StepId),
+                warning: Warning { code: row.get(2)?, text: row.get(3)? },
+            })
+        })
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        let go = || -> rusqlite::Result<Vec<T>> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement.query_map(values, read)?.collect()
+        };
+        go().map_err(|e| self.unreadable(e))
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        Ok(self.rows(sql, values, read)?.into_iter().next())
+    }
+
+    /// A value of the wrong kind means that something else wrote to the database.
+    fn unreadable(&self, error: rusqlite::Error) -> StoreError {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
+        };
+        match error {
+            FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) => {
+                StoreError::Damaged { path: self.database().to_owned(), what: error.to_string() }
+            }
+            other => StoreError::from_sqlite(self.database(), other),
+        }
+    }
+}
+
+fn experiment(row: &Row) -> rusqlite::Result<Experiment> {
+    Ok(Experiment {
+        id: ExperimentId(row.get(0)?),
+        name: row.get(1)?,
+        workload: row.get(2)?,
+        base: row.get(3)?,
+        seed: row.get::<_, i64>(4)?.cast_unsigned(),
+        blocks: row.get(5)?,
+        margin: row.get(6)?,
+        plan: row.get(7)?,
+        steelyard: row.get(8)?,
+        created_ms: row.get(9)?,
+        ended_ms: row.get(10)?,
+        state: word(row, 11, ExperimentState::from_text)?,
+    })
+}
+
+fn unreadable(column: usize, kind: Type, what: &str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, kind, format!("unreadable {what}").into())
+}
+
+/// A word that stands for a state or kind.
+fn word<T>(row: &Row, column: usize, from: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    from(text).ok_or_else(|| unreadable(column, Type::Text, text))
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    serde_json::from_str(text)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, e.into()))
+}
+
+fn unsigned(row: &Row, column: usize) -> rusqlite::Result<u64> {
+    let n: i64 = row.get(column)?;
+    u64::try_from(n).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, n))
+}

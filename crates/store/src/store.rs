@@ -1,0 +1,209 @@
+//! Opening a results directory.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::error::{Result, StoreError};
+use crate::schema::{APPLICATION_ID, MIGRATIONS, migrate, user_version};
+
+/// Name of the database in a results directory.
+pub const DATABASE: &str = "steelyard.db";
+/// Name of the directory for files in a results directory.
+pub const ARTIFACTS: &str = "artifacts";
+
+/// How long to wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(10);
+/// Prepared statements kept; more than this crate has.
+const STATEMENTS: usize = 64;
+
+/// A results directory: `steelyard.db` and `artifacts/`.
+///
+/// Can be sent to another thread but not shared between threads; every thread or process opens its own.
+/// Several may read while one writes. Writers wait for each other up to 10 seconds.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    directory: PathBuf,
+    database: PathBuf,
+}
+
+impl Store {
+    /// Opens the store in a directory for writing and reading; makes what is missing, brings an older schema up to date.
+    ///
+    /// # Errors
+    /// When the directory cannot be made, `steelyard.db` is something else, or of a newer schema.
+    pub fn open(directory: &Path) -> Result<Store> {
+        let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
+        fs::create_dir_all(directory.join(ARTIFACTS)).map_err(wrap)?;
+        let database = directory.join(DATABASE);
+        let new = !database.exists();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let store = Store::connect(directory, flags, database.as_os_str())?;
+        store.check(true)?;
+        store.wrap(store.prepare_writing())?;
+        store.wrap(migrate(&store.connection, &MIGRATIONS))?;
+        if new {
+            // The names of the new files must survive a power cut as well.
+            for folder in [Some(directory), directory.parent()].into_iter().flatten() {
+                if folder != Path::new("") {
+                    File::open(folder).and_then(|f| f.sync_all()).map_err(wrap)?;
+                }
+            }
+        }
+        Ok(store)
+    }
+
+    /// The same for a store that must be there already, as for `run --resume`.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`] when it is not, else as [`Store::open`].
+    pub fn open_existing(directory: &Path) -> Result<Store> {
+        if !directory.join(DATABASE).is_file() {
+            return Err(StoreError::Missing(directory.to_owned()));
+        }
+        Store::open(directory)
+    }
+
+    /// Opens a store for reading only, also from a directory that cannot be written.
+    ///
+    /// # Errors
+    /// [`StoreError::Missing`], [`StoreError::NotADatabase`], [`StoreError::Newer`] or [`StoreError::Older`].
+    pub fn open_read_only(directory: &Path) -> Result<Store> {
+        let database = directory.join(DATABASE);
+        if !database.is_file() {
+            return Err(StoreError::Missing(directory.to_owned()));
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let store = Store::connect(directory, flags, database.as_os_str())?;
+        match store.check(false) {
+            // Reading in WAL mode needs two files beside the database, which SQLite cannot make in a directory closed to us.
+            // With no WAL there is nothing in it to miss, and no writer, so the file can be taken as unchanging.
+            Err(StoreError::Sqlite { .. }) if !wal_in_use(&database) => {
+                let uri = immutable_uri(&database);
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                let store = Store::connect(directory, flags, uri.as_ref())?;
+                store.check(false)?;
+                Ok(store)
+            }
+            Err(error) => Err(error),
+            Ok(()) => Ok(store),
+        }
+    }
+
+    fn connect(directory: &Path, flags: OpenFlags, name: &std::ffi::OsStr) -> Result<Store> {
+        let database = directory.join(DATABASE);
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(name, flags)
+            .and_then(|connection| {
+                connection.busy_timeout(BUSY)?;
+                connection.set_prepared_statement_cache_capacity(STATEMENTS);
+                Ok(connection)
+            })
+            .map_err(|e| StoreError::from_sqlite(&database, e))?;
+        Ok(Store { connection, directory: directory.to_owned(), database })
+    }
+
+    /// Makes sure that the file is ours and of a version we know, before anything in it is changed.
+    fn check(&self, writing: bool) -> Result<()> {
+        let look = || -> rusqlite::Result<(i64, i64, i64)> {
+            let pragma = |name| self.connection.pragma_query_value(None, name, |row| row.get(0));
+            let objects = "SELECT count(*) FROM sqlite_schema";
+            let objects = self.connection.query_row(objects, [], |row| row.get(0))?;
+            Ok((pragma("application_id")?, user_version(&self.connection)?, objects))
+        };
+        let (application, found, objects) = self.wrap(look())?;
+        let path = self.database.clone();
+        let known = MIGRATIONS.len() as i64;
+        if objects == 0 && application == 0 && found == 0 {
+            // An empty file: new, or left by a process killed while it made the store.
+            return if writing { Ok(()) } else { Err(StoreError::Missing(self.directory.clone())) };
+        }
+        if application != APPLICATION_ID {
+            return Err(StoreError::NotADatabase {
+                path,
+                found: "a database of another program".to_owned(),
+            });
+        }
+        if found > known {
+            return Err(StoreError::Newer { path, found, known });
+        }
+        if found < known && !writing {
+            return Err(StoreError::Older { path, found, known });
+        }
+        Ok(())
+    }
+
+    fn prepare_writing(&self) -> rusqlite::Result<()> {
+        let connection = &self.connection;
+        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        if mode != "wal" {
+            connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+        }
+        // FULL syncs the WAL at every commit: a step reported as stored survives a power cut.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)
+    }
+
+    /// The results directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The directory for files such as server logs.
+    pub fn artifacts(&self) -> PathBuf {
+        self.directory.join(ARTIFACTS)
+    }
+
+    /// The file of the database.
+    pub fn database(&self) -> &Path {
+        &self.database
+    }
+
+    /// Gives a complaint of SQLite its place and kind.
+    pub(crate) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|e| StoreError::from_sqlite(&self.database, e))
+    }
+
+    /// Does something in one transaction: all of it or nothing.
+    pub(crate) fn transaction<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        // IMMEDIATE: waits for another writer here, instead of failing at the first write.
+        let behavior = TransactionBehavior::Immediate;
+        let transaction = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
+        let value = work(&transaction)?; // an error rolls back when the transaction is dropped
+        self.wrap(transaction.commit())?;
+        Ok(value)
+    }
+}
+
+/// Now, in milliseconds since 1970 (UTC).
+pub fn now_ms() -> i64 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        Err(_) => 0, // a clock before 1970
+    }
+}
+
+fn wal_in_use(database: &Path) -> bool {
+    let mut wal = database.as_os_str().to_owned();
+    wal.push("-wal");
+    fs::metadata(wal).is_ok_and(|meta| meta.len() > 0)
+}
+
+/// `file:…?immutable=1` (sqlite.org/uri.html): every byte that could mean something is escaped.
+fn immutable_uri(database: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let absolute = std::path::absolute(database).unwrap_or_else(|_| database.to_owned());
+    let mut uri = String::from("file://");
+    for byte in absolute.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}

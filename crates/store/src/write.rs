@@ -1,0 +1,420 @@
+//! Writing, as a run goes.
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+
+use plan::without_passwords;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::codec;
+use crate::error::{Result, StoreError};
+use crate::intern::{HOST_FACTS, Names, SETTINGS};
+use crate::records::{
+    ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant, Setting, StepId,
+    StepRecord, TrialId, TrialState, VariantId, Warning,
+};
+use crate::store::{Store, now_ms};
+
+/// Every function here is one transaction, durable when it returns.
+impl Store {
+    /// Begins an experiment, in state running. Passwords in the plan are taken out.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn begin_experiment(&self, new: &NewExperiment) -> Result<ExperimentId> {
+        let sql = "INSERT INTO experiment (name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'running')";
+        self.transaction(|connection| {
+            let id = connection.prepare_cached(sql).and_then(|mut statement| {
+                statement.insert(params![
+                    new.name,
+                    new.workload,
+                    new.base,
+                    new.seed.cast_signed(),
+                    new.blocks,
+                    new.margin,
+                    without_passwords(&new.plan),
+                    new.steelyard,
+                    new.created_ms
+                ])
+            });
+            self.wrap(id).map(ExperimentId)
+        })
+    }
+
+    /// Adds a variant behind those already there; one of the same name is brought up to date and keeps its place and id.
+    /// Passwords in its texts are taken out.
+    ///
+    /// # Errors
+    /// When it cannot be written, or there is no such experiment.
+    pub fn add_variant(&self, experiment: ExperimentId, new: &NewVariant) -> Result<VariantId> {
+        let sql = "INSERT INTO variant (experiment_id, position, name, dbms, source, version, build, config) \
+                   VALUES (?1, (SELECT count(*) FROM variant WHERE experiment_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7) \
+                   ON CONFLICT (experiment_id, name) DO UPDATE SET dbms = excluded.dbms, source = excluded.source, \
+                   version = excluded.version, build = excluded.build, config = excluded.config RETURNING id";
+        self.transaction(|connection| {
+            self.require(connection, "experiment", experiment.0)?;
+            let id = connection.prepare_cached(sql).and_then(|mut statement| {
+                statement.query_row(
+                    params![
+                        experiment.0,
+                        new.name,
+                        without_passwords(&new.dbms),
+                        without_passwords(&new.source),
+                        new.version,
+                        object(&new.build),
+                        object(&new.config)
+                    ],
+                    |row| row.get(0),
+                )
+            });
+            self.wrap(id).map(VariantId)
+        })
+    }
+
+    /// Records the machine that an experiment runs on. Called again, as on resuming, it replaces the facts of the experiment; those of
+    /// earlier trials stay.
+    ///
+    /// # Errors
+    /// When they cannot be written, or there is no such experiment.
+    pub fn record_host(&self, experiment: ExperimentId, facts: &[HostFact]) -> Result<()> {
+        self.transaction(|connection| {
+            self.require(connection, "experiment", experiment.0)?;
+            let rows: Vec<[String; 3]> =
+                facts.iter().map(|f| [f.group.clone(), f.name.clone(), f.value.clone()]).collect();
+            let set = self.wrap(HOST_FACTS.id(connection, &rows))?;
+            let sql = "UPDATE experiment SET host_set_id = ?2 WHERE id = ?1";
+            self.wrap(connection.execute(sql, [experiment.0, set]))?;
+            Ok(())
+        })
+    }
+
+    /// Begins an attempt at a trial, in state running; it is bound to the facts of the machine last recorded.
+    ///
+    /// # Errors
+    /// When it cannot be written, or there is no such experiment or variant.
+    pub fn begin_trial(&self, new: &NewTrial) -> Result<TrialId> {
+        let sql = "INSERT INTO trial (experiment_id, variant_id, block, position, dop, attempt, state, started_ms, host_set_id) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, \
+                   (SELECT 1 + coalesce(max(attempt), 0) FROM trial WHERE experiment_id = ?1 AND variant_id = ?2 AND block = ?3 AND dop = ?5), \
+                   'running', ?6, (SELECT host_set_id FROM experiment WHERE id = ?1))";
+        self.transaction(|connection| {
+            self.require(connection, "experiment", new.experiment.0)?;
+            self.require(connection, "variant", new.variant.0)?;
+            let id = connection.prepare_cached(sql).and_then(|mut statement| {
+                statement.insert(params![
+                    new.experiment.0,
+                    new.variant.0,
+                    new.block,
+                    new.position,
+                    new.dop,
+                    new.started_ms
+                ])
+            });
+            self.wrap(id).map(TrialId)
+        })
+    }
+
+    /// Records the settings of the server in a trial. Passwords in values are taken out.
+    ///
+    /// # Errors
+    /// When they cannot be written, or the trial does not run.
+    pub fn record_settings(&self, trial: TrialId, settings: &[Setting]) -> Result<()> {
+        self.transaction(|connection| {
+            self.require_running(connection, trial)?;
+            let rows: Vec<[String; 5]> = settings
+                .iter()
+                .map(|s| {
+                    [
+                        s.name.clone(),
+                        without_passwords(&s.value),
+                        s.unit.clone(),
+                        s.source.clone(),
+                        s.boot_value.clone(),
+                    ]
+                })
+                .collect();
+            let set = self.wrap(SETTINGS.id(connection, &rows))?;
+            let sql = "UPDATE trial SET setting_set_id = ?2 WHERE id = ?1";
+            self.wrap(connection.execute(sql, [trial.0, set]))?;
+            Ok(())
+        })
+    }
+
+    /// Stores a step of a running trial with all its measurements.
+    ///
+    /// # Errors
+    /// When it cannot be written ([`StoreError::Full`] when the disk is full), the trial does not run, or the record holds two metrics,
+    /// series or histograms of one name. Nothing of it is stored then.
+    pub fn record_step(&self, trial: TrialId, record: &StepRecord) -> Result<StepId> {
+        check_record(record)?;
+        self.transaction(|connection| {
+            self.require_running(connection, trial)?;
+            self.wrap(insert_step(connection, trial, record))
+        })
+    }
+
+    /// Adds a warning to an experiment or to one of its trials; those of a step are in its record.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn warn(
+        &self,
+        experiment: ExperimentId,
+        trial: Option<TrialId>,
+        warning: &Warning,
+    ) -> Result<()> {
+        self.transaction(|connection| {
+            self.require(connection, "experiment", experiment.0)?;
+            let sql =
+                "INSERT INTO warning (experiment_id, trial_id, code, text) VALUES (?1, ?2, ?3, ?4)";
+            let trial = trial.map(|t| t.0);
+            let values = params![experiment.0, trial, warning.code, warning.text];
+            self.wrap(connection.execute(sql, values))?;
+            Ok(())
+        })
+    }
+
+    /// Ends a running trial well: its steps become results.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the trial does not run.
+    pub fn finish_trial(&self, trial: TrialId) -> Result<()> {
+        self.end_trial(trial, TrialState::Finished, None)
+    }
+
+    /// Ends a running trial that failed.
+    ///
+    /// # Errors
+    /// When it cannot be written, or the trial does not run.
+    pub fn fail_trial(&self, trial: TrialId, error: &str) -> Result<()> {
+        self.end_trial(trial, TrialState::Failed, Some(error))
+    }
+
+    fn end_trial(&self, trial: TrialId, state: TrialState, error: Option<&str>) -> Result<()> {
+        self.transaction(|connection| {
+            self.require_running(connection, trial)?;
+            let sql = "UPDATE trial SET state = ?2, ended_ms = ?3, error = ?4 WHERE id = ?1";
+            let error = error.map(without_passwords);
+            let values = params![trial.0, state.as_str(), now_ms(), error];
+            self.wrap(connection.execute(sql, values))?;
+            Ok(())
+        })
+    }
+
+    /// Marks trials left running by a run that was killed as abandoned; returns how many.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn abandon_running(&self, experiment: ExperimentId) -> Result<usize> {
+        self.transaction(|connection| {
+            let sql = "UPDATE trial SET state = 'abandoned' WHERE experiment_id = ?1 AND state = 'running'";
+            self.wrap(connection.execute(sql, [experiment.0]))
+        })
+    }
+
+    /// Marks an experiment as finished.
+    ///
+    /// # Errors
+    /// When it cannot be written, or there is no such experiment.
+    pub fn finish_experiment(&self, experiment: ExperimentId) -> Result<()> {
+        self.set_state(experiment, ExperimentState::Finished)
+    }
+
+    /// Marks an experiment as stopped before its end.
+    ///
+    /// # Errors
+    /// When it cannot be written, or there is no such experiment.
+    pub fn interrupt_experiment(&self, experiment: ExperimentId) -> Result<()> {
+        self.set_state(experiment, ExperimentState::Interrupted)
+    }
+
+    /// Marks an experiment as running again.
+    ///
+    /// # Errors
+    /// When it cannot be written, or there is no such experiment.
+    pub fn resume_experiment(&self, experiment: ExperimentId) -> Result<()> {
+        self.set_state(experiment, ExperimentState::Running)
+    }
+
+    fn set_state(&self, experiment: ExperimentId, state: ExperimentState) -> Result<()> {
+        self.transaction(|connection| {
+            self.require(connection, "experiment", experiment.0)?;
+            let ended = (state != ExperimentState::Running).then(now_ms);
+            let sql = "UPDATE experiment SET state = ?2, ended_ms = ?3 WHERE id = ?1";
+            let values = params![experiment.0, state.as_str(), ended];
+            self.wrap(connection.execute(sql, values))?;
+            Ok(())
+        })
+    }
+
+    /// Fails unless the table holds this id.
+    pub(crate) fn require(
+        &self,
+        connection: &Connection,
+        table: &'static str,
+        id: i64,
+    ) -> Result<()> {
+        let sql = format!("SELECT 1 FROM {table} WHERE id = ?1");
+        let found =
+            connection.prepare_cached(&sql).and_then(|mut statement| statement.exists([id]));
+        if self.wrap(found)? {
+            Ok(())
+        } else {
+            Err(StoreError::NotFound { path: self.database().to_owned(), what: table, id })
+        }
+    }
+
+    fn require_running(&self, connection: &Connection, trial: TrialId) -> Result<()> {
+        let state: rusqlite::Result<Option<String>> = connection
+            .prepare_cached("SELECT state FROM trial WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([trial.0], |row| row.get(0)).optional());
+        match self.wrap(state)? {
+            None => Err(StoreError::NotFound {
+                path: self.database().to_owned(),
+                what: "trial",
+                id: trial.0,
+            }),
+            Some(state) if state == TrialState::Running.as_str() => Ok(()),
+            Some(state) => Err(StoreError::NotRunning { trial: trial.0, state }),
+        }
+    }
+}
+
+/// A map as JSON, without passwords.
+fn object(map: &BTreeMap<String, String>) -> String {
+    let clean = map.iter().map(|(k, v)| (k.clone(), without_passwords(v).into()));
+    serde_json::Value::Object(clean.collect()).to_string()
+}
+
+/// A list of texts as JSON.
+fn list(texts: &[String]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
+/// Numbers beyond 63 bits do not occur in measurements; SQLite could not hold them.
+fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn check_record(record: &StepRecord) -> Result<()> {
+    let unfit = |what: String| StoreError::Unfit { step: record.name.clone(), what };
+    if !record.seconds.is_finite() {
+        return Err(unfit(format!("it took {} seconds", record.seconds)));
+    }
+    let metrics = record.metrics.iter().map(|(name, _)| name);
+    twice(metrics).map_err(|n| unfit(format!("metric `{n}` is given twice")))?;
+    let series = record.series.iter().map(|s| &s.name);
+    twice(series).map_err(|n| unfit(format!("series `{n}` is given twice")))?;
+    let histograms = record.histograms.iter().map(|h| &h.class);
+    twice(histograms).map_err(|n| unfit(format!("histogram `{n}` is given twice")))
+}
+
+fn twice<'a>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(), &'a str> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(name);
+        }
+    }
+    Ok(())
+}
+
+fn insert_step(
+    connection: &Connection,
+    trial: TrialId,
+    record: &StepRecord,
+) -> rusqlite::Result<StepId> {
+    // Taken apart so that a new field cannot be forgotten here.
+    let StepRecord {
+        ordinal,
+        name,
+        dop,
+        kind,
+        state,
+        started_ms,
+        seconds,
+        operations,
+        unit,
+        metrics,
+        series,
+        histograms,
+        counters,
+        absent,
+        sizes,
+        warnings,
+        failures,
+        notes,
+    } = record;
+    let mut names = Names::new(connection);
+    let name = names.id(name)?;
+    let step = connection
+        .prepare_cached(
+            "INSERT INTO step (trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, unit, absent, notes) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .insert(params![
+            trial.0,
+            ordinal,
+            name,
+            dop,
+            kind.as_str(),
+            state.as_str(),
+            started_ms,
+            seconds,
+            int(*operations),
+            unit,
+            list(absent),
+            list(notes)
+        ])?;
+
+    let mut insert = connection
+        .prepare_cached("INSERT INTO metric (step_id, name_id, value) VALUES (?1, ?2, ?3)")?;
+    for (name, value) in metrics.iter().filter(|(_, value)| !value.is_nan()) {
+        insert.execute(params![step, names.id(name)?, value])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO series (step_id, name_id, label, unit, grp, encoding, \"values\") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for s in series {
+        let (encoding, bytes) = codec::encode(&s.values);
+        let name = names.id(&s.name)?;
+        insert.execute(params![step, name, s.label, s.unit, s.group, encoding, bytes])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO histogram (step_id, class, count, hdr) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for h in histograms {
+        insert.execute(params![step, h.class, int(h.count), h.hdr])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO counter (step_id, ordinal, view_id, object_id, name_id, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    let known = counters.iter().filter(|c| !c.value.is_nan());
+    for (c, ordinal) in known.zip(0i64..) {
+        let (view, object, name) = (names.id(&c.view)?, names.id(&c.object)?, names.id(&c.name)?);
+        insert.execute(params![step, ordinal, view, object, name, c.value])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO table_size (step_id, ordinal, table_id, index_bytes, rel_bytes, total_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for (s, ordinal) in sizes.iter().zip(0i64..) {
+        let (index, rel, total) = (int(s.index_bytes), int(s.rel_bytes), int(s.total_bytes));
+        insert.execute(params![step, ordinal, names.id(&s.table)?, index, rel, total])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO warning (experiment_id, trial_id, step_id, code, text) \
+         VALUES ((SELECT experiment_id FROM trial WHERE id = ?1), ?1, ?2, ?3, ?4)",
+    )?;
+    for w in warnings {
+        insert.execute(params![trial.0, step, w.code, w.text])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO failure (step_id, class, sqlstate, message, count, retried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for f in failures {
+        let message = without_passwords(&f.message);
+        insert.execute(params![step, f.class, f.sqlstate, message, int(f.count), f.retried])?;
+    }
+    Ok(StepId(step))
+}
