@@ -5,8 +5,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-use fs4::FileExt;
-
 use crate::Error;
 use crate::place;
 
@@ -57,7 +55,7 @@ impl Cache {
             .write(true)
             .open(&path)
             .map_err(Error::io("open the lock", &path))?;
-        FileExt::lock(&file).map_err(Error::io("lock", &path))?;
+        file.lock().map_err(Error::io("lock", &path))?;
         Ok(CacheLock { _file: file })
     }
 

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fs4::FileExt;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{self, SharedMemory};
@@ -165,7 +164,7 @@ impl Ledger {
             .write(true)
             .open(&path)
             .map_err(Error::io("open the lock", &path))?;
-        FileExt::lock(&lock).map_err(Error::io("lock", &path))?;
+        lock.lock().map_err(Error::io("lock", &path))?;
         let mut swept = Vec::new();
         for record in self.records()?.into_iter().filter(|record| !record.owner.alive()) {
             let found = clean(&record, remove_cgroups);

@@ -67,3 +67,109 @@ fn a_dropped_server_leaves_nothing() {
     assert!(processes_in(place.path()).is_empty());
     place.assert_clean();
 }
+
+#[test]
+fn a_path_too_long_for_a_socket_falls_back_to_a_short_one() {
+    let variant = variant("postgres@13.7").unwrap();
+    let place = Place::new();
+    let mut server = place.start_in(&variant, &[], &place.path().join("x".repeat(120))).unwrap();
+    let sockets = socket_directory(server.as_ref());
+    assert!(sockets.starts_with("/tmp"), "{}", sockets.display());
+    assert_eq!(std::fs::metadata(&sockets).unwrap().mode() & 0o777, 0o700);
+    assert_eq!(server.query_i64("select 1").unwrap(), 1);
+    let stopped = server.stop().unwrap();
+    assert!(sockets.parent().unwrap().exists());
+    stopped.discard().unwrap();
+    assert!(!sockets.parent().unwrap().exists());
+    place.assert_clean();
+}
+
+#[test]
+fn several_servers_run_at_once() {
+    let variant = variant("postgres@13.7").unwrap();
+    let place = Place::new();
+    let mut servers: Vec<_> = std::thread::scope(|scope| {
+        let start = |i: usize| {
+            place.start_in(&variant, &[], &place.path().join(format!("trial{i}"))).unwrap()
+        };
+        let threads: Vec<_> = (0..3).map(|i| scope.spawn(move || start(i))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    // The threads that started them are gone, the servers are not.
+    for (i, server) in servers.iter_mut().enumerate() {
+        server.execute(&format!("create table t as select {i} a")).unwrap();
+    }
+    drop(servers.remove(1));
+    for (server, expected) in servers.iter_mut().zip([0, 2]) {
+        assert!(server.alive());
+        assert_eq!(server.query_i64("select a from t").unwrap(), expected);
+    }
+    for server in servers {
+        assert_eq!(server.stop().unwrap().ending, Ending::Graceful);
+    }
+    place.assert_clean();
+}
+
+#[test]
+fn data_that_is_kept_is_the_callers() {
+    let variant = variant("postgres@13.7").unwrap();
+    let place = Place::new();
+    let server = place.start(&variant, &[]).unwrap();
+    server.stop().unwrap().keep().unwrap();
+    assert!(place.trial().join("data/PG_VERSION").exists());
+    assert!(!place.trial().join(dbms::MARKER).exists());
+    assert!(place.ledger.records().unwrap().is_empty());
+    std::fs::remove_dir_all(place.trial()).unwrap();
+    place.assert_clean();
+}
+
+#[test]
+fn a_server_that_will_not_end_gracefully_is_ended() {
+    let variant = variant("postgres@13.7").unwrap();
+    let place = Place::new();
+    let trial = place.trial();
+    let stop_limit = std::time::Duration::from_millis(300);
+    let server =
+        dbms::start(dbms::ServerSpec { stop_limit, ..place.spec(&variant, &trial) }).unwrap();
+    // Stopped processes react to nothing but SIGKILL.
+    ProcessId::of(server.root_pid().unwrap()).unwrap().signal(libc::SIGSTOP).unwrap();
+    let stopped = server.stop().unwrap();
+    assert_eq!(stopped.ending, Ending::Killed);
+    assert!(processes_in(place.path()).is_empty());
+    stopped.discard().unwrap();
+    place.assert_clean();
+}
+
+#[test]
+fn the_server_enters_its_control_group_before_it_runs() {
+    let variant = variant("postgres@13.7").unwrap();
+    let place = Place::new();
+    // Where version 2 of control groups is, alone or beside version 1.
+    let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::Path::new);
+    let Some(root) = roots.iter().find(|root| root.join("cgroup.procs").exists()) else {
+        eprintln!("skipped: there are no control groups of version 2 here");
+        return;
+    };
+    let group = root.join(format!("dbms-test-{}", std::process::id()));
+    if let Err(error) = std::fs::create_dir(&group) {
+        eprintln!("skipped: no control group can be made here ({error})");
+        return;
+    }
+    let trial = place.trial();
+    let procs_files = vec![group.join("cgroup.procs")];
+    let started = dbms::start(dbms::ServerSpec { procs_files, ..place.spec(&variant, &trial) });
+    let checked = started.and_then(|server| {
+        let members = std::fs::read_to_string(group.join("cgroup.procs")).unwrap();
+        let expected = processes_in(place.path());
+        let recorded = place.ledger.records().unwrap().remove(0).cgroups;
+        server.stop()?.discard()?;
+        Ok((members, expected, recorded))
+    });
+    std::fs::remove_dir(&group).unwrap();
+    let (members, expected, recorded) = checked.unwrap();
+    for pid in expected {
+        assert!(members.lines().any(|line| line == pid.to_string()), "{pid} is not in {members}");
+    }
+    assert_eq!(recorded, [group]);
+    place.assert_clean();
+}

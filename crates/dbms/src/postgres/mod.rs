@@ -1,6 +1,6 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `reference` → `fetch` or `local` (binaries) → `template` (initdb, once) → `config` → `launch` and `postmaster`
+//! `reference` → `fetch` (and `unlisted`) or `local` (binaries) → `template` (initdb, once) → `config` → `launch` and `postmaster`
 //! (the process) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
 //! server that runs already.
 
@@ -17,6 +17,7 @@ mod server;
 mod settle;
 mod tables;
 mod template;
+mod unlisted;
 
 pub use reference::{PostgresReference, Release, Running};
 
