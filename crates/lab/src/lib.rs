@@ -1,1 +1,25 @@
-//! Conducts a plan: the room that sees plan, dbms, workload, drive, probe and store together.
+//! Conducts a plan: the only room that sees plan, dbms, workload, drive, probe and store together.
+//!
+//! [`run`] obtains the binaries of every variant, sweeps up what a killed run left, takes the
+//! machine for itself, and then goes through the blocks of the plan: each trial gets a fresh
+//! server, goes through the benchmark's steps, and has every finished step written to the store at
+//! once. It tells what it does through [`Event`]s and prints nothing.
+
+mod attached;
+mod error;
+mod event;
+mod exclusive;
+mod figures;
+mod options;
+mod prepare;
+mod run;
+mod settle;
+mod step;
+mod trial;
+
+pub use error::Error;
+pub use event::Event;
+pub use exclusive::Exclusive;
+pub use options::{Options, default_data_dir};
+pub use prepare::{Prepared, Subject, prepare};
+pub use run::{Resume, run};

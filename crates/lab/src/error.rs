@@ -1,0 +1,126 @@
+//! Why a run could not begin or go on.
+
+use std::path::PathBuf;
+
+/// Why a run could not begin or go on. What had finished before is in the store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A variant names no system that can be had.
+    #[error("variant `{variant}`: {source}")]
+    Variant {
+        /// The variant.
+        variant: String,
+        /// Why.
+        source: Box<dbms::Error>,
+    },
+    /// A system under test did not do what it should.
+    #[error(transparent)]
+    Dbms(Box<dbms::Error>),
+    /// The benchmark can't run on a variant.
+    #[error("variant `{variant}`: {source}")]
+    Workload {
+        /// The variant.
+        variant: String,
+        /// Why.
+        source: workload::Error,
+    },
+    /// The results could not be written or read.
+    #[error(transparent)]
+    Store(Box<store::StoreError>),
+    /// The memory limit could not be set.
+    #[error(
+        "variant `{variant}`: its memory limit needs a control group, but {source}. \
+         Run as root or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes), \
+         or drop `memory_limit`"
+    )]
+    MemoryLimit {
+        /// The variant.
+        variant: String,
+        /// Why not.
+        source: probe::CgroupError,
+    },
+    /// Another run measures on this machine.
+    #[error(
+        "another run is measuring on this machine (pid {pid}): each would be noise in the other's \
+         results. Wait for it, or pass --allow-concurrent if you don't mind"
+    )]
+    Busy {
+        /// The other run's process; 0 where it can't be told.
+        pid: i32,
+    },
+    /// A step of a trial failed.
+    #[error(
+        "variant `{variant}`, block {block}, dop {dop}, step {step}: {reason}{log}\n\
+         The trials that were finished are kept; `steelyard run --resume` goes on from there"
+    )]
+    Step {
+        /// The variant.
+        variant: String,
+        /// The block, from 1.
+        block: u32,
+        /// Number of clients.
+        dop: u32,
+        /// The step.
+        step: String,
+        /// What happened.
+        reason: String,
+        /// The server's last log lines with a heading, or nothing.
+        log: String,
+    },
+    /// The user ended the run.
+    #[error(
+        "interrupted; finished trials are kept, and `steelyard run --resume` goes on from there"
+    )]
+    Interrupted,
+    /// There is nothing to resume.
+    #[error("{0}")]
+    Resume(String),
+    /// A running server already has tables of these names.
+    #[error(
+        "variant `{variant}`: the server already has a table `{table}` that steelyard did not make. \
+         Give it an empty database, or drop the table yourself"
+    )]
+    TableExists {
+        /// The variant.
+        variant: String,
+        /// The table.
+        table: String,
+    },
+    /// A file or directory could not be used.
+    #[error("cannot use {path}: {source}. {remedy}")]
+    Io {
+        /// What was to be used.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+impl From<dbms::Error> for Error {
+    fn from(error: dbms::Error) -> Error {
+        Error::Dbms(Box::new(error))
+    }
+}
+
+impl From<store::StoreError> for Error {
+    fn from(error: store::StoreError) -> Error {
+        Error::Store(Box::new(error))
+    }
+}
+
+impl Error {
+    /// Whether the request was wrong, so that running it again can't help.
+    pub fn is_request(&self) -> bool {
+        matches!(
+            self,
+            Error::Variant { .. }
+                | Error::Workload { .. }
+                | Error::Busy { .. }
+                | Error::Resume(_)
+                | Error::MemoryLimit { .. }
+                | Error::TableExists { .. }
+        )
+    }
+}

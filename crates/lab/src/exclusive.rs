@@ -1,0 +1,65 @@
+//! One run on one machine at a time.
+
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
+
+use crate::error::Error;
+
+/// Name of the socket, in the abstract namespace: it ends with the process that holds it, however
+/// that dies, and no file is left behind.
+const NAME: &[u8] = b"steelyard-run";
+
+/// Proof that this process is the only run on the machine.
+#[derive(Debug)]
+pub struct Exclusive(#[allow(dead_code)] UnixListener);
+
+impl Exclusive {
+    /// Takes the machine for this process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] with the other run's pid.
+    pub fn take() -> Result<Exclusive, Error> {
+        Exclusive::take_named(NAME)
+    }
+
+    fn take_named(name: &[u8]) -> Result<Exclusive, Error> {
+        let io = |source| Error::Io {
+            path: "the abstract socket steelyard-run".into(),
+            source,
+            remedy: "Check the limits of this process",
+        };
+        let address = SocketAddr::from_abstract_name(name).map_err(io)?;
+        match UnixListener::bind_addr(&address) {
+            Ok(listener) => Ok(Exclusive(listener)),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                // The peer's credentials are those of the process that listens.
+                let pid = UnixStream::connect_addr(&address)
+                    .ok()
+                    .and_then(|stream| getsockopt(&stream, PeerCredentials).ok())
+                    .map_or(0, |credentials| credentials.pid());
+                Err(Error::Busy { pid })
+            }
+            Err(error) => Err(io(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_run_is_refused_and_told_who_is_first() {
+        let name = format!("steelyard-test-{}", std::process::id());
+        let first = Exclusive::take_named(name.as_bytes()).unwrap();
+        let Err(Error::Busy { pid }) = Exclusive::take_named(name.as_bytes()) else {
+            panic!("the second was let in")
+        };
+        assert_eq!(pid, std::process::id() as i32);
+        drop(first);
+        Exclusive::take_named(name.as_bytes()).unwrap();
+    }
+}

@@ -1,0 +1,279 @@
+//! From counts and recordings to the figures of a step, under the names that tables use.
+
+use drive::{ClassOutcome, Outcome};
+use probe::{GroupTotals, Recording};
+use store::{Histogram, Series, StepRecord, Warning};
+use workload::{Class, Step};
+
+/// An insert stream that reached less than this share of its target has not held its rate
+/// (the insert benchmark's own rule).
+const HELD: f64 = 0.95;
+/// Share of CPU time taken by the hypervisor from which a step's figures carry a warning.
+const STEAL: f64 = 0.01;
+/// Steps shorter than this carry a warning: start-up and the last partial second weigh too much.
+const SHORT_SECONDS: f64 = 3.0;
+
+/// What of the host's figures is about the system under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The server runs on this machine.
+    Local,
+    /// It runs elsewhere or can't be found here: the host's figures say nothing about it.
+    Remote,
+}
+
+/// Fills a step's record from what the clients counted and the kernel said.
+pub fn fill(
+    record: &mut StepRecord,
+    step: &Step,
+    outcome: &Outcome,
+    recording: &Recording,
+    scope: Scope,
+) {
+    record.seconds = outcome.seconds;
+    record.operations = outcome.operations;
+    record.unit = step.unit.name().to_owned();
+    let rate = outcome.operations as f64 / outcome.seconds;
+    let mut metrics = Metrics { record, operations: outcome.operations as f64 };
+    metrics.add("o/s", rate);
+    metrics.add("seconds", outcome.seconds);
+    let client = (outcome.client_user_us + outcome.client_system_us) as f64;
+    metrics.per_operation("client.cpu/o", client);
+    metrics.per_operation("client.us/o", outcome.client_user_us as f64);
+    metrics.per_operation("client.cs/o", outcome.client_switches as f64);
+    metrics.add("retries", outcome.retries() as f64);
+    if scope == Scope::Local {
+        hardware(&mut metrics, recording, rate);
+    }
+    rates(record, step, outcome);
+    latencies(record, outcome);
+    series(record, step, outcome, recording, scope);
+    stalls(record, outcome, step.counted);
+    for failure in &outcome.failures {
+        record.failures.push(store::Failure {
+            class: failure.class.name().to_owned(),
+            sqlstate: failure.sqlstate.clone(),
+            message: failure.message.clone(),
+            count: failure.count,
+            retried: failure.retried,
+        });
+    }
+    if outcome.seconds < SHORT_SECONDS && step.counted != Class::Define {
+        record.warnings.push(Warning {
+            code: "short".to_owned(),
+            text: format!(
+                "{} took only {:.1} s; for figures to rely on give it more rows or seconds",
+                step.name, outcome.seconds
+            ),
+        });
+    }
+    record.notes.extend(recording.notes.iter().cloned());
+}
+
+struct Metrics<'a> {
+    record: &'a mut StepRecord,
+    operations: f64,
+}
+
+impl Metrics<'_> {
+    fn add(&mut self, name: &str, value: f64) {
+        if value.is_finite() {
+            self.record.metrics.push((name.to_owned(), value));
+        }
+    }
+
+    fn per_operation(&mut self, name: &str, total: f64) {
+        self.add(name, total / self.operations);
+    }
+}
+
+/// The host's costs per operation.
+fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64) {
+    let totals = &recording.totals;
+    if let Some(host) = &totals.host {
+        metrics.add("cpu/o", host.cpu_percent / rate);
+        let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
+        metrics.per_operation("cpu_us/o", busy * 1e6);
+        if let Some(switches) = host.context_switches {
+            metrics.per_operation("cs/o", switches as f64);
+        }
+        let all = busy + host.idle_s + host.iowait_s + host.steal_s;
+        let stolen = host.steal_s / all;
+        metrics.add("steal", stolen);
+        if stolen > STEAL {
+            metrics.record.warnings.push(Warning {
+                code: "steal".to_owned(),
+                text: format!(
+                    "the hypervisor took {:.1}% of the CPU time; the figures are noisier for it",
+                    stolen * 100.0
+                ),
+            });
+        }
+    }
+    if let Some(device) = &totals.device {
+        metrics.per_operation("r/o", device.reads as f64);
+        metrics.per_operation("rKB/o", device.read_kb);
+        metrics.per_operation("w/o", device.writes as f64);
+        metrics.per_operation("wKB/o", device.write_kb);
+    }
+    if let Some(dbms) = &totals.dbms {
+        if let (Some(user), Some(system)) = (dbms.user_us, dbms.system_us) {
+            metrics.per_operation("dbms.cpu/o", (user + system) as f64);
+            metrics.per_operation("dbms.us/o", user as f64);
+            metrics.per_operation("dbms.sy/o", system as f64);
+        }
+        if let Some(switches) = switches(dbms) {
+            metrics.per_operation("dbms.cs/o", switches as f64);
+        }
+    }
+    if let Some(throttle) = &totals.throttle
+        && throttle.core + throttle.package > 0
+    {
+        metrics.record.warnings.push(Warning {
+            code: "throttled".to_owned(),
+            text: "the CPU was throttled for heat during the step".to_owned(),
+        });
+    }
+}
+
+fn switches(group: &GroupTotals) -> Option<u64> {
+    Some(group.voluntary_switches? + group.involuntary_switches?)
+}
+
+/// Achieved rates of inserts and deletes, and whether the target was held.
+fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
+    for class in [Class::Insert, Class::Delete] {
+        let Some(rows) = outcome.class(class) else { continue };
+        let rate = rows.operations as f64 / outcome.seconds;
+        record.metrics.push((format!("{}.rate", class.name()), rate));
+        let (Some(target), Class::Insert) = (step.insert_target, class) else { continue };
+        let held = rate >= HELD * target;
+        record.metrics.push(("insert.target".to_owned(), target));
+        record.metrics.push(("insert.held".to_owned(), f64::from(u8::from(held))));
+        if !held {
+            record.warnings.push(Warning {
+                code: "rate-not-held".to_owned(),
+                text: format!(
+                    "inserts reached {rate:.0} of {target:.0} rows/s; the query figure is not \
+                     comparable with one that held its rate"
+                ),
+            });
+        }
+    }
+}
+
+/// Latency percentiles per class, in microseconds, and the histograms themselves.
+fn latencies(record: &mut StepRecord, outcome: &Outcome) {
+    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
+    for class in &outcome.classes {
+        let name = class.class.name();
+        if matches!(class.class, Class::Define | Class::Hold) || class.latency.is_empty() {
+            continue;
+        }
+        for (quantile, at) in quantiles {
+            let value = class.latency.value_at_quantile(at) as f64 / 1000.0;
+            record.metrics.push((format!("{name}.{quantile}"), value));
+        }
+        record.metrics.push((format!("{name}.max"), class.latency.max() as f64 / 1000.0));
+        record.metrics.push((format!("{name}.mean"), class.latency.mean() / 1000.0));
+        record.histograms.push(Histogram {
+            class: name.to_owned(),
+            count: class.latency.len(),
+            hdr: class.serialized_latency(),
+        });
+    }
+}
+
+/// Throughput and latency per second, then what the kernel said per second.
+fn series(
+    record: &mut StepRecord,
+    step: &Step,
+    outcome: &Outcome,
+    recording: &Recording,
+    scope: Scope,
+) {
+    for class in &outcome.classes {
+        let (label, unit) = match class.class {
+            Class::Insert => ("inserts", "rows/s"),
+            Class::Delete => ("deletes", "rows/s"),
+            Class::Query => ("queries", "/s"),
+            Class::Define | Class::Hold => continue,
+        };
+        let name = class.class.name();
+        record.series.push(Series {
+            name: format!("tp.{name}"),
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            group: "throughput".to_owned(),
+            values: per_second(class, outcome.seconds),
+        });
+        if step.counted == class.class || class.class == Class::Insert {
+            record.series.push(Series {
+                name: format!("lat.{name}"),
+                label: format!("longest {name}"),
+                unit: "us".to_owned(),
+                group: "latency".to_owned(),
+                values: class.worst_us.iter().map(|worst| f64::from(*worst)).collect(),
+            });
+        }
+    }
+    for series in &recording.series {
+        if scope == Scope::Remote && !series.name.starts_with("client.") {
+            continue;
+        }
+        record.series.push(Series {
+            name: series.name.clone(),
+            label: series.label.clone(),
+            unit: series.unit.clone(),
+            group: series.group.clone(),
+            values: series.values.clone(),
+        });
+    }
+}
+
+/// Operations per second; a last second that was cut short counts by its true length, and not at
+/// all when it was shorter than a half.
+fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
+    let mut values: Vec<f64> = class.per_second.iter().map(|count| *count as f64).collect();
+    let part = seconds.fract();
+    if part > 0.0 && values.len() > 1 {
+        if part < 0.5 {
+            values.pop();
+        } else if let Some(last) = values.last_mut() {
+            *last /= part;
+        }
+    } else if part > 0.0
+        && let Some(only) = values.last_mut()
+    {
+        *only /= part;
+    }
+    values
+}
+
+/// Seconds in which next to nothing got done.
+fn stalls(record: &mut StepRecord, outcome: &Outcome, counted: Class) {
+    let Some(class) = outcome.class(counted) else { return };
+    if counted == Class::Define {
+        return;
+    }
+    let whole: Vec<f64> = class
+        .per_second
+        .iter()
+        .take(outcome.seconds.floor() as usize)
+        .map(|count| *count as f64)
+        .collect();
+    let stalls = judge::stalls(&whole);
+    record.metrics.push(("stall.count".to_owned(), stalls.spans.len() as f64));
+    record.metrics.push(("stall.share".to_owned(), stalls.share));
+    if !stalls.spans.is_empty() {
+        record.warnings.push(Warning {
+            code: "stalls".to_owned(),
+            text: format!(
+                "{} stalls, {} s of {} s with under a quarter of the median throughput",
+                stalls.spans.len(),
+                stalls.seconds,
+                whole.len()
+            ),
+        });
+    }
+}

@@ -1,0 +1,47 @@
+//! What a run can be told besides its plan.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where a run works and what it may do.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The results directory.
+    pub results: PathBuf,
+    /// Where the servers' data directories are made. The device below it is what gets measured.
+    pub data_dir: PathBuf,
+    /// User that servers run as when steelyard runs as root; `None`: `steelyard` or `nobody`.
+    pub server_user: Option<String>,
+    /// Whether another run on this machine is no reason to refuse.
+    pub allow_concurrent: bool,
+    /// Version of steelyard, recorded with the results.
+    pub version: String,
+    /// How long a server may take to start.
+    pub start_limit: Duration,
+    /// How long each stage of stopping a server may take.
+    pub stop_limit: Duration,
+    /// How long an answer may be overdue after a step's time before the server counts as hung.
+    pub answer_limit: Duration,
+}
+
+impl Options {
+    /// The defaults for results in `results`.
+    pub fn new(results: PathBuf, version: &str) -> Options {
+        Options {
+            results,
+            data_dir: default_data_dir(),
+            server_user: None,
+            allow_concurrent: false,
+            version: version.to_owned(),
+            start_limit: Duration::from_secs(60),
+            stop_limit: Duration::from_secs(60),
+            answer_limit: Duration::from_secs(60),
+        }
+    }
+}
+
+/// `/var/tmp/steelyard-UID`: on a disk everywhere (`/tmp` often is in memory), and open to the
+/// unprivileged user that servers run as.
+pub fn default_data_dir() -> PathBuf {
+    PathBuf::from(format!("/var/tmp/steelyard-{}", nix::unistd::getuid()))
+}

@@ -1,0 +1,87 @@
+//! Before anything is measured: is the plan possible, and is all there that it needs?
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dbms::{Cache, Installation, Reference};
+use plan::{Plan, Variant, WorkloadPlan};
+use workload::{Benchmark, Dialect};
+
+use crate::error::Error;
+
+/// A variant with its binaries at hand.
+#[derive(Debug)]
+pub struct Subject {
+    /// What the plan says.
+    pub variant: Variant,
+    /// What it refers to.
+    pub reference: Reference,
+    /// What was obtained.
+    pub installation: Installation,
+    /// The SQL it speaks.
+    pub dialect: Dialect,
+}
+
+/// A plan with all that it needs at hand.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The plan.
+    pub plan: Plan,
+    /// Its variants, in the same order.
+    pub subjects: Vec<Subject>,
+    /// Where binaries and prepared data directories are kept.
+    pub cache: Cache,
+}
+
+/// Obtains every variant and checks that the benchmark can run on it.
+///
+/// # Errors
+///
+/// [`Error::Variant`], [`Error::Workload`], [`Error::Interrupted`].
+pub fn prepare(
+    plan: Plan,
+    cache: Cache,
+    interrupted: &AtomicBool,
+    note: &dyn Fn(&str),
+) -> Result<Prepared, Error> {
+    let of = |variant: &Variant, source| Error::Variant {
+        variant: variant.name.clone(),
+        source: Box::new(source),
+    };
+    let mut references = Vec::new();
+    for variant in &plan.variants {
+        let reference: Reference = variant.dbms.parse().map_err(|error| of(variant, error))?;
+        references.push(reference);
+    }
+    let mut subjects = Vec::new();
+    for (variant, reference) in plan.variants.iter().zip(references) {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let installation =
+            dbms::obtain(&reference, &cache, note).map_err(|error| of(variant, error))?;
+        let subject = Subject {
+            dialect: dialect(&installation),
+            variant: variant.clone(),
+            reference,
+            installation,
+        };
+        for dop in plan.workload.dops() {
+            benchmark(&plan.workload, *dop, &subject)?;
+        }
+        subjects.push(subject);
+    }
+    Ok(Prepared { plan, subjects, cache })
+}
+
+/// The benchmark of a plan for one number of clients on one variant.
+pub fn benchmark(workload: &WorkloadPlan, dop: u32, subject: &Subject) -> Result<Benchmark, Error> {
+    let WorkloadPlan::Insert(insert) = workload;
+    workload::insert::benchmark(insert, dop, subject.dialect)
+        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
+}
+
+/// The dialect of an installation, from the first number of its version.
+fn dialect(installation: &Installation) -> Dialect {
+    let digits: String = installation.version.chars().take_while(char::is_ascii_digit).collect();
+    Dialect::postgres(digits.parse().unwrap_or(0))
+}

@@ -1,0 +1,292 @@
+//! The run: blocks of trials in their random order, each finished one kept.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dbms::{Cache, Ledger, ServerUser};
+use plan::Plan;
+use store::{
+    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant,
+    Store, VariantId, now_ms,
+};
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::exclusive::Exclusive;
+use crate::options::Options;
+use crate::prepare::{Prepared, prepare};
+use crate::trial::{Bench, Place};
+
+/// Whether a run begins anew or goes on.
+#[derive(Debug, Clone)]
+pub enum Resume {
+    /// A new experiment from this plan.
+    New(Box<Plan>),
+    /// The latest unfinished experiment in the results directory; with a plan, the latest
+    /// unfinished one of that plan.
+    Latest(Option<Box<Plan>>),
+}
+
+/// Conducts a plan and returns the experiment in the store.
+///
+/// `interrupted` may be set from a signal handler: the run then stops its clients and its server,
+/// keeps what is finished and returns [`Error::Interrupted`].
+///
+/// # Errors
+///
+/// See [`Error`]. Nothing is left running, whatever is returned.
+pub fn run(
+    resume: Resume,
+    options: &Options,
+    cache: Cache,
+    ledger: &Ledger,
+    interrupted: &AtomicBool,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<ExperimentId, Error> {
+    let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
+    sweep(ledger, on_event)?;
+    let (plan, going_on) = match resume {
+        Resume::New(plan) => (*plan, None),
+        Resume::Latest(plan) => {
+            let store = Store::open_existing(&options.results)?;
+            let (plan, experiment) = latest_unfinished(&store, plan)?;
+            (plan, Some(experiment))
+        }
+    };
+    let notes = std::cell::RefCell::new(&mut *on_event);
+    let prepared = prepare(plan, cache, interrupted, &|line| {
+        (notes.borrow_mut())(Event::Note(line.to_owned()));
+    })?;
+    // Only now, so that a plan which can't be run leaves no empty results behind.
+    let store = Store::open(&options.results)?;
+    let user = ServerUser::choose(options.server_user.as_deref())?;
+    make_data_dir(options)?;
+    let experiment = match going_on {
+        Some(experiment) => {
+            store.resume_experiment(experiment.id)?;
+            experiment
+        }
+        None => begin(&store, &prepared, options)?,
+    };
+    let result =
+        conduct(&prepared, &experiment, options, ledger, &user, interrupted, &store, on_event);
+    match &result {
+        Ok(()) => store.finish_experiment(experiment.id)?,
+        // The store may be what failed; the error that came first is the one to tell.
+        Err(_) => store.interrupt_experiment(experiment.id).unwrap_or(()),
+    }
+    // Only when it is empty and of our own naming; another run may be using it.
+    if options.data_dir == crate::default_data_dir() {
+        let _ = fs::remove_dir(&options.data_dir);
+    }
+    drop(exclusive);
+    result.map(|()| {
+        on_event(Event::Ended);
+        experiment.id
+    })
+}
+
+/// Ends and removes what killed runs have left.
+fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Error> {
+    for swept in ledger.sweep(&probe::remove_directories)? {
+        let mut text = format!("cleaned up what a killed run left of `{}`:", swept.name);
+        for pid in &swept.ended {
+            text.push_str(&format!(" ended process {pid};"));
+        }
+        for directory in &swept.removed {
+            text.push_str(&format!(" removed {};", directory.display()));
+        }
+        for problem in &swept.problems {
+            text.push_str(&format!(" could not clean: {problem};"));
+        }
+        on_event(Event::Note(text.trim_end_matches([';', ':']).to_owned()));
+    }
+    Ok(())
+}
+
+/// The experiment to go on with, and its plan.
+fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Experiment), Error> {
+    let unfinished = store
+        .experiments()?
+        .into_iter()
+        .rev()
+        .filter(|experiment| experiment.state != ExperimentState::Finished);
+    for experiment in unfinished {
+        let stored = Plan::parse(&experiment.plan, None, "the stored plan")
+            .map_err(|error| Error::Resume(format!("the stored plan can't be read: {error}")))?;
+        match &plan {
+            // The stored plan has no passwords in it; the given one may.
+            Some(plan) if plan::without_passwords(&complete_text(plan)) == experiment.plan => {
+                return Ok((plan.as_ref().clone(), experiment));
+            }
+            Some(_) => {}
+            None => return Ok((stored, experiment)),
+        }
+    }
+    Err(Error::Resume(match plan {
+        Some(plan) => format!(
+            "no unfinished experiment of this plan (`{}`) in the results directory; run it without --resume",
+            plan.name
+        ),
+        None => "no unfinished experiment in the results directory; name a plan to run".to_owned(),
+    }))
+}
+
+/// The plan's text, complete without other files.
+fn complete_text(plan: &Plan) -> String {
+    if plan.variants.iter().any(|variant| variant.config_text.is_some()) {
+        plan.to_toml()
+    } else {
+        plan.text.clone()
+    }
+}
+
+/// Records a new experiment with its variants and its host.
+fn begin(store: &Store, prepared: &Prepared, options: &Options) -> Result<Experiment, Error> {
+    let plan = &prepared.plan;
+    let id = store.begin_experiment(&NewExperiment {
+        name: plan.name.clone(),
+        workload: plan.workload.name().to_owned(),
+        base: plan.base.clone(),
+        seed: plan.seed.unwrap_or_else(fresh_seed),
+        blocks: plan.blocks,
+        margin: plan.margin,
+        plan: plan::without_passwords(&complete_text(plan)),
+        steelyard: options.version.clone(),
+        created_ms: now_ms(),
+    })?;
+    let facts: Vec<_> = probe::host_facts(&options.data_dir)
+        .into_iter()
+        .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
+        .collect();
+    store.record_host(id, &facts)?;
+    for subject in &prepared.subjects {
+        store.add_variant(
+            id,
+            &NewVariant {
+                name: subject.variant.name.clone(),
+                dbms: plan::without_passwords(&subject.variant.dbms),
+                source: subject.installation.source.clone(),
+                version: subject.installation.version.clone(),
+                build: subject.installation.build.clone(),
+                config: subject.variant.config.clone(),
+            },
+        )?;
+    }
+    Ok(store.experiment(id)?)
+}
+
+/// A seed where the plan has none. Below 2^63, so that TOML and SQLite can hold it.
+fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(now_ms()) >> 1
+}
+
+/// The directory under which servers' data is made: passable for others, listable by none.
+fn make_data_dir(options: &Options) -> Result<(), Error> {
+    use std::os::unix::fs::PermissionsExt;
+    let path = &options.data_dir;
+    let io = |source| Error::Io {
+        path: path.clone(),
+        source,
+        remedy: "Choose a place for the servers' data with --data-dir",
+    };
+    if !path.exists() {
+        fs::create_dir_all(path).map_err(io)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io)?;
+    }
+    Ok(())
+}
+
+/// Goes through the schedule.
+#[allow(clippy::too_many_arguments)] // one caller, and a struct for it would say no more
+fn conduct(
+    prepared: &Prepared,
+    experiment: &Experiment,
+    options: &Options,
+    ledger: &Ledger,
+    user: &ServerUser,
+    interrupted: &AtomicBool,
+    store: &Store,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<(), Error> {
+    let variants = same_variants(store, experiment, prepared)?;
+    store.abandon_running(experiment.id)?;
+    let finished = store.finished_trials(experiment.id)?;
+    let blocks = prepared.plan.schedule(experiment.seed);
+    let trials: Vec<_> = blocks.iter().flat_map(|block| &block.trials).collect();
+    on_event(Event::Began {
+        name: experiment.name.clone(),
+        trials: trials.len(),
+        finished: finished.len(),
+        steps: prepared.plan.workload.steps().len(),
+    });
+    let bench = Bench { prepared, options, ledger, user, interrupted, seed: experiment.seed };
+    for (index, trial) in trials.into_iter().enumerate() {
+        let name = &prepared.plan.variants[trial.variant].name;
+        if finished.contains(&(trial.block, name.clone(), trial.dop)) {
+            continue;
+        }
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        on_event(Event::TrialBegan {
+            number: index + 1,
+            block: trial.block,
+            variant: name.clone(),
+            dop: trial.dop,
+        });
+        let id = store.begin_trial(&NewTrial {
+            experiment: experiment.id,
+            variant: variants[name],
+            block: trial.block,
+            position: trial.position,
+            dop: trial.dop,
+            started_ms: now_ms(),
+        })?;
+        let place = Place {
+            experiment: experiment.id,
+            trial: id,
+            variant: trial.variant,
+            block: trial.block,
+            dop: trial.dop,
+        };
+        match bench.trial(place, store, on_event) {
+            Ok(()) => store.finish_trial(id)?,
+            Err(error) => {
+                // Where the store itself failed, the trial stays "running" and is abandoned later.
+                let _ = store.fail_trial(id, &error.to_string());
+                return Err(error);
+            }
+        }
+        on_event(Event::TrialEnded);
+    }
+    Ok(())
+}
+
+/// The stored variants by name, provided they are still what they were.
+fn same_variants(
+    store: &Store,
+    experiment: &Experiment,
+    prepared: &Prepared,
+) -> Result<BTreeMap<String, VariantId>, Error> {
+    let stored = store.variants(experiment.id)?;
+    let mut ids = BTreeMap::new();
+    for subject in &prepared.subjects {
+        let name = &subject.variant.name;
+        let Some(before) = stored.iter().find(|variant| variant.name == *name) else {
+            return Err(Error::Resume(format!("the experiment has no variant `{name}`")));
+        };
+        let now = &subject.installation;
+        if before.version != now.version || before.build.get("sha256") != now.build.get("sha256") {
+            return Err(Error::Resume(format!(
+                "variant `{name}` was {} and is {} now; trials of different binaries can't be \
+                 mixed. Start a new experiment, or name the exact version",
+                before.version, now.version
+            )));
+        }
+        ids.insert(name.clone(), before.id);
+    }
+    Ok(ids)
+}

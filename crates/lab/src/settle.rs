@@ -1,0 +1,123 @@
+//! Paying off the debt that steps leave: the server's part, the host's dirty pages, a rest.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use dbms::Server;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use store::{StepKind, StepRecord};
+
+use crate::error::Error;
+
+/// Dirty pages that other software makes all the time, in KB; less than this is settled.
+const CALM_KB: u64 = 4 * 1024;
+/// The host gets this long to write its dirty pages back.
+const WRITEBACK_LIMIT: Duration = Duration::from_secs(300);
+/// Looks at the interrupt and at the dirty pages are this far apart.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Settles the server and its host; the record says what was done and how long it took.
+pub fn settle(
+    server: &mut dyn Server,
+    owned: bool,
+    tables: &[String],
+    rest: Duration,
+    interrupted: &AtomicBool,
+    mut record: StepRecord,
+) -> Result<StepRecord, Error> {
+    record.kind = StepKind::Settle;
+    let begin = Instant::now();
+    let settled = interruptible(server, owned, interrupted, |server| server.settle(tables))?;
+    record.notes.extend(settled.lines);
+    record.metrics.push(("settle.server".to_owned(), settled.seconds));
+    let writeback = Instant::now();
+    match wait_for_writeback(interrupted) {
+        Some(left) => record.notes.push(format!(
+            "waited {:.1} s for writeback; {left} KB of dirty pages left",
+            writeback.elapsed().as_secs_f64()
+        )),
+        None => record.notes.push("dirty pages could not be read; did not wait".to_owned()),
+    }
+    let until = Instant::now() + rest;
+    while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
+    }
+    record.notes.push(format!("rested {:.1} s", rest.as_secs_f64()));
+    record.seconds = begin.elapsed().as_secs_f64();
+    Ok(record)
+}
+
+/// The rest after settling: 60 s and a second per million rows, 1200 s at most, times `scale`.
+pub fn rest(rows: u64, scale: f64) -> Duration {
+    let seconds = (60.0 + rows as f64 / 1e6).min(1200.0);
+    Duration::from_secs_f64((seconds * scale).max(0.0))
+}
+
+/// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.
+fn wait_for_writeback(interrupted: &AtomicBool) -> Option<u64> {
+    let begin = Instant::now();
+    let mut last = probe::dirty_pages_kb().ok()?;
+    let mut unchanged = Instant::now();
+    while last > CALM_KB
+        && begin.elapsed() < WRITEBACK_LIMIT
+        && !interrupted.load(Ordering::Relaxed)
+    {
+        std::thread::sleep(LOOK);
+        let now = probe::dirty_pages_kb().ok()?;
+        if now < last {
+            unchanged = Instant::now();
+        } else if unchanged.elapsed() > Duration::from_secs(35) {
+            // Longer than the kernel's default dirty_expire_centisecs: what is left stays.
+            return Some(now);
+        }
+        last = now;
+    }
+    Some(last)
+}
+
+/// Runs a long task of the server; an interrupt asks the server, where it is ours, to shut down,
+/// which ends the task.
+pub fn interruptible<T>(
+    server: &mut dyn Server,
+    owned: bool,
+    interrupted: &AtomicBool,
+    task: impl FnOnce(&mut dyn Server) -> Result<T, dbms::Error>,
+) -> Result<T, Error> {
+    let pid = server.root_pid();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                if interrupted.load(Ordering::Relaxed) {
+                    if let (Some(pid), true) = (pid, owned) {
+                        // SIGINT is the fast shutdown; the task then fails and we go on to stop it.
+                        let _ = kill(Pid::from_raw(pid as i32), Signal::SIGINT);
+                    }
+                    return;
+                }
+                std::thread::sleep(LOOK / 4);
+            }
+        });
+        let result = task(server);
+        done.store(true, Ordering::Relaxed);
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        Ok(result?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_grows_with_the_rows_and_is_capped() {
+        assert_eq!(rest(0, 1.0), Duration::from_secs(60));
+        assert_eq!(rest(500_000_000, 1.0), Duration::from_secs(560));
+        assert_eq!(rest(5_000_000_000, 1.0), Duration::from_secs(1200));
+        assert_eq!(rest(5_000_000_000, 0.0), Duration::ZERO);
+        assert_eq!(rest(0, 0.01), Duration::from_millis(600));
+    }
+}
