@@ -26,18 +26,16 @@ mod host;
 mod proc;
 mod processes;
 mod sampler;
-mod single;
 mod split;
 mod throttle;
 
 pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, MemoryStat, remove_directories};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, host_facts};
-pub use processes::{Tree, TreeError, Usage};
+pub use processes::{Tree, TreeError, Usage, own_usage, process_usage, threads_usage};
 pub use sampler::{
     DeviceTotals, Group, GroupTotals, HostTotals, Recording, Sampler, Series, Targets, Totals,
 };
-pub use single::{own_usage, process_usage, threads_usage};
 pub use throttle::{Throttle, throttle_counts};
 
 /// Dirty pages waiting to be written plus pages being written (Dirty + Writeback of

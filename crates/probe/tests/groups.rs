@@ -77,7 +77,7 @@ fn a_memory_limit_holds_the_page_cache() {
     let Some(group) = made(Cgroup::create(&name("cache"), Some(24 * MIB))) else {
         return;
     };
-    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let file = directory.path().join("cache");
     let status = run_in(
         &group,

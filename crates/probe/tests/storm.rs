@@ -184,7 +184,7 @@ fn orphans_stay_in_the_tree_and_so_does_what_they_used() {
 
 #[test]
 fn bytes_of_ended_children_stay_counted() {
-    let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let file = directory.path().join("bytes");
     let mut shell = Shell::start(None);
     let mut tree = Tree::new(shell.child.id()).unwrap();

@@ -11,7 +11,7 @@ mod reading;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -224,9 +224,10 @@ impl Cgroup {
 
     fn remove_within(&mut self, patience: Duration) -> Result<(), CgroupError> {
         let directories = std::mem::take(&mut self.directories);
+        let deadline = Instant::now() + patience;
         let mut failed = None;
         for directory in directories {
-            if let Err(error) = remove_directory(&directory, patience) {
+            if let Err(error) = remove_directory(&directory, deadline) {
                 failed.get_or_insert(error);
                 self.directories.push(directory);
             }
@@ -253,9 +254,10 @@ impl Drop for Cgroup {
 /// Removes group directories that a killed run recorded. What is gone already, still has processes
 /// in it or is not a control group is passed over; ending processes is the caller's business.
 pub fn remove_directories(directories: &[PathBuf]) {
+    let deadline = Instant::now() + REMOVE_PATIENCE;
     for directory in directories {
         if directory.join("cgroup.procs").exists() {
-            let _ = remove_directory(directory, REMOVE_PATIENCE);
+            let _ = remove_directory(directory, deadline);
         }
     }
 }
@@ -406,8 +408,7 @@ fn pids_in(directory: &Path) -> Vec<u32> {
         .collect()
 }
 
-fn remove_directory(directory: &Path, patience: Duration) -> Result<(), CgroupError> {
-    let begun = std::time::Instant::now();
+fn remove_directory(directory: &Path, deadline: Instant) -> Result<(), CgroupError> {
     loop {
         let source = match std::fs::remove_dir(directory) {
             Ok(()) => return Ok(()),
@@ -415,7 +416,7 @@ fn remove_directory(directory: &Path, patience: Duration) -> Result<(), CgroupEr
             Err(error) => error,
         };
         let busy = source.kind() == io::ErrorKind::ResourceBusy;
-        if !busy || begun.elapsed() >= patience {
+        if !busy || Instant::now() >= deadline {
             let path = directory.to_path_buf();
             let pids = pids_in(directory);
             return Err(if busy && !pids.is_empty() {

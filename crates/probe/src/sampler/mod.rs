@@ -16,7 +16,7 @@ pub use totals::{DeviceTotals, GroupTotals, HostTotals, Totals};
 
 use crate::cgroup::Cgroup;
 use crate::device::Device;
-use crate::single::this_thread_us;
+use crate::processes::this_thread_us;
 use crate::throttle::{Throttle, throttle_counts};
 use series::Interval;
 use snapshot::{Snapshot, Sources};

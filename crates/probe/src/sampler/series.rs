@@ -143,13 +143,16 @@ pub(super) fn empty_row() -> Vec<f64> {
     vec![f64::NAN; TABLE.len()]
 }
 
-/// The series of all rows; those of which nothing was ever known are left out.
+/// The series of all rows; those of which nothing was ever known are left out. A time per request
+/// without any request is not unknown but undefined: it stays if the requests could be counted.
 pub(super) fn from_rows(rows: &[Vec<f64>]) -> Vec<Series> {
     let column = |at: usize| rows.iter().map(move |row| row.get(at).copied().unwrap_or(f64::NAN));
+    let known = |at: usize| column(at).any(|value| !value.is_nan());
+    let counted = TABLE.iter().position(|entry| entry.0 == "dev.r").is_some_and(known);
     TABLE
         .iter()
         .enumerate()
-        .filter(|(at, _)| column(*at).any(|value| !value.is_nan()))
+        .filter(|(at, entry)| known(*at) || (counted && entry.0.ends_with("_await")))
         .map(|(at, (name, label, unit, group, _))| Series {
             name: (*name).to_owned(),
             label: (*label).to_owned(),

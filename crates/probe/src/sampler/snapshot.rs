@@ -11,8 +11,8 @@ use crate::proc::cpu::{self, SystemStat};
 use crate::proc::disk::DiskCounters;
 use crate::proc::memory::{self, Meminfo, Vmstat};
 use crate::proc::pressure::parse_some_us;
+use crate::processes::own_usage;
 use crate::processes::{Tree, Usage};
-use crate::single::own_usage;
 
 /// The state of all sources at one moment; `None` for what could not be read.
 #[derive(Debug, Clone)]

@@ -3,11 +3,10 @@
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
+use super::reading::{cpu_clock_ns, read_stat, thread_ids, thread_switches, ticks_per_second};
+use super::{TreeError, Usage};
 use crate::files::read_once;
 use crate::proc::task;
-use crate::processes::{
-    TreeError, Usage, cpu_clock_ns, read_stat, thread_ids, thread_switches, ticks_per_second,
-};
 use crate::split::Split;
 
 /// What this process has used since its start, all threads included.

@@ -11,68 +11,18 @@
 //! it still misses the next sample has.
 
 use std::collections::{HashMap, HashSet};
-use std::io;
 use std::path::Path;
 
-use nix::errno::Errno;
-use nix::time::clock_getcpuclockid;
-use nix::unistd::Pid;
-use serde::{Deserialize, Serialize};
-
-use crate::files::read_once;
-use crate::proc::task::{self, PidStat, TaskIo};
+use super::reading::{
+    ProcessFiles, all_children, cpu_clock_ns, processes_to_keep_open, read_stat, thread_ids,
+    thread_switches, ticks_per_second,
+};
+use super::{TreeError, Usage};
+use crate::proc::task::{PidStat, TaskIo};
 use crate::split::Split;
 
 /// How often a pass is repeated when a member ended during it.
 const PASSES: usize = 4;
-
-/// What a process, a thread set or a process tree has used since its start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// CPU time in user mode, in µs.
-    pub user_us: u64,
-    /// CPU time in the kernel, in µs.
-    pub system_us: u64,
-    /// Context switches because a task waited. The kernel does not keep those of ended children:
-    /// of a tree's member that ended, those up to the last sample count.
-    pub voluntary_switches: u64,
-    /// Context switches because a task was preempted; as above.
-    pub involuntary_switches: u64,
-    /// Memory in RAM now, in bytes. Of a tree: all private memory plus the largest shared part of any
-    /// one member, because members of a server map the same shared memory.
-    pub rss_bytes: u64,
-    /// Bytes fetched from storage.
-    pub read_bytes: u64,
-    /// Bytes sent to storage (when pages are made dirty, not when they are written).
-    pub write_bytes: u64,
-    /// Processes now.
-    pub processes: u32,
-    /// Threads now.
-    pub threads: u32,
-    /// False where the kernel denied the byte counts of a process (another user's): then they are low.
-    pub io_known: bool,
-}
-
-/// Why a process or a tree could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum TreeError {
-    /// The root is no more: it ended and was waited for, or its pid never was one.
-    #[error(
-        "expected a running process with pid {pid}, found none: it has ended, or the pid is wrong"
-    )]
-    Gone {
-        /// The root's pid.
-        pid: u32,
-    },
-    /// `/proc` could not be read or understood.
-    #[error("could not read {path}: {source}; is /proc mounted and readable for this user?")]
-    Proc {
-        /// The file.
-        path: String,
-        /// The reason.
-        source: io::Error,
-    },
-}
 
 /// A process and everything it started, directly or not.
 #[derive(Debug)]
@@ -88,11 +38,14 @@ pub struct Tree {
     tick_ns: u64,
     /// Whether the kernel lists a thread's children (CONFIG_PROC_CHILDREN).
     has_lists: bool,
+    /// How many members may have their files kept open.
+    keep_open: usize,
 }
 
 /// What is remembered of a member between samples.
 #[derive(Debug)]
 struct Known {
+    files: ProcessFiles,
     stat: PidStat,
     own_ns: u64,
     io: TaskIo,
@@ -142,6 +95,7 @@ impl Tree {
             buffer,
             tick_ns: 1_000_000_000 / ticks_per_second(),
             has_lists: Path::new("/proc/thread-self/children").exists(),
+            keep_open: processes_to_keep_open(),
         })
     }
 
@@ -151,12 +105,12 @@ impl Tree {
     /// # Errors
     /// [`TreeError::Gone`] once the root has ended and was waited for; [`Tree::last`] stays.
     pub fn sample(&mut self) -> Result<Usage, TreeError> {
-        let mut seen = self.pass()?;
+        let (mut seen, mut complete) = self.pass()?;
         for _ in 1..PASSES {
-            if seen.iter().all(|member| cpu_clock_ns(member.pid).is_some()) {
+            if complete {
                 break;
             }
-            seen = self.pass()?;
+            (seen, complete) = self.pass()?;
         }
         self.say_goodbye(&seen);
         for member in &seen {
@@ -171,65 +125,62 @@ impl Tree {
         self.last
     }
 
-    /// All members, parents before their children.
-    fn pass(&mut self) -> Result<Vec<Seen>, TreeError> {
+    /// All members, parents before their children, and whether all that were listed could be read:
+    /// one that could not may be counted nowhere, its parent having been read before it ended.
+    fn pass(&mut self) -> Result<(Vec<Seen>, bool), TreeError> {
         let mut found: Vec<Seen> = Vec::with_capacity(self.known.len() + 4);
         let mut inside: HashSet<u32> = HashSet::with_capacity(self.known.len() + 4);
-        let mut parents: Option<HashMap<u32, Vec<u32>>> = None;
+        let mut parents = if self.has_lists { None } else { Some(all_children(&mut self.buffer)?) };
         let mut queue = vec![self.root];
+        let mut complete = true;
+        let mut unlisted: HashSet<u32> = HashSet::new();
         let mut at = 0;
-        while let Some(pid) = queue.get(at).copied() {
-            at += 1;
-            if inside.contains(&pid) {
-                continue;
-            }
-            // Children before the parent's counters: who is waited for in between is then in these.
-            let children = if self.has_lists {
-                children_of(pid, self.threads_known(pid), &mut self.buffer)
-            } else {
-                let map = match parents.take() {
-                    Some(map) => map,
-                    None => all_children(&mut self.buffer)?,
-                };
-                let children = map.get(&pid).cloned().unwrap_or_default();
-                parents = Some(map);
-                children
-            };
-            let stat = read_stat(pid, &mut self.buffer)?;
-            let own_ns = cpu_clock_ns(pid);
-            let (Some(stat), Some(own_ns)) = (stat, own_ns) else {
-                if pid == self.root {
-                    return Err(TreeError::Gone { pid });
-                }
-                continue;
-            };
-            if pid == self.root && stat.start != self.root_start {
-                return Err(TreeError::Gone { pid });
-            }
-            let same = self.known.get(&pid).is_some_and(|k| k.stat.start == stat.start);
-            if pid != self.root && !same && !inside.contains(&stat.parent) {
-                // The pid was given to a stranger in the meantime.
-                continue;
-            }
-            let io = read_once(format!("/proc/{pid}/io"), &mut self.buffer)
-                .ok()
-                .and_then(|text| task::parse_io(&text));
-            inside.insert(pid);
-            found.push(Seen { pid, stat, own_ns, io });
-            queue.extend(children);
+        loop {
             if at == queue.len() {
                 // Known members the kernel's list skipped (it may while others end), and those whose
                 // parent ended: they belong to init now, but stay ours.
                 let missing = self.known.keys().filter(|pid| !queue.contains(pid));
                 let missing: Vec<u32> = missing.copied().collect();
-                queue.extend(missing);
+                queue.extend(&missing);
+                unlisted.extend(missing);
             }
+            let Some(pid) = queue.get(at).copied() else {
+                return Ok((found, complete));
+            };
+            at += 1;
+            if inside.contains(&pid) {
+                continue;
+            }
+            let known = self.known.get_mut(&pid);
+            let threads = known.as_ref().map(|known| known.stat.threads);
+            let mut once = ProcessFiles::new(pid, false);
+            let files = known.map_or(&mut once, |known| &mut known.files);
+            // Children before the parent's counters: who is waited for in between is then in these.
+            let children = match &mut parents {
+                None => files.children(threads, &mut self.buffer),
+                Some(parents) => parents.remove(&pid).unwrap_or_default(),
+            };
+            let stat = files.stat(&mut self.buffer)?;
+            let (Some(stat), Some(own_ns)) = (stat, cpu_clock_ns(pid)) else {
+                if pid == self.root {
+                    return Err(TreeError::Gone { pid });
+                }
+                complete &= unlisted.contains(&pid);
+                continue;
+            };
+            if pid == self.root && stat.start != self.root_start {
+                return Err(TreeError::Gone { pid });
+            }
+            let io = files.io(&mut self.buffer);
+            let same = self.known.get(&pid).is_some_and(|k| k.stat.start == stat.start);
+            if pid != self.root && !same && !inside.contains(&stat.parent) {
+                // The pid was given to a stranger in the meantime.
+                continue;
+            }
+            inside.insert(pid);
+            found.push(Seen { pid, stat, own_ns, io });
+            queue.extend(children);
         }
-        Ok(found)
-    }
-
-    fn threads_known(&self, pid: u32) -> Option<u32> {
-        self.known.get(&pid).map(|known| known.stat.threads)
     }
 
     /// Keeps what members that ended since the last sample had used, where no living member has it.
@@ -272,7 +223,9 @@ impl Tree {
     }
 
     fn remember(&mut self, member: &Seen) {
+        let keep_open = self.known.len() < self.keep_open;
         let known = self.known.entry(member.pid).or_insert_with(|| Known {
+            files: ProcessFiles::new(member.pid, keep_open),
             stat: member.stat,
             own_ns: 0,
             io: TaskIo::default(),
@@ -333,10 +286,9 @@ impl Known {
     /// Updates switches and how the process treats its children; gives private and shared memory in
     /// RAM, in bytes. A process that ended meanwhile keeps its last figures.
     fn look_closer(&mut self, pid: u32, buffer: &mut Vec<u8>) -> (u64, u64) {
-        let Ok(text) = read_once(format!("/proc/{pid}/status"), buffer) else {
+        let Some(status) = self.files.status(buffer) else {
             return (0, 0);
         };
-        let status = task::parse_status(&text);
         self.ignores_sigchld = status.ignores_sigchld;
         if self.stat.threads <= 1 && self.threads.is_empty() {
             self.switches =
@@ -371,89 +323,4 @@ impl Known {
             .fold(self.gone_switches, |sum, switches| (sum.0 + switches.0, sum.1 + switches.1));
         self.threads = now;
     }
-}
-
-/// Voluntary and involuntary switches of one thread.
-pub(crate) fn thread_switches(pid: u32, tid: u32, buffer: &mut Vec<u8>) -> Option<(u64, u64)> {
-    let text = read_once(format!("/proc/{pid}/task/{tid}/status"), buffer).ok()?;
-    let status = task::parse_status(&text);
-    Some((status.voluntary_switches.unwrap_or(0), status.involuntary_switches.unwrap_or(0)))
-}
-
-/// CPU time of a process, all its threads (ended ones too), in ns; `None` if there is no such process.
-pub(crate) fn cpu_clock_ns(pid: u32) -> Option<u64> {
-    let clock = clock_getcpuclockid(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
-    let time = clock.now().ok()?;
-    let seconds = u64::try_from(time.tv_sec()).ok()?;
-    Some(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec()).ok()?)
-}
-
-/// The unit of times in `/proc/PID/stat` and `/proc/stat`; 100 on all common machines.
-pub(crate) fn ticks_per_second() -> u64 {
-    nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)
-        .ok()
-        .flatten()
-        .and_then(|ticks| u64::try_from(ticks).ok())
-        .filter(|ticks| *ticks > 0)
-        .unwrap_or(100)
-}
-
-/// `None` if there is no such process.
-pub(crate) fn read_stat(pid: u32, buffer: &mut Vec<u8>) -> Result<Option<PidStat>, TreeError> {
-    let path = format!("/proc/{pid}/stat");
-    let source = match read_once(&path, buffer) {
-        Ok(text) => match task::parse_stat(&text) {
-            Some(stat) => return Ok(Some(stat)),
-            None => io::Error::new(io::ErrorKind::InvalidData, "not in the form proc(5) describes"),
-        },
-        Err(error) if is_gone(&error) => return Ok(None),
-        Err(error) => error,
-    };
-    Err(TreeError::Proc { path, source })
-}
-
-fn is_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::ESRCH as i32)
-}
-
-/// The children a process's threads started; none if it is gone.
-fn children_of(pid: u32, threads: Option<u32>, buffer: &mut Vec<u8>) -> Vec<u32> {
-    let mut children = Vec::new();
-    let mut add = |tid: u32| {
-        if let Ok(text) = read_once(format!("/proc/{pid}/task/{tid}/children"), buffer) {
-            children
-                .extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
-        }
-    };
-    if threads == Some(1) {
-        add(pid);
-    } else {
-        thread_ids(pid).into_iter().for_each(add);
-    }
-    children
-}
-
-/// Threads of a process now; none if it is gone.
-pub(crate) fn thread_ids(pid: u32) -> Vec<u32> {
-    numbers_in(&format!("/proc/{pid}/task"))
-}
-
-fn numbers_in(directory: &str) -> Vec<u32> {
-    std::fs::read_dir(directory)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
-}
-
-/// Children of every process of the system, for kernels without the list.
-fn all_children(buffer: &mut Vec<u8>) -> Result<HashMap<u32, Vec<u32>>, TreeError> {
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for pid in numbers_in("/proc") {
-        if let Some(stat) = read_stat(pid, buffer)? {
-            children.entry(stat.parent).or_default().push(pid);
-        }
-    }
-    Ok(children)
 }

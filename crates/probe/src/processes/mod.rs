@@ -1,0 +1,62 @@
+//! What processes have used: whole trees of them, single ones, threads of this one.
+
+mod reading;
+mod single;
+mod tree;
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use reading::ticks_per_second;
+pub(crate) use single::this_thread_us;
+pub use single::{own_usage, process_usage, threads_usage};
+pub use tree::Tree;
+
+/// What a process, a thread set or a process tree has used since its start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// CPU time in user mode, in µs.
+    pub user_us: u64,
+    /// CPU time in the kernel, in µs.
+    pub system_us: u64,
+    /// Context switches because a task waited. The kernel does not keep those of ended children:
+    /// of a tree's member that ended, those up to the last sample count.
+    pub voluntary_switches: u64,
+    /// Context switches because a task was preempted; as above.
+    pub involuntary_switches: u64,
+    /// Memory in RAM now, in bytes. Of a tree: all private memory plus the largest shared part of any
+    /// one member, because members of a server map the same shared memory.
+    pub rss_bytes: u64,
+    /// Bytes fetched from storage.
+    pub read_bytes: u64,
+    /// Bytes sent to storage (when pages are made dirty, not when they are written).
+    pub write_bytes: u64,
+    /// Processes now.
+    pub processes: u32,
+    /// Threads now.
+    pub threads: u32,
+    /// False where the kernel denied the byte counts of a process (another user's): then they are low.
+    pub io_known: bool,
+}
+
+/// Why a process or a tree could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The root is no more: it ended and was waited for, or its pid never was one.
+    #[error(
+        "expected a running process with pid {pid}, found none: it has ended, or the pid is wrong"
+    )]
+    Gone {
+        /// The root's pid.
+        pid: u32,
+    },
+    /// `/proc` could not be read or understood.
+    #[error("could not read {path}: {source}; is /proc mounted and readable for this user?")]
+    Proc {
+        /// The file.
+        path: String,
+        /// The reason.
+        source: io::Error,
+    },
+}
