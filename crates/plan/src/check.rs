@@ -13,14 +13,7 @@ const MAX_VARIANTS: usize = 1000;
 
 /// Adds to `problems` whatever is wrong with a plan of which every single value is fine.
 pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
-    let Plan {
-        base,
-        margin,
-        settle_seconds_scale,
-        variants,
-        workload,
-        ..
-    } = plan;
+    let Plan { base, margin, settle_seconds_scale, variants, workload, .. } = plan;
     for variant in variants {
         let path = format!("variants.{}", variant.name);
         if let Err(message) = check_variant_name(&variant.name) {
@@ -40,17 +33,12 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
         }
     }
     if variants.len() > MAX_VARIANTS {
-        problems.of(
-            "variants",
-            format!("{} variants; at most {MAX_VARIANTS}", variants.len()),
-        );
+        problems.of("variants", format!("{} variants; at most {MAX_VARIANTS}", variants.len()));
     }
     let names = || variants.iter().map(|v| v.name.as_str());
     if variants.is_empty() {
-        problems.of(
-            "variants",
-            "no variants; add [variants.\"pg14.3\"] with dbms = \"postgres@14.3\"",
-        );
+        problems
+            .of("variants", "no variants; add [variants.\"pg14.3\"] with dbms = \"postgres@14.3\"");
     } else if !names().any(|name| name == base) {
         let hint = match nearest(base, names()) {
             Some(near) => format!("did you mean `{}`?", printable(near)),
@@ -59,13 +47,8 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
                 names().map(printable).collect::<Vec<_>>().join(", ")
             ),
         };
-        problems.of(
-            "base",
-            format!(
-                "`base` is `{}`, which is no variant; {hint}",
-                printable(base)
-            ),
-        );
+        problems
+            .of("base", format!("`base` is `{}`, which is no variant; {hint}", printable(base)));
     }
     if !(*margin > 0.0 && *margin < 1.0) {
         problems.of(

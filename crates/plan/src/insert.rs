@@ -1,29 +1,21 @@
 //! `[workload.insert]`: the insert benchmark (workloads.md §1).
 
 /// The steps of the insert benchmark, in their usual order (workloads.md §1).
-pub const INSERT_STEPS: [&str; 10] = [
-    "l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000",
-];
+pub const INSERT_STEPS: [&str; 10] =
+    ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
 /// Older names of steps: what is written, what it means. They imply dop 1 (workloads.md §1).
-pub const INSERT_STEP_ALIASES: [(&str, &str); 3] = [
-    ("q100.1", "qr100"),
-    ("q500.1", "qr500"),
-    ("q1000.1", "qr1000"),
-];
+pub const INSERT_STEP_ALIASES: [(&str, &str); 3] =
+    [("q100.1", "qr100"), ("q500.1", "qr500"), ("q1000.1", "qr1000")];
 
 /// The canonical name of a step, given that name or an alias; `None` when it is neither.
 pub fn canonical_insert_step(name: &str) -> Option<&'static str> {
-    INSERT_STEPS
-        .iter()
-        .find(|known| **known == name)
-        .copied()
-        .or_else(|| {
-            INSERT_STEP_ALIASES
-                .iter()
-                .find(|(alias, _)| *alias == name)
-                .map(|(_, canonical)| *canonical)
-        })
+    INSERT_STEPS.iter().find(|known| **known == name).copied().or_else(|| {
+        INSERT_STEP_ALIASES
+            .iter()
+            .find(|(alias, _)| *alias == name)
+            .map(|(_, canonical)| *canonical)
+    })
 }
 
 /// What the insert benchmark is asked to do.

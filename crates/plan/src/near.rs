@@ -16,16 +16,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
 /// (optimal string alignment), without regard to case and to `-` against `_`.
 fn distance(a: &str, b: &str) -> usize {
     let fold = |s: &str| -> Vec<char> {
-        s.chars()
-            .take(100)
-            .map(|c| {
-                if c == '-' {
-                    '_'
-                } else {
-                    c.to_ascii_lowercase()
-                }
-            })
-            .collect()
+        s.chars().take(100).map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
     };
     let (a, b) = (fold(a), fold(b));
     let mut before: Vec<usize> = Vec::new();
@@ -34,9 +25,7 @@ fn distance(a: &str, b: &str) -> usize {
         let mut row = vec![i];
         for j in 1..=b.len() {
             let cost = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (previous[j] + 1)
-                .min(row[j - 1] + 1)
-                .min(previous[j - 1] + cost);
+            let mut best = (previous[j] + 1).min(row[j - 1] + 1).min(previous[j - 1] + cost);
             if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 best = best.min(before[j - 2] + 1);
             }

@@ -73,12 +73,7 @@ pub(crate) struct Problems<'t> {
 
 impl<'t> Problems<'t> {
     pub(crate) fn new(text: &'t str, origin: &'t str) -> Self {
-        Problems {
-            text,
-            origin,
-            places: HashMap::new(),
-            found: Vec::new(),
-        }
+        Problems { text, origin, places: HashMap::new(), found: Vec::new() }
     }
 
     /// Remembers where the key of this path stands.
@@ -107,11 +102,7 @@ impl<'t> Problems<'t> {
     }
 
     fn push(&mut self, start: Option<usize>, place: Option<(usize, usize)>, message: String) {
-        let problem = Problem {
-            origin: self.origin.to_owned(),
-            place,
-            message,
-        };
+        let problem = Problem { origin: self.origin.to_owned(), place, message };
         if !self.found.iter().any(|(_, known)| *known == problem) {
             self.found.push((start, problem));
         }
@@ -122,11 +113,8 @@ impl<'t> Problems<'t> {
         if self.found.is_empty() {
             return Ok(());
         }
-        self.found
-            .sort_by_key(|(start, _)| start.unwrap_or(usize::MAX));
-        Err(PlanError::Invalid {
-            problems: self.found.into_iter().map(|(_, p)| p).collect(),
-        })
+        self.found.sort_by_key(|(start, _)| start.unwrap_or(usize::MAX));
+        Err(PlanError::Invalid { problems: self.found.into_iter().map(|(_, p)| p).collect() })
     }
 }
 

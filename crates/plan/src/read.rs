@@ -32,10 +32,8 @@ impl Plan {
     /// # Errors
     /// [`PlanError::Read`] when the file cannot be read, otherwise as [`Plan::parse`].
     pub fn read(path: &Path) -> Result<Plan, PlanError> {
-        let text = fs::read_to_string(path).map_err(|source| PlanError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = fs::read_to_string(path)
+            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
         let folder = match path.parent() {
             Some(parent) if parent != Path::new("") => parent,
             _ => Path::new("."),
@@ -57,9 +55,7 @@ impl Plan {
             Err(error) => {
                 problems.at(error.span().unwrap_or(0..0), error.message());
                 problems.finish()?;
-                return Err(PlanError::Invalid {
-                    problems: Vec::new(),
-                });
+                return Err(PlanError::Invalid { problems: Vec::new() });
             }
         };
         let plan = read_plan(&mut problems, document.get_ref(), folder, text);
@@ -79,15 +75,8 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     let scale = top.read(p, "settle_seconds_scale", number);
     let memory_limit = top.read(p, "memory_limit", size);
     let pairing = top.read(p, "pairing", pairing);
-    let config = top
-        .table(p, "config")
-        .map(|t| settings(p, t, "config"))
-        .unwrap_or_default();
-    let shared = Shared {
-        config,
-        memory_limit,
-        folder,
-    };
+    let config = top.table(p, "config").map(|t| settings(p, t, "config")).unwrap_or_default();
+    let shared = Shared { config, memory_limit, folder };
     let mut variants = Vec::new();
     match top.table(p, "variants") {
         Some(table) => {
@@ -99,10 +88,9 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
                 }
             }
         }
-        None => p.of(
-            "variants",
-            "no variants; add [variants.\"pg14.3\"] with dbms = \"postgres@14.3\"",
-        ),
+        None => {
+            p.of("variants", "no variants; add [variants.\"pg14.3\"] with dbms = \"postgres@14.3\"")
+        }
     }
     let workload = match top.table(p, "workload") {
         Some(table) => read_workload(p, table),
@@ -143,10 +131,7 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
     if dbms.is_none() && !table.keys().any(|k| k.get_ref() == "dbms") {
         p.of(
             &path,
-            format!(
-                "variant `{}` lacks `dbms`; add dbms = \"postgres@14.3\"",
-                printable(name)
-            ),
+            format!("variant `{}` lacks `dbms`; add dbms = \"postgres@14.3\"", printable(name)),
         );
     }
     let mut config = shared.config.clone();
@@ -184,10 +169,7 @@ fn read_config_file(folder: Option<&Path>, file: &str) -> Result<String, String>
     };
     let path = folder.join(file);
     // "./" and "a/../" only make messages harder to read.
-    let shown: std::path::PathBuf = path
-        .components()
-        .filter(|c| *c != Component::CurDir)
-        .collect();
+    let shown: std::path::PathBuf = path.components().filter(|c| *c != Component::CurDir).collect();
     let shown = printable(&shown.display().to_string());
     let meta = fs::metadata(&path).map_err(|e| {
         format!(
@@ -195,9 +177,7 @@ fn read_config_file(folder: Option<&Path>, file: &str) -> Result<String, String>
         )
     })?;
     if !meta.is_file() || meta.len() > MAX_CONFIG_FILE {
-        return Err(format!(
-            "`config_file`: {shown} is no text file of at most 1 MiB"
-        ));
+        return Err(format!("`config_file`: {shown} is no text file of at most 1 MiB"));
     }
     match fs::read_to_string(&path) {
         Ok(text) if text.is_empty() => Err(format!("`config_file`: {shown} is empty")),
@@ -296,9 +276,7 @@ fn read_insert(p: &mut Problems, table: &DeTable, path: &str) -> InsertPlan {
             .read(p, "partitions", |v| integer32(v, 0..1001))
             .unwrap_or(default.partitions),
         hold_transaction_seconds: s
-            .read(p, "hold_transaction_seconds", |v| {
-                integer32(v, 0..1_000_001)
-            })
+            .read(p, "hold_transaction_seconds", |v| integer32(v, 0..1_000_001))
             .unwrap_or(default.hold_transaction_seconds),
     };
     s.finish(p);
@@ -312,17 +290,10 @@ fn steps(
     span: std::ops::Range<usize>,
     dop: Option<&[u32]>,
 ) -> Vec<String> {
-    let known = || {
-        INSERT_STEPS
-            .iter()
-            .copied()
-            .chain(INSERT_STEP_ALIASES.iter().map(|(alias, _)| *alias))
-    };
+    let known =
+        || INSERT_STEPS.iter().copied().chain(INSERT_STEP_ALIASES.iter().map(|(alias, _)| *alias));
     let DeValue::Array(array) = value else {
-        let message = format!(
-            "`steps`: expected a list of steps, found {}",
-            describe(value)
-        );
+        let message = format!("`steps`: expected a list of steps, found {}", describe(value));
         p.at(span, message);
         return Vec::new();
     };
@@ -362,10 +333,7 @@ fn steps(
         steps.push(step.to_owned());
     }
     if array.is_empty() {
-        p.at(
-            span,
-            "`steps` is empty; leave it out to run all, or name steps",
-        );
+        p.at(span, "`steps` is empty; leave it out to run all, or name steps");
     }
     steps
 }
@@ -373,10 +341,9 @@ fn steps(
 fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
     let one = |v: &DeValue| integer32(v, 1..10_001);
     let list = match value {
-        DeValue::Array(array) => array
-            .iter()
-            .map(|item| one(item.get_ref()))
-            .collect::<Result<Vec<u32>, String>>()?,
+        DeValue::Array(array) => {
+            array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<u32>, String>>()?
+        }
         single => vec![one(single)?],
     };
     if list.is_empty() {
@@ -385,10 +352,7 @@ fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
     let mut sorted = list.clone();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-        return Err(format!(
-            "{} stands twice; to repeat trials raise `blocks`",
-            twice[0]
-        ));
+        return Err(format!("{} stands twice; to repeat trials raise `blocks`", twice[0]));
     }
     Ok(list)
 }
@@ -397,10 +361,7 @@ fn tables(value: &DeValue) -> Result<Tables, String> {
     match value {
         DeValue::String(s) if s == "per-client" => Ok(Tables::PerClient),
         DeValue::String(s) if s == "shared" => Ok(Tables::Shared),
-        other => Err(format!(
-            "expected \"per-client\" or \"shared\", found {}",
-            describe(other)
-        )),
+        other => Err(format!("expected \"per-client\" or \"shared\", found {}", describe(other))),
     }
 }
 
@@ -417,12 +378,8 @@ fn pairing(value: &DeValue) -> Result<Pairing, String> {
 fn size(value: &DeValue) -> Result<u64, String> {
     let bytes = match value {
         DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
-        other => integer(other, 1..(1 << 63)).map_err(|_| {
-            format!(
-                "expected a size such as \"512MB\", found {}",
-                describe(other)
-            )
-        })?,
+        other => integer(other, 1..(1 << 63))
+            .map_err(|_| format!("expected a size such as \"512MB\", found {}", describe(other)))?,
     };
     if bytes == 0 || bytes > i64::MAX as u64 {
         return Err("a limit must be more than 0 and fit 63 bits".to_owned());

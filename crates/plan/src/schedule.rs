@@ -136,22 +136,14 @@ mod tests {
             *counts.entry(key).or_insert(0) += 1;
         }
         assert_eq!(counts.len(), 6);
-        assert!(
-            counts.values().all(|n| (850..1150).contains(n)),
-            "{counts:?}"
-        );
+        assert!(counts.values().all(|n| (850..1150).contains(n)), "{counts:?}");
     }
 
     #[test]
     fn neighbouring_seeds_and_blocks_differ() {
         let a = plan(5, "[1, 2, 3, 4]", 3).schedule(1);
         let b = plan(5, "[1, 2, 3, 4]", 3).schedule(2);
-        let order = |b: &Block| {
-            b.trials
-                .iter()
-                .map(|t| (t.variant, t.dop))
-                .collect::<Vec<_>>()
-        };
+        let order = |b: &Block| b.trials.iter().map(|t| (t.variant, t.dop)).collect::<Vec<_>>();
         let distinct: BTreeSet<_> = a.iter().chain(&b).map(order).collect();
         assert_eq!(distinct.len(), 6);
     }

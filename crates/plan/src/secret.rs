@@ -11,9 +11,8 @@ pub fn without_passwords(text: &str) -> String {
         let (before, after) = rest.split_at(at + 3);
         out.push_str(before);
         rest = after;
-        let end = rest
-            .find(|c: char| c.is_whitespace() || "\"'/?#".contains(c))
-            .unwrap_or(rest.len());
+        let end =
+            rest.find(|c: char| c.is_whitespace() || "\"'/?#".contains(c)).unwrap_or(rest.len());
         let authority = &rest[..end];
         // The last @ ends the user part: a careless password may hold one itself.
         if let Some(host) = authority.rfind('@')
@@ -35,9 +34,8 @@ fn without_assignments(text: &str) -> String {
     while let Some(at) = rest.to_ascii_lowercase().find(KEY) {
         let (before, after) = rest.split_at(at + KEY.len());
         out.push_str(before);
-        let end = after
-            .find(|c: char| c.is_whitespace() || "&\"';".contains(c))
-            .unwrap_or(after.len());
+        let end =
+            after.find(|c: char| c.is_whitespace() || "&\"';".contains(c)).unwrap_or(after.len());
         rest = &after[end..];
     }
     out.push_str(rest);
@@ -52,16 +50,10 @@ mod tests {
     #[test]
     fn passwords_go_and_the_rest_stays() {
         for (before, after) in [
-            (
-                r#"dbms = "postgres://me:s3cret@db:5432/x""#,
-                r#"dbms = "postgres://me@db:5432/x""#,
-            ),
+            (r#"dbms = "postgres://me:s3cret@db:5432/x""#, r#"dbms = "postgres://me@db:5432/x""#),
             ("postgres://me@db/x", "postgres://me@db/x"),
             ("postgres://me:p@ss@db/x", "postgres://me@db/x"),
-            (
-                "postgresql://db/x?user=a&password=b&c=d",
-                "postgresql://db/x?user=a&password=&c=d",
-            ),
+            ("postgresql://db/x?user=a&password=b&c=d", "postgresql://db/x?user=a&password=&c=d"),
             ("host=a Password=b port=1", "host=a Password= port=1"),
             ("http://a:1/b@c", "http://a:1/b@c"),
             ("a://b:c@d e://f:g@h", "a://b@d e://f@h"),

@@ -21,11 +21,7 @@ pub(crate) struct Section<'a, 'i> {
 
 impl<'a, 'i> Section<'a, 'i> {
     pub(crate) fn new(table: &'a DeTable<'i>, path: impl Into<String>) -> Self {
-        Section {
-            table,
-            path: path.into(),
-            taken: Vec::new(),
-        }
+        Section { table, path: path.into(), taken: Vec::new() }
     }
 
     /// Path of a key in this table.
@@ -115,19 +111,12 @@ pub(crate) fn as_table<'a, 'i>(
 
 /// A text fit for a message: control characters escaped.
 pub(crate) fn printable(text: &str) -> String {
-    text.escape_debug()
-        .to_string()
-        .replace("\\\"", "\"")
-        .replace("\\'", "'")
+    text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'")
 }
 
 /// The path of a key in the table of a path.
 pub(crate) fn join(path: &str, key: &str) -> String {
-    if path.is_empty() {
-        key.to_owned()
-    } else {
-        format!("{path}.{key}")
-    }
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
 /// What a value is, for "expected …, found …".
@@ -166,11 +155,7 @@ pub(crate) fn boolean(value: &DeValue) -> Result<bool, String> {
 /// A whole number within bounds.
 pub(crate) fn integer(value: &DeValue, bounds: Range<u64>) -> Result<u64, String> {
     // The upper end is exclusive in the range and inclusive in the message.
-    let expected = format!(
-        "expected a whole number from {} to {}",
-        bounds.start,
-        bounds.end - 1
-    );
+    let expected = format!("expected a whole number from {} to {}", bounds.start, bounds.end - 1);
     let parsed = match value {
         DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix()).ok(),
         _ => None,
@@ -203,10 +188,7 @@ pub(crate) fn number(value: &DeValue) -> Result<f64, String> {
 /// A list of strings.
 pub(crate) fn strings(value: &DeValue) -> Result<Vec<String>, String> {
     let DeValue::Array(array) = value else {
-        return Err(format!(
-            "expected a list of strings, found {}",
-            describe(value)
-        ));
+        return Err(format!("expected a list of strings, found {}", describe(value)));
     };
     array.iter().map(|item| string(item.get_ref())).collect()
 }
@@ -226,9 +208,8 @@ pub(crate) fn setting(value: &DeValue) -> Result<String, String> {
         DeValue::Table(_) => {
             Err("expected a value, found a table; a name with a dot needs quotes".to_owned())
         }
-        other => Err(format!(
-            "expected a string, a number or a boolean, found {}",
-            describe(other)
-        )),
+        other => {
+            Err(format!("expected a string, a number or a boolean, found {}", describe(other)))
+        }
     }
 }

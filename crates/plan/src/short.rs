@@ -66,11 +66,7 @@ pub fn variant_name(dbms: &str) -> String {
         let host = host.trim_matches(['[', ']']);
         format!("pg-{}", if host.is_empty() { "local" } else { host })
     } else if let Some(path) = dbms.strip_prefix("path:") {
-        let last = path
-            .trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
+        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         if last.starts_with(|c: char| c.is_ascii_digit()) {
             format!("pg{last}")
         } else {
@@ -89,21 +85,11 @@ pub fn variant_name(dbms: &str) -> String {
     };
     let clean: String = raw
         .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "._-".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
+        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
         .take(60)
         .collect();
     let clean = clean.trim_matches(['.', '-']);
-    if clean.is_empty() {
-        "variant".to_owned()
-    } else {
-        clean.to_owned()
-    }
+    if clean.is_empty() { "variant".to_owned() } else { clean.to_owned() }
 }
 
 fn after_scheme(dbms: &str) -> Option<&str> {
@@ -149,12 +135,7 @@ mod tests {
             assert_eq!(variant_name(dbms), name, "{dbms}");
         }
         assert_eq!(
-            variant_names(&[
-                "postgres@13.7",
-                "postgres@13.7",
-                "postgres@14.3",
-                "postgres@13.7"
-            ]),
+            variant_names(&["postgres@13.7", "postgres@13.7", "postgres@14.3", "postgres@13.7"]),
             ["pg13.7", "pg13.7-2", "pg14.3", "pg13.7-3"]
         );
     }
@@ -170,22 +151,11 @@ mod tests {
             Some(5),
         )
         .unwrap();
-        assert_eq!(
-            (plan.base.as_str(), plan.blocks, plan.seed),
-            ("pg13.7", 2, Some(5))
-        );
+        assert_eq!((plan.base.as_str(), plan.blocks, plan.seed), ("pg13.7", 2, Some(5)));
         let none = Plan::short("demo", vec![], workload(), 2, None).unwrap_err();
-        assert!(
-            none.to_string().starts_with("command line: no variants"),
-            "{none}"
-        );
-        let zero = Plan::short(
-            "demo",
-            vec![("a".into(), "postgres@13.7".into())],
-            workload(),
-            0,
-            None,
-        );
+        assert!(none.to_string().starts_with("command line: no variants"), "{none}");
+        let zero =
+            Plan::short("demo", vec![("a".into(), "postgres@13.7".into())], workload(), 0, None);
         assert!(zero.unwrap_err().to_string().contains("`blocks`"));
     }
 

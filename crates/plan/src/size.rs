@@ -18,9 +18,7 @@ pub struct SizeError {
 /// # Errors
 /// When the text is no such size or does not fit 64 bits.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
-    let error = || SizeError {
-        found: text.to_owned(),
-    };
+    let error = || SizeError { found: text.to_owned() };
     let trimmed = text.trim();
     let digits = trimmed
         .find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_')
@@ -68,16 +66,7 @@ mod tests {
         assert_eq!(parse_size(" 1 GiB "), Ok(1 << 30));
         assert_eq!(parse_size("1.5k"), Ok(1536));
         assert_eq!(parse_size("1_000 b"), Ok(1000));
-        for bad in [
-            "",
-            "MB",
-            "12 parsecs",
-            "-1MB",
-            "1.5",
-            "99999999999TB",
-            "1e3",
-            "½GB",
-        ] {
+        for bad in ["", "MB", "12 parsecs", "-1MB", "1.5", "99999999999TB", "1e3", "½GB"] {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
     }

@@ -116,10 +116,7 @@ impl Plan {
 
     /// Position of the base in [`Plan::variants`].
     pub fn base_index(&self) -> usize {
-        self.variants
-            .iter()
-            .position(|v| v.name == self.base)
-            .unwrap_or(0)
+        self.variants.iter().position(|v| v.name == self.base).unwrap_or(0)
     }
 }
 

@@ -15,35 +15,15 @@ impl Plan {
         line(&mut out, "name", &quoted(&self.name), "");
         let base = "what all others are compared with";
         line(&mut out, "base", &quoted(&self.base), base);
-        line(
-            &mut out,
-            "blocks",
-            &self.blocks.to_string(),
-            "trials per variant",
-        );
+        line(&mut out, "blocks", &self.blocks.to_string(), "trials per variant");
         if let Some(seed) = self.seed {
             let seed = seed.to_string();
-            line(
-                &mut out,
-                "seed",
-                &seed,
-                "order of trials, parameters of statements",
-            );
+            line(&mut out, "seed", &seed, "order of trials, parameters of statements");
         }
         let margin = float(self.margin);
-        line(
-            &mut out,
-            "margin",
-            &margin,
-            "differences up to this share are small",
-        );
+        line(&mut out, "margin", &margin, "differences up to this share are small");
         let scale = float(self.settle_seconds_scale);
-        line(
-            &mut out,
-            "settle_seconds_scale",
-            &scale,
-            "of the rest after settling, 0 to 1",
-        );
+        line(&mut out, "settle_seconds_scale", &scale, "of the rest after settling, 0 to 1");
         line(&mut out, "pairing", &quoted(self.pairing.as_str()), "");
 
         let common = common_settings(&self.variants);
@@ -81,12 +61,7 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
     let _ = writeln!(out, "\n[variants.{name}]");
     line(out, "dbms", &quoted(&variant.dbms), "");
     if let Some(file) = &variant.config_file {
-        line(
-            out,
-            "config_file",
-            &quoted(file),
-            "its text follows; the file is not read again",
-        );
+        line(out, "config_file", &quoted(file), "its text follows; the file is not read again");
     }
     if let Some(text) = &variant.config_text {
         line(out, "config_text", &quoted(text), "");
@@ -96,12 +71,7 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
         line(out, "initdb", &format!("[{}]", list.join(", ")), "");
     }
     if let Some(bytes) = variant.memory_limit {
-        line(
-            out,
-            "memory_limit",
-            &quoted(&format_size(bytes)),
-            "of the server, by cgroup",
-        );
+        line(out, "memory_limit", &quoted(&format_size(bytes)), "of the server, by cgroup");
     }
     if variant.config.keys().any(|key| !common.contains_key(key)) {
         let _ = writeln!(out, "[variants.{name}.config]");
@@ -132,57 +102,23 @@ fn write_insert(out: &mut String, insert: &InsertPlan) {
         hold_transaction_seconds,
     } = insert;
     out.push_str("\n[workload.insert]\n");
-    line(
-        out,
-        "rows",
-        &rows.to_string(),
-        "rows of l.i0, over all clients",
-    );
+    line(out, "rows", &rows.to_string(), "rows of l.i0, over all clients");
     let note = "rows of l.i1 (4/5) and l.i2 (1/5), over all clients";
     line(out, "indexed_rows", &indexed_rows.to_string(), note);
     let names: Vec<String> = steps.iter().map(|s| quoted(s)).collect();
-    let note = if steps.len() == INSERT_STEPS.len() {
-        "all there are"
-    } else {
-        ""
-    };
+    let note = if steps.len() == INSERT_STEPS.len() { "all there are" } else { "" };
     line(out, "steps", &format!("[{}]", names.join(", ")), note);
     let dops: Vec<String> = dop.iter().map(u32::to_string).collect();
     line(out, "dop", &format!("[{}]", dops.join(", ")), "clients");
     let note = "per qr… and qp… step";
-    line(
-        out,
-        "read_write_seconds",
-        &read_write_seconds.to_string(),
-        note,
-    );
-    line(
-        out,
-        "tables",
-        &quoted(tables.as_str()),
-        "per-client or shared",
-    );
+    line(out, "read_write_seconds", &read_write_seconds.to_string(), note);
+    line(out, "tables", &quoted(tables.as_str()), "per-client or shared");
     let note = "delete the oldest rows at the rate of the inserts";
-    line(
-        out,
-        "delete_per_insert",
-        &delete_per_insert.to_string(),
-        note,
-    );
+    line(out, "delete_per_insert", &delete_per_insert.to_string(), note);
     line(out, "prepared_queries", &prepared_queries.to_string(), "");
     line(out, "prepared_inserts", &prepared_inserts.to_string(), "");
-    line(
-        out,
-        "secondary_indexes",
-        &secondary_indexes.to_string(),
-        "0 to 3",
-    );
-    line(
-        out,
-        "partitions",
-        &partitions.to_string(),
-        "per table, 0 = none",
-    );
+    line(out, "secondary_indexes", &secondary_indexes.to_string(), "0 to 3");
+    line(out, "partitions", &partitions.to_string(), "per table, 0 = none");
     let note = "an open transaction held for so long at a time, 0 = none";
     let hold = hold_transaction_seconds.to_string();
     line(out, "hold_transaction_seconds", &hold, note);
@@ -204,11 +140,7 @@ fn quoted(text: &str) -> String {
 /// A key of a setting: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot would nest.
 fn quoted_key(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if key.chars().all(bare) {
-        key.to_owned()
-    } else {
-        quoted(key)
-    }
+    if key.chars().all(bare) { key.to_owned() } else { quoted(key) }
 }
 
 fn float(x: f64) -> String {
