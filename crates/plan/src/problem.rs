@@ -1,6 +1,6 @@
 //! What can be wrong with a plan, and where.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -69,11 +69,23 @@ pub(crate) struct Problems<'t> {
     /// Where the value of a key stands, by its path, such as `workload.insert.rows`.
     places: HashMap<String, Range<usize>>,
     found: Vec<(Option<usize>, Problem)>,
+    /// Paths of keys whose value could not be understood; checks that build on them would only add noise.
+    unread: HashSet<String>,
 }
 
 impl<'t> Problems<'t> {
     pub(crate) fn new(text: &'t str, origin: &'t str) -> Self {
-        Problems { text, origin, places: HashMap::new(), found: Vec::new() }
+        Problems { text, origin, places: HashMap::new(), found: Vec::new(), unread: HashSet::new() }
+    }
+
+    /// Remembers that the value of this key could not be understood, which was said.
+    pub(crate) fn mark_unread(&mut self, path: &str) {
+        self.unread.insert(path.to_owned());
+    }
+
+    /// Whether the value of this key could not be understood.
+    pub(crate) fn is_unread(&self, path: &str) -> bool {
+        self.unread.contains(path)
     }
 
     /// Remembers where the key of this path stands.

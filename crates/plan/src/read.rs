@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use toml::de::{DeTable, DeValue};
 
-use crate::check::check;
+use crate::check::{STEPS, check};
 use crate::insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 use crate::near::nearest;
 use crate::problem::{PlanError, Problems};
@@ -53,7 +53,13 @@ impl Plan {
         let document = match DeTable::parse(text) {
             Ok(document) => document,
             Err(error) => {
-                problems.at(error.span().unwrap_or(0..0), error.message());
+                let span = error.span().unwrap_or(0..0);
+                let found = text.get(span.clone()).unwrap_or_default();
+                let message = match error.message() {
+                    "duplicate key" => format!("`{}` stands a second time", printable(found)),
+                    other => other.to_owned(),
+                };
+                problems.at(span, message);
                 problems.finish()?;
                 return Err(PlanError::Invalid { problems: Vec::new() });
             }
@@ -78,18 +84,12 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     let config = top.table(p, "config").map(|t| settings(p, t, "config")).unwrap_or_default();
     let shared = Shared { config, memory_limit, folder };
     let mut variants = Vec::new();
-    match top.table(p, "variants") {
-        Some(table) => {
-            for (key, value) in table {
-                let path = join("variants", key.get_ref());
-                p.place(path.clone(), key.span());
-                if let Some(table) = as_table(p, &path, value) {
-                    variants.push(read_variant(p, key.get_ref(), table, &shared));
-                }
-            }
-        }
-        None => {
-            p.of("variants", "no variants; add [variants.\"pg14.3\"] with dbms = \"postgres@14.3\"")
+    for (key, value) in top.table(p, "variants").into_iter().flatten() {
+        let path = join("variants", key.get_ref());
+        p.place(path.clone(), key.span());
+        match as_table(p, &path, value) {
+            Some(table) => variants.push(read_variant(p, key.get_ref(), table, &shared)),
+            None => p.mark_unread("variants"),
         }
     }
     let workload = match top.table(p, "workload") {
@@ -302,11 +302,13 @@ fn steps(
         let name = match string(item.get_ref()) {
             Ok(name) => name,
             Err(message) => {
+                p.mark_unread(STEPS);
                 p.at(item.span(), format!("`steps`: {message}"));
                 continue;
             }
         };
         let Some(step) = canonical_insert_step(&name) else {
+            p.mark_unread(STEPS);
             let near = match nearest(&name, known()) {
                 Some(near) => format!("did you mean `{near}`? "),
                 None => String::new(),

@@ -102,6 +102,7 @@ pub(crate) fn as_table<'a, 'i>(
     match value.get_ref() {
         DeValue::Table(table) => Some(table),
         other => {
+            problems.mark_unread(path);
             let message = format!("`{path}`: expected a table, found {}", describe(other));
             problems.at(value.span(), message);
             None

@@ -1,4 +1,5 @@
 //! What holds for any plan and any text.
+#![allow(clippy::unwrap_used)] // in a test a panic is the message
 
 use std::collections::BTreeMap;
 
