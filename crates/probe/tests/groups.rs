@@ -183,3 +183,21 @@ fn a_v2_group_with_a_limit_goes_where_memory_is_handed_down() {
     let error = group.cpu().unwrap_err().to_string();
     assert!(error.contains("usage_usec") && error.contains("nonsense"), "{error}");
 }
+
+#[test]
+fn a_controller_enabled_for_a_group_that_failed_is_taken_back() {
+    let root = tempfile::tempdir().unwrap();
+    let slice = root.path().join("user.slice");
+    std::fs::create_dir_all(&slice).unwrap();
+    for directory in [root.path(), &slice] {
+        std::fs::write(directory.join("cgroup.subtree_control"), "").unwrap();
+    }
+    std::fs::write(root.path().join("cgroup.controllers"), "cpu memory io\n").unwrap();
+    let mountinfo = format!("41 31 0:38 / {} rw - cgroup2 cgroup2 rw\n", root.path().display());
+    let layout = Layout::from_texts(&mountinfo, "0::/user.slice\n").unwrap();
+    let error = Cgroup::create_in(&layout, "db", Some(MIB)).unwrap_err();
+    assert!(matches!(error, CgroupError::NoMemoryController { .. }), "{error}");
+    assert!(!root.path().join("db").exists() && !slice.join("db").exists());
+    let control = std::fs::read_to_string(root.path().join("cgroup.subtree_control")).unwrap();
+    assert_eq!(control, "-memory");
+}

@@ -23,6 +23,8 @@ pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {
     facts.add_or("cpu", "sockets", count(topology.sockets.len()), why);
     facts.add_or("cpu", "cores", count(topology.cores.len()), why);
     facts.add_or("cpu", "threads", count(topology.threads), why);
+    let usable = std::thread::available_parallelism().ok().map(|n| n.to_string());
+    facts.add_or("cpu", "usable by this process", usable, "the kernel does not tell");
     let smt = read_trimmed(cpus.join("smt/control"));
     facts.add_or("cpu", "SMT", smt, "this kernel does not tell");
     let nodes = read_trimmed(sys.join("devices/system/node/online"));

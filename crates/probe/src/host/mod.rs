@@ -62,9 +62,9 @@ impl Facts {
         self.add(group, name, value);
     }
 
-    /// The same, only where the file is there.
+    /// The same, only where the file is there and not empty.
     fn add_file_if_there(&mut self, group: &str, name: &str, path: impl AsRef<Path>) {
-        if let Some(text) = read_trimmed(path) {
+        if let Some(text) = read_trimmed(path).filter(|text| !text.is_empty()) {
             self.add(group, name, text);
         }
     }

@@ -324,3 +324,91 @@ impl Known {
         self.threads = now;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command, Stdio};
+
+    /// A shell with a child that wait until dropped.
+    struct Family(Child);
+
+    impl Family {
+        fn start() -> Family {
+            let child = Command::new("sh")
+                .args(["-c", "exec 3<&0; cat <&3 & wait"])
+                .stdin(Stdio::piped())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            Family(child)
+        }
+    }
+
+    impl Drop for Family {
+        fn drop(&mut self) {
+            drop(self.0.stdin.take());
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn children_are_found_without_the_kernels_list_too() {
+        let family = Family::start();
+        let mut tree = Tree::new(family.0.id()).unwrap();
+        tree.has_lists = false;
+        let usage = tree.sample().unwrap();
+        assert_eq!((usage.processes, usage.threads), (2, 2));
+        assert!(usage.rss_bytes > 0);
+    }
+
+    #[test]
+    fn the_result_is_the_same_with_and_without_open_files() {
+        let family = Family::start();
+        let usages = [0, 100].map(|keep_open| {
+            let mut tree = Tree::new(family.0.id()).unwrap();
+            tree.keep_open = keep_open;
+            tree.sample().unwrap();
+            tree.sample().unwrap()
+        });
+        assert_eq!(usages[0], usages[1]);
+        assert_eq!(usages[0].processes, 2);
+    }
+
+    #[test]
+    fn use_that_went_to_nobody_is_kept() {
+        let family = Family::start();
+        let mut tree = Tree::new(family.0.id()).unwrap();
+        let before = tree.sample().unwrap();
+        let root_start = tree.root_start;
+        let stat =
+            PidStat { start: root_start, user: 30, system: 10, threads: 1, ..PidStat::default() };
+        // Two members that are no more: an orphan of init, and a child the root waited for.
+        for (pid, parent) in [(u32::MAX - 1, 1), (u32::MAX - 2, tree.root)] {
+            let seen = Seen {
+                pid,
+                stat: PidStat { parent, ..stat },
+                own_ns: 400_000_000,
+                io: Some(TaskIo { read_bytes: 4096, write_bytes: 0 }),
+            };
+            tree.remember(&seen);
+        }
+        let after = tree.sample().unwrap();
+        let used = after.user_us + after.system_us - before.user_us - before.system_us;
+        assert!((400_000..420_000).contains(&used), "{used}");
+        assert_eq!(after.read_bytes, before.read_bytes + 4096);
+        assert_eq!(after.processes, 2);
+        assert!(after.user_us > 2 * after.system_us);
+        // Where the parent lets the kernel discard its children, its child's use is kept too.
+        tree.remember(&Seen {
+            pid: u32::MAX - 3,
+            stat: PidStat { parent: tree.root, ..stat },
+            own_ns: 400_000_000,
+            io: None,
+        });
+        tree.known.get_mut(&tree.root).unwrap().ignores_sigchld = true;
+        let last = tree.sample().unwrap();
+        let used = last.user_us + last.system_us - after.user_us - after.system_us;
+        assert!((400_000..420_000).contains(&used), "{used}");
+    }
+}

@@ -22,7 +22,7 @@ use series::Interval;
 use snapshot::{Snapshot, Sources};
 
 /// What to look at besides the host as a whole.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Targets {
     /// The block device that holds the data.
     pub device: Option<Device>,
