@@ -17,6 +17,8 @@ function generator(seed) {
 
 const four = (value) => (value === 0 ? 0 : Number(value.toPrecision(4)));
 
+const six = (value) => Number(value.toPrecision(6));
+
 const CATALOG = {
   "tp.insert": ["inserts", "/s", "throughput"],
   "tp.query": ["queries", "/s", "throughput"],
@@ -137,7 +139,7 @@ function judged(random, name, base, ratio, blocks) {
   const sentence = one
     ? `${name} is ${size} than ${base} (one block: no interval): inconclusive`
     : `${name} is ${size} than ${base} (95% interval ${p(low)} to ${p(high)}, ${blocks} blocks): ${verdict}${verdict === "inconclusive" ? "; about 4 more blocks would decide" : ""}`;
-  return { ratio: four(ratio), low: one ? null : four(low), high: one ? null : four(high), blocks, verdict, sentence };
+  return { ratio: six(ratio), low: one ? null : six(low), high: one ? null : six(high), blocks, verdict, sentence };
 }
 
 /**
@@ -260,12 +262,15 @@ const HOST = [
   ["memory", "total", "32 GB"],
   ["memory", "transparent_hugepage", "madvise"],
   ["memory", "swap", "none"],
-  ["kernel", "release", "6.1.0-26-amd64"],
+  ["system", "kernel", "6.1.0-26-amd64"],
   ["kernel", "vm.dirty_background_ratio", "10"],
   ["kernel", "vm.overcommit_memory", "0"],
-  ["storage", "filesystem", "ext4 (rw,noatime,discard)"],
+  ["storage", "file system", "ext4"],
+  ["storage", "mount options", "rw,noatime,discard"],
   ["storage", "device", "nvme0n1, Samsung SSD 980 PRO 1TB, scheduler none"],
-  ["clock", "source", "tsc"],
+  ["system", "clock source", "tsc"],
+  ["system", "boot options", "BOOT_IMAGE=/boot/vmlinuz-6.1.0-26-amd64 root=UUID=0f6ad2c4-77d4-4d0c-9d60-7ae1c2b1b6d4 ro quiet console=ttyS0,115200n8 mitigations=auto"],
+  ["cpu", "vulnerabilities", "gather_data_sampling: Not affected; itlb_multihit: Not affected; spec_store_bypass: Mitigation: Speculative Store Bypass disabled via prctl"],
 ].map(([group, name, value]) => ({ group, name, value }));
 
 function planText(names, blocks, seconds) {

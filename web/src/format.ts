@@ -17,17 +17,22 @@ function signed(text: string): string {
   return text.replace(/^-/, "−");
 }
 
-/** Three significant digits with k, M or G: 41236 becomes 41.2k, 0.0371 stays 0.0371. */
-export function short(value: number | null | undefined): string {
+/** Three significant digits with k, M or G: 41236 becomes 41.2k, 27000 becomes 27.0k. For figures under each other. */
+export function figures(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
   for (const [unit, suffix] of SUFFIXES) {
     // 999.5 would round up to 1000 and read better in the next unit.
-    if (size >= unit * 0.9995) return signed(trimmed((value / unit).toPrecision(3))) + suffix;
+    if (size >= unit * 0.9995) return signed((value / unit).toPrecision(3)) + suffix;
   }
   if (size === 0) return "0";
   if (size < 0.001) return signed(value.toExponential(1));
-  return signed(trimmed(value.toPrecision(3)));
+  return signed(value.toPrecision(3));
+}
+
+/** The same without zeros that say nothing: 27k. For axes and running text. */
+export function short(value: number | null | undefined): string {
+  return figures(value).replace(/^(.*\.\d*?)0+(?=[kMG]?$)/, "$1").replace(/\.(?=[kMG]?$)/, "");
 }
 
 /** A whole number with narrow no-break spaces between thousands. */
@@ -51,18 +56,26 @@ export function withUnit(value: number | null | undefined, unit: string): string
       scaled /= 1000;
       rung += 1;
     }
-    return `${short(scaled)}\u00a0${ladder[rung] ?? ""}${bytes[2] ?? ""}`;
+    return `${figures(scaled)}\u00a0${ladder[rung] ?? ""}${bytes[2] ?? ""}`;
   }
   if (unit === "us" || unit === "µs") return duration(value);
-  if (unit === "" || unit === "%" || unit.startsWith("/")) return short(value) + unit;
-  return `${short(value)}\u00a0${unit}`;
+  if (unit === "" || unit === "%" || unit.startsWith("/")) return figures(value) + unit;
+  // "1.07k ms" would carry two prefixes.
+  if (unit.startsWith("ms") && Math.abs(value) >= 999.5) return `${grouped(value)}\u00a0${unit}`;
+  return `${figures(value)}\u00a0${unit}`;
 }
 
 /** Microseconds in the unit that reads best. */
 export function duration(us: number | null | undefined): string {
   if (us === null || us === undefined || !Number.isFinite(us)) return NOTHING;
   const [divisor, unit] = durationUnit(us);
-  return `${short(us / divisor)}\u00a0${unit}`;
+  return `${figures(us / divisor)}\u00a0${unit}`;
+}
+
+/** A duration for an axis, without zeros that say nothing. */
+export function axisDuration(us: number): string {
+  const [divisor, unit] = durationUnit(us);
+  return us === 0 ? "0" : `${short(us / divisor)}\u00a0${unit}`;
 }
 
 /** The unit for times around `us` microseconds: how many of them it holds, and its name. */

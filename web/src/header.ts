@@ -7,20 +7,19 @@ import { count, moment, ratio, NOTHING } from "./format";
 import { tally, VERDICTS, SIGN, tallyWords, where, type Tally } from "./verdicts";
 
 /** Host facts that tell a reader at a glance what kind of machine it was. */
-const PLACE: [string, RegExp][] = [
-  ["CPU", /^(cpu|cpu[ ._-]?model|model([ ._-]name)?|processor)$/i],
-  ["cores", /^(cores|cpus|cpu[ ._-]?(cores|count)|logical[ ._-]?cpus|online)$/i],
-  ["memory", /^(mem(ory)?([ ._-]?total)?|ram|total)$/i],
-  ["kernel", /^(kernel([ ._-]?(release|version))?|release|os[ ._-]?kernel)$/i],
-  ["filesystem", /^(file ?system([ ._-]?type)?|fs([ ._-]?type)?)$/i],
+const PLACE: [string, RegExp, RegExp][] = [
+  ["CPU", /^(cpu|processor)/i, /^(model|model name|name)$/i],
+  ["cores", /^(cpu|processor)/i, /^(cores|cpus)$/i],
+  ["memory", /^mem/i, /^(total|size)$/i],
+  ["kernel", /^(system|kernel|os)/i, /^(kernel|release|kernel release)$/i],
+  ["filesystem", /^(storage|file ?system|disk)/i, /^(file ?system|type)$/i],
 ];
 
-/** The facts of `PLACE` that the host tells, each once. */
+/** The facts of `PLACE` that the host tells, by group and name; what is unknown is left to the environment below. */
 export function placeFacts(host: Page["host"]): { name: string; value: string }[] {
-  return PLACE.flatMap(([name, pattern]) => {
-    const fact =
-      host.find((one) => pattern.test(one.name)) ?? host.find((one) => pattern.test(`${one.group} ${one.name}`)) ?? host.find((one) => pattern.test(one.group) && pattern.test(one.name));
-    return fact ? [{ name, value: fact.value }] : [];
+  return PLACE.flatMap(([name, group, pattern]) => {
+    const fact = host.find((one) => group.test(one.group) && pattern.test(one.name));
+    return fact && !fact.value.startsWith("unknown") ? [{ name, value: fact.value }] : [];
   });
 }
 
@@ -81,17 +80,22 @@ function version(context: Context, variant: number): string {
   return one ? `${one.dbms.replace(/@.*$/, "")} ${one.version}`.trim() : NOTHING;
 }
 
+/** What a single block leaves open; nothing where there are several. */
+function oneBlock(page: Page): string {
+  return page.experiment.blocks === 1 ? " One block gives no interval, so the ratios are indications and nothing is decided." : "";
+}
+
 /** One sentence that a reader in a hurry can take along. */
 export function verdictSentence(context: Context): string {
   const all = tally(context);
   const base = variantName(context, context.base);
   if (all.length === 0 || context.page.steps.length === 0) return "There is nothing to compare yet.";
   if (all.length <= 2) {
-    return all.map((one) => `${variantName(context, one.variant)} against ${base}: ${tallyWords(one.counts)}`).join("; ") + ".";
+    return all.map((one) => `${variantName(context, one.variant)} against ${base}: ${tallyWords(one.counts)}`).join("; ") + "." + oneBlock(context.page);
   }
   const total = { regression: 0, improvement: 0, equivalent: 0, inconclusive: 0 };
   for (const one of all) for (const verdict of VERDICTS) total[verdict] += one.counts[verdict];
-  return `${count(all.length, "variant")} against ${base} over ${count(context.page.steps.length, "step")}: ${tallyWords(total)}.`;
+  return `${count(all.length, "variant")} against ${base} over ${count(context.page.steps.length, "step")}: ${tallyWords(total)}.${oneBlock(context.page)}`;
 }
 
 function warningLine(context: Context, warning: Warning): HTMLElement {

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { lookOf, named, swatch, variantName, type Context } from "./context";
 import type { Latency, Percentiles, Step } from "./data";
 import { h } from "./dom";
-import { duration, durationUnit, grouped, percentileName, short, NOTHING } from "./format";
+import { axisDuration, duration, durationUnit, figures, grouped, percentileName, NOTHING } from "./format";
 import type { Drawing, Inspection, PlotGroup } from "./group";
 import { AXIS_FONT, ink } from "./ink";
 import { faded } from "./theme";
@@ -82,7 +82,7 @@ class PercentilePlot implements Drawing {
       },
       axes: [
         { ...axis, splits: () => splits, values: () => names, size: 26, gap: 5 },
-        { ...axis, grid: { ...grid, filter: round }, filter: round, size: 54, gap: 6, space: 26, values: (_u, ticks) => ticks.map((us) => (us === null || us === undefined ? "" : duration(us))) },
+        { ...axis, grid: { ...grid, filter: round }, filter: round, size: 54, gap: 6, space: 26, values: (_u, ticks) => ticks.map((us) => (us === null || us === undefined ? "" : axisDuration(us))) },
       ],
       series: [
         {},
@@ -205,7 +205,7 @@ function latencyTable(context: Context, rows: Latency[], kind: string): HTMLElem
 function scaled(us: number | null | undefined, divisor: number): string {
   if (us === null || us === undefined || !Number.isFinite(us)) return NOTHING;
   const value = us / divisor;
-  return value >= 1000 ? grouped(value) : short(value);
+  return value >= 1000 ? grouped(value) : figures(value);
 }
 
 /** Curve and table for every class of statements that the step has; `built` receives the plots. */

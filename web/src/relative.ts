@@ -74,7 +74,7 @@ function row(context: Context, entry: Entry, scale: RatioScale, margin: number, 
   const text = explain(context, relative);
   const line = h(
     "tr",
-    { class: first ? "first" : "", tabindex: 0, "data-step": step.name, "data-dop": step.dop, "data-variant": variantName(context, relative.variant), "data-verdict": relative.verdict },
+    { class: first ? "first" : "", tabindex: -1, "data-step": step.name, "data-dop": step.dop, "data-variant": variantName(context, relative.variant), "data-verdict": relative.verdict },
     first && h("th", { scope: "rowgroup", rowspan: span, class: "step" }, h("a", { href: `#${stepAnchor(context.page, step)}` }, stepLabel(context.page, step))),
     h("th", { scope: "row", class: "variant" }, swatch(context, relative.variant), h("span", { class: "name" }, variantName(context, relative.variant))),
     h("td", { class: "plot" }, mark(context, entry, scale, margin)),
@@ -149,6 +149,7 @@ export function relativeChart(context: Context): HTMLElement {
       ),
       shown.length === 0 && h("p", { class: "note" }, "No comparison has a verdict of the kinds chosen above."),
     );
+    bodies.querySelector("tr[data-verdict]")?.setAttribute("tabindex", "0");
   };
 
   const counts = new Map(VERDICTS.map((verdict) => [verdict, entries.filter((entry) => entry.relative.verdict === verdict).length]));
@@ -166,6 +167,18 @@ export function relativeChart(context: Context): HTMLElement {
   sorting.addEventListener("change", () => {
     order = sorting.value === "effect" ? "effect" : "run";
     draw();
+  });
+
+  // One stop for the tab key; arrows walk from comparison to comparison.
+  bodies.addEventListener("keydown", (event) => {
+    const rows = [...bodies.querySelectorAll<HTMLElement>("tr[data-verdict]")];
+    const from = rows.indexOf(event.target as HTMLElement);
+    const to: Record<string, number> = { ArrowDown: from + 1, ArrowUp: from - 1, Home: 0, End: rows.length - 1 };
+    const row = rows[to[event.key] ?? -1];
+    if (from < 0 || !row) return;
+    event.preventDefault();
+    rows.forEach((other) => (other.tabIndex = other === row ? 0 : -1));
+    row.focus();
   });
 
   draw();

@@ -12,12 +12,12 @@ export const PALETTE: Record<Theme, { background: string; base: string; variants
   light: {
     background: "#ffffff",
     base: "#4a525c",
-    variants: ["#2f6fd8", "#c8430a", "#149062", "#6c1a8f", "#a8820c", "#e8389e", "#7a1712"],
+    variants: ["#163bda", "#c07003", "#069258", "#5b2979", "#605201", "#d5559c", "#731b25"],
   },
   dark: {
     background: "#14171a",
     base: "#c4cbd3",
-    variants: ["#5b9bff", "#ff7b33", "#3fbf8a", "#a45cf0", "#e3d24b", "#f79ad3", "#d93a4c"],
+    variants: ["#839bfc", "#f79f09", "#30aa6d", "#8a52fc", "#dce096", "#dd55b2", "#e13218"],
   },
 };
 

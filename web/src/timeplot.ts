@@ -5,7 +5,7 @@ import { isolated, stallBands, type BlockChoice, type Figure, type Line } from "
 import { lookOf, swatch, variantName, type Context } from "./context";
 import type { Step, Trial } from "./data";
 import { h, replace } from "./dom";
-import { short, withUnit, NOTHING } from "./format";
+import { axisDuration, figures, short, withUnit, NOTHING } from "./format";
 import type { Inspection, PlotGroup, TimeDrawing } from "./group";
 import { AXIS_FONT, ink } from "./ink";
 import { faded } from "./theme";
@@ -14,8 +14,8 @@ import { hideTip, showTipAt } from "./tip";
 /** Width of the y axis of every plot, so that their seconds stand under each other. */
 const Y_AXIS = 54;
 const X_AXIS = 26;
-/** Height of the ticks that mark stalls along the upper edge, in CSS pixels. */
-const STALL_TICK = 4;
+/** Room above every plot for the ticks that mark stalls, in CSS pixels, shared by the variants that stalled. */
+const STALL_ROOM = 10;
 
 const SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400];
 
@@ -92,7 +92,7 @@ export class TimePlot implements TimeDrawing {
     return {
       width: this.options.width,
       height: this.options.height + (labelled ? X_AXIS : 6),
-      padding: [STALL_TICK + 5, 10, 0, 0],
+      padding: [STALL_ROOM + 2, 18, 0, 0],
       legend: { show: false },
       cursor: {
         points: { size: 6, show: !many },
@@ -127,7 +127,7 @@ export class TimePlot implements TimeDrawing {
           gap: 6,
           size: Y_AXIS,
           space: 24,
-          values: (_u, splits) => splits.map((value) => (figure.unit === "us" ? withUnit(value, "us") : short(value))),
+          values: (_u, splits) => splits.map((value) => (figure.unit === "us" ? axisDuration(value) : short(value))),
         },
       ],
       series: [
@@ -173,12 +173,15 @@ export class TimePlot implements TimeDrawing {
     });
   }
 
-  /** Ticks of stalls along the upper edge, and the rate that was wanted. */
+  /** Ticks of stalls above the plot, a lane per variant so that none hides another, and the rate that was wanted. */
   private overlay(u: uPlot): void {
     const pixel = uPlot.pxRatio;
+    const lanes = [...new Set(this.options.trials.filter((trial) => trial.stalls.length > 0).map((trial) => trial.variant))];
+    const height = Math.min(4, STALL_ROOM / Math.max(1, lanes.length));
     this.eachStall(u, (left, width, variant) => {
       u.ctx.fillStyle = lookOf(this.options.context, variant).colour;
-      u.ctx.fillRect(left, u.bbox.top - (STALL_TICK + 1) * pixel, Math.max(2 * pixel, width), STALL_TICK * pixel);
+      const top = u.bbox.top - (1 + (lanes.indexOf(variant) + 1) * height) * pixel;
+      u.ctx.fillRect(left, top, Math.max(2 * pixel, width), Math.max(1, height * 0.85) * pixel);
     });
     const { target } = this.options;
     if (target !== undefined) {
@@ -243,7 +246,7 @@ export class TimePlot implements TimeDrawing {
       if (known.length === 0) return [{ variant, text: NOTHING }];
       const least = Math.min(...known);
       const most = Math.max(...known);
-      return [{ variant, text: known.length === 1 ? withUnit(least, figure.unit) : `${short(least)} … ${withUnit(most, figure.unit)}` }];
+      return [{ variant, text: known.length === 1 ? withUnit(least, figure.unit) : `${figures(least)} … ${withUnit(most, figure.unit)}` }];
     });
   }
 
