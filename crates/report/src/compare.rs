@@ -1,0 +1,258 @@
+//! The comparison of an experiment's variants: tables and a document, and how to print them.
+
+use judge::Verdict;
+
+use crate::document::{
+    Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures, RelativeFigures,
+    SizeFigures, StepDocument, VariantDocument, WarningDocument,
+};
+use crate::figures::ratio;
+use crate::judged::{Judged, judge_results};
+use crate::metrics::{INSERT_RATE, INSERT_TARGET, STALL_SHARE};
+use crate::model::{Noted, Results, StepResults, VariantStep};
+use crate::sentence::sentence;
+use crate::table::{Section, Table};
+use crate::tables::{self, View};
+use crate::time::rfc3339;
+use crate::{ReportError, csv, text};
+
+/// What the rows of the tables over all steps are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rows {
+    /// Variants; steps are columns, as in the published tables.
+    #[default]
+    Variants,
+    /// Steps; variants are columns.
+    Steps,
+}
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Aligned with spaces, fit for a terminal and a mail.
+    #[default]
+    Text,
+    /// Headings, lists and pipes.
+    Markdown,
+    /// One line per cell.
+    Csv,
+    /// The [`Document`].
+    Json,
+}
+
+/// What to compare, and how to lay it out.
+#[derive(Debug, Clone, Default)]
+pub struct CompareOptions {
+    /// What the rows of the tables over all steps are.
+    pub rows: Rows,
+    /// Name of the variant to compare with; that of the plan when `None`.
+    pub base: Option<String>,
+    /// δ as a fraction; that of the plan when `None`.
+    pub margin: Option<f64>,
+    /// Which tables to print; `None`: all but the DBMS's counters, which are long.
+    pub sections: Option<Vec<Section>>,
+}
+
+/// A comparison, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// All tables that apply, also those of sections that are not printed.
+    pub tables: Vec<Table>,
+    /// The same as data.
+    pub document: Document,
+    /// The judged steps.
+    pub judged: Judged,
+    sections: Option<Vec<Section>>,
+}
+
+/// Judges every step and lays everything out.
+///
+/// # Errors
+/// When the base asked for is no variant, or the margin no fraction between 0 and 1.
+pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
+    let judged = judge_results(results, options.base.as_deref(), options.margin)?;
+    let rows_are_steps = options.rows == Rows::Steps;
+    let tables = tables::all(View { results, judged: &judged, rows_are_steps });
+    let document = document(results, &judged);
+    Ok(Comparison { tables, document, judged, sections: options.sections.clone() })
+}
+
+impl Comparison {
+    /// The tables that were asked for.
+    pub fn shown(&self) -> Vec<&Table> {
+        let wanted = |table: &&Table| match &self.sections {
+            Some(sections) => sections.contains(&table.section),
+            None => table.section != Section::Counters,
+        };
+        self.tables.iter().filter(wanted).collect()
+    }
+
+    /// The comparison as text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        Ok(match format {
+            Format::Text => text::text(&self.shown()),
+            Format::Markdown => text::markdown(&self.shown()),
+            Format::Csv => csv::csv(&self.shown()),
+            Format::Json => serde_json::to_string_pretty(&self.document)? + "\n",
+        })
+    }
+
+    /// The sentences of all regressions with their steps: what a gate fails on.
+    pub fn regressions(&self) -> Vec<String> {
+        self.sentences(Verdict::Regression)
+    }
+
+    fn sentences(&self, verdict: Verdict) -> Vec<String> {
+        let wanted = |relative: &RelativeFigures| relative.verdict.as_deref() == Some(verdict.as_str());
+        self.document
+            .steps
+            .iter()
+            .flat_map(|step| step.variants.iter().map(move |variant| (step, variant)))
+            .filter(|(_, variant)| wanted(&variant.relative))
+            .filter_map(|(step, variant)| {
+                variant.relative.sentence.as_ref().map(|said| format!("{}: {said}", step.name))
+            })
+            .collect()
+    }
+}
+
+fn document(results: &Results, judged: &Judged) -> Document {
+    Document {
+        format: FORMAT,
+        experiment: results.experiment.name.clone(),
+        workload: results.experiment.workload.clone(),
+        base: results.variant_name(judged.base).to_owned(),
+        margin: judged.margin,
+        blocks: results.experiment.blocks,
+        started: rfc3339(results.experiment.created_ms),
+        finished: results.experiment.state == store::ExperimentState::Finished,
+        variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
+        steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
+        warnings: results.warnings.iter().map(|noted| warning(results, noted)).collect(),
+    }
+}
+
+fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocument> {
+    let step = results.steps.get(number)?;
+    let variants = step.variants.iter().enumerate();
+    Some(StepDocument {
+        name: step.name.clone(),
+        dop: step.dop,
+        unit: step.unit.clone(),
+        variants: variants
+            .map(|(place, figures)| VariantDocument {
+                name: results.variant_name(place).to_owned(),
+                blocks: figures.samples.len(),
+                absolute: Costs::each(|metric| Figure {
+                    median: figures.median(metric),
+                    values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
+                }),
+                relative: relative(results, judged, number, step, place, figures),
+                latency: latency(figures),
+                insert_rate: step.is_read_write().then(|| InsertRate {
+                    target: figures.median(INSERT_TARGET),
+                    rate: figures.median(INSERT_RATE),
+                    held: !figures.rate_not_held(),
+                }),
+                size: figures.size.as_ref().map(|size| SizeFigures {
+                    index: size.index_bytes,
+                    rel: size.rel_bytes,
+                    total: size.total_bytes,
+                }),
+                stall_share: figures.median(STALL_SHARE),
+                failures: figures.failures.iter().map(|failure| failure.count).sum(),
+                warnings: warnings_of(results, judged, number, step, place),
+            })
+            .collect(),
+    })
+}
+
+fn relative(
+    results: &Results,
+    judged: &Judged,
+    number: usize,
+    step: &StepResults,
+    place: usize,
+    figures: &VariantStep,
+) -> RelativeFigures {
+    let base = step.variant(judged.base);
+    let costs = Costs::each(|metric| ratio(base?, figures, metric));
+    if place == judged.base {
+        let known = figures.median("o/s").map(|_| 1.0);
+        return RelativeFigures { ratio: known, blocks: figures.samples.len(), costs, ..RelativeFigures::default() };
+    }
+    let Some(found) = judged.of(number, place) else {
+        return RelativeFigures { costs, ..RelativeFigures::default() };
+    };
+    let held = !figures.rate_not_held() && !base.is_some_and(VariantStep::rate_not_held);
+    RelativeFigures {
+        ratio: Some(found.ratio),
+        low: found.low,
+        high: found.high,
+        blocks: found.blocks,
+        p: found.sign_flip_p,
+        verdict: Some(found.verdict.to_string()),
+        further_blocks: found.further_blocks,
+        sentence: Some(sentence(
+            results.variant_name(place),
+            results.variant_name(judged.base),
+            found,
+            held,
+        )),
+        costs,
+    }
+}
+
+fn latency(figures: &VariantStep) -> LatencyByClass {
+    let class = |name: &str| {
+        let pooled = figures.latency.iter().find(|pooled| pooled.class == name)?;
+        let l = pooled.latency();
+        Some(LatencyFigures {
+            count: l.count,
+            mean: l.mean,
+            p50: l.p50,
+            p90: l.p90,
+            p95: l.p95,
+            p99: l.p99,
+            p999: l.p999,
+            max: l.max,
+            buckets: pooled.shares(),
+        })
+    };
+    LatencyByClass { query: class("query"), insert: class("insert"), delete: class("delete") }
+}
+
+fn warnings_of(
+    results: &Results,
+    judged: &Judged,
+    number: usize,
+    step: &StepResults,
+    place: usize,
+) -> Vec<String> {
+    let judged = judged.of(number, place).map(|comparison| comparison.warnings.as_slice());
+    let of_step = results.warnings.iter().filter(|noted| {
+        noted.variant == Some(place)
+            && noted.step.as_ref().is_some_and(|(name, dop)| *name == step.name && *dop == step.dop)
+    });
+    let mut texts: Vec<String> = judged.unwrap_or_default().iter().map(ToString::to_string).collect();
+    for noted in of_step {
+        if !texts.contains(&noted.warning.text) {
+            texts.push(noted.warning.text.clone());
+        }
+    }
+    texts
+}
+
+fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+    WarningDocument {
+        step: noted.step.as_ref().map(|(name, _)| name.clone()),
+        dop: noted.step.as_ref().map(|(_, dop)| *dop),
+        variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
+        block: noted.block,
+        code: noted.warning.code.clone(),
+        text: noted.warning.text.clone(),
+    }
+}

@@ -1,0 +1,224 @@
+//! What `compare --format json` prints: the shape documented in `docs/compare-json.md`.
+//!
+//! Every key is always there; what is not known is `null`. Numbers are not rounded.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the shape; it grows when a key changes its meaning or goes.
+pub const FORMAT: u32 = 1;
+
+/// A whole comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Version of this shape: 1.
+    pub format: u32,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Name of the workload, such as `insert`.
+    pub workload: String,
+    /// Name of the variant that the others are compared with.
+    pub base: String,
+    /// δ, as a fraction.
+    pub margin: f64,
+    /// Blocks that the plan asks for.
+    pub blocks: u32,
+    /// When the experiment began, RFC 3339.
+    pub started: String,
+    /// Whether all trials are there.
+    pub finished: bool,
+    /// Names of the variants in the order of the plan.
+    pub variants: Vec<String>,
+    /// In order of execution; every step of the plan.
+    pub steps: Vec<StepDocument>,
+    /// What to know beside the figures.
+    pub warnings: Vec<WarningDocument>,
+}
+
+/// One step at one number of clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepDocument {
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// What an operation is: `rows` or `queries`.
+    pub unit: String,
+    /// Every variant, in the order of the plan.
+    pub variants: Vec<VariantDocument>,
+}
+
+/// One variant in one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VariantDocument {
+    /// Name.
+    pub name: String,
+    /// Number of finished trials with this step.
+    pub blocks: usize,
+    /// Medians and single values.
+    pub absolute: Costs<Figure>,
+    /// Compared with the base.
+    pub relative: RelativeFigures,
+    /// Response times by class of statement, all blocks together.
+    pub latency: LatencyByClass,
+    /// The paced inserts beside the queries; `null` for steps without.
+    pub insert_rate: Option<InsertRate>,
+    /// Sizes at the end of the step.
+    pub size: Option<SizeFigures>,
+    /// Share of the seconds that were stalls, 0 to 1, median over the blocks.
+    pub stall_share: Option<f64>,
+    /// Failed statements over all blocks, retried ones included.
+    pub failures: u64,
+    /// Texts.
+    pub warnings: Vec<String>,
+}
+
+/// One thing for throughput and for each cost per operation.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Costs<T> {
+    /// Operations per second.
+    #[serde(rename = "o/s")]
+    pub ops: T,
+    /// (us + sy) of the whole host in percent / (o/s).
+    #[serde(rename = "cpu/o")]
+    pub cpu: T,
+    /// CPU microseconds of the DBMS's processes per operation.
+    #[serde(rename = "dbms.cpu/o")]
+    pub dbms_cpu: T,
+    /// CPU microseconds of the benchmark client per operation.
+    #[serde(rename = "client.cpu/o")]
+    pub client_cpu: T,
+    /// Context switches per operation.
+    #[serde(rename = "cs/o")]
+    pub context_switches: T,
+    /// Reads from storage per operation.
+    #[serde(rename = "r/o")]
+    pub reads: T,
+    /// KB read from storage per operation.
+    #[serde(rename = "rKB/o")]
+    pub read_kb: T,
+    /// KB written to storage per operation.
+    #[serde(rename = "wKB/o")]
+    pub written_kb: T,
+}
+
+impl<T> Costs<T> {
+    /// Calls `of` with the name of each metric.
+    pub(crate) fn each(mut of: impl FnMut(&str) -> T) -> Self {
+        Self {
+            ops: of("o/s"),
+            cpu: of("cpu/o"),
+            dbms_cpu: of("dbms.cpu/o"),
+            client_cpu: of("client.cpu/o"),
+            context_switches: of("cs/o"),
+            reads: of("r/o"),
+            read_kb: of("rKB/o"),
+            written_kb: of("wKB/o"),
+        }
+    }
+}
+
+/// A figure over the blocks.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Figure {
+    /// Median.
+    pub median: Option<f64>,
+    /// One value per block that has one, in order of the blocks.
+    pub values: Vec<f64>,
+}
+
+/// A variant compared with the base. For the base itself the ratio is 1 and there is no verdict.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RelativeFigures {
+    /// Throughput / throughput of the base, `exp(mean ln)` over paired blocks.
+    pub ratio: Option<f64>,
+    /// Lower end of the 95% interval of the ratio.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Number of paired blocks.
+    pub blocks: usize,
+    /// Two-sided p value of the sign-flip test.
+    pub p: Option<f64>,
+    /// `regression`, `improvement`, `equivalent` or `inconclusive`.
+    pub verdict: Option<String>,
+    /// Estimated further blocks until the verdict is decided; 0 when it is.
+    pub further_blocks: Option<u32>,
+    /// The comparison in plain words.
+    pub sentence: Option<String>,
+    /// The same ratio without a verdict, for throughput and each cost per operation.
+    #[serde(flatten)]
+    pub costs: Costs<Option<f64>>,
+}
+
+/// Response times of the classes of statement; `null` for a class that the step has not.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LatencyByClass {
+    /// Queries.
+    pub query: Option<LatencyFigures>,
+    /// Inserts, per statement.
+    pub insert: Option<LatencyFigures>,
+    /// Deletes, per statement.
+    pub delete: Option<LatencyFigures>,
+}
+
+/// Response times in microseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyFigures {
+    /// Number of statements.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// The slowest.
+    pub max: f64,
+    /// Share (0 to 1) of the responses in each bucket: 256us, 1ms, 4ms, 16ms, 64ms, 256ms, 1s, 4s, 16s, gt.
+    pub buckets: Vec<f64>,
+}
+
+/// A paced stream of inserts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct InsertRate {
+    /// Rows per second asked for.
+    pub target: Option<f64>,
+    /// Rows per second reached, median over the blocks.
+    pub rate: Option<f64>,
+    /// Whether at least 95% of the target was reached in every block; where it was not, queries had an easier time.
+    pub held: bool,
+}
+
+/// Sizes of all tables together in bytes, medians over the blocks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SizeFigures {
+    /// Indexes.
+    pub index: u64,
+    /// Tables.
+    pub rel: u64,
+    /// Everything.
+    pub total: u64,
+}
+
+/// Something to know; `null` means all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WarningDocument {
+    /// Name of the step.
+    pub step: Option<String>,
+    /// Number of clients of the step.
+    pub dop: Option<u32>,
+    /// Name of the variant.
+    pub variant: Option<String>,
+    /// The block.
+    pub block: Option<u32>,
+    /// Stable short name.
+    pub code: String,
+    /// A sentence.
+    pub text: String,
+}

@@ -1,0 +1,68 @@
+//! What can go wrong between the store and the reader.
+
+use std::path::PathBuf;
+
+/// Why a comparison or a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// No such experiment.
+    #[error("expected an experiment called {asked}, found {}; name one of these", listed(.known))]
+    UnknownExperiment {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// The store is empty.
+    #[error("expected an experiment in the results directory, found none; `steelyard run` makes one")]
+    NoExperiment,
+    /// `base` names no variant.
+    #[error("expected the base to be one of {}, found {asked}; name one of these", listed(.known))]
+    UnknownBase {
+        /// What was asked for.
+        asked: String,
+        /// The variants.
+        known: Vec<String>,
+    },
+    /// A margin outside (0, 1).
+    #[error("expected a margin between 0 and 1 such as 0.02 for 2%, found {asked}")]
+    BadMargin {
+        /// What was asked for.
+        asked: f64,
+    },
+    /// A stored histogram could not be read back.
+    #[error(
+        "expected an HdrHistogram (V2) for class {class} of step {step}, found bytes that are none ({detail}); the results may come from a newer steelyard"
+    )]
+    Histogram {
+        /// Name of the step.
+        step: String,
+        /// Class of statement.
+        class: String,
+        /// What the decoder said.
+        detail: String,
+    },
+    /// This binary has no page in it.
+    #[error(
+        "expected the report's page inside this binary, found it was built without the page: run `make build`"
+    )]
+    NoPage,
+    /// The report could not be written.
+    #[error("could not write the report to {}: {source}; choose a place that can be written to", .path.display())]
+    Write {
+        /// Where to.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A value could not be turned into JSON.
+    #[error("could not write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}

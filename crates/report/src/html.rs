@@ -1,0 +1,86 @@
+//! One self-contained page: the template built by `web/` with the data put in.
+
+use std::io::Write;
+use std::path::Path;
+
+use store::Store;
+
+use crate::model::Results;
+use crate::{ReportError, page};
+
+/// The page as `web/` builds it, or the stand-in of `build.rs`.
+const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
+
+/// What the data takes the place of; exactly as in `web/report.html`.
+const PLACE: &str = r#"<script type="application/json" id="steelyard-data">null</script>"#;
+
+/// Whether this binary can write reports: whether `web/` was built before it.
+pub fn has_page() -> bool {
+    TEMPLATE.contains(PLACE)
+}
+
+/// The report of an experiment as one HTML file that needs nothing else. Series are read from the store.
+///
+/// # Errors
+/// When the binary was built without the page, or the store cannot be read.
+pub fn html(store: &Store, results: &Results) -> Result<String, ReportError> {
+    filled(TEMPLATE, &serde_json::to_string(&page::page(store, results)?)?)
+}
+
+/// Writes the report to a file: first beside it, then renamed, so that a reader never sees half of one.
+///
+/// # Errors
+/// As [`html`], and when the file cannot be written.
+pub fn write_html(store: &Store, results: &Results, path: &Path) -> Result<(), ReportError> {
+    let page = html(store, results)?;
+    let failed = |source| ReportError::Write { path: path.to_owned(), source };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    // Removed again when anything fails before the rename.
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".steelyard-report");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    let mut file = builder.tempfile_in(folder).map_err(failed)?;
+    file.write_all(page.as_bytes()).map_err(failed)?;
+    file.as_file().sync_all().map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+fn filled(template: &str, json: &str) -> Result<String, ReportError> {
+    let (before, after) = template.split_once(PLACE).ok_or(ReportError::NoPage)?;
+    let tag = PLACE.trim_end_matches("null</script>");
+    Ok(format!("{before}{tag}{}</script>{after}", harmless(json)))
+}
+
+/// JSON that cannot end the script element it stands in (`</script`, `<!--`) and is one line for every reader. In JSON
+/// these characters occur only inside strings, where escapes mean the same.
+fn harmless(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_break_out() {
+        let json = serde_json::to_string("</script><script>alert(1)</script>\u{2028}<!--").unwrap();
+        let page = filled(&format!("<html>{PLACE}</html>"), &json).unwrap();
+        assert_eq!(page.matches("</script>").count(), 1);
+        assert!(!page.contains("<!--") && !page.contains('\u{2028}'));
+        let start = page.find("steelyard-data\">").unwrap() + "steelyard-data\">".len();
+        let end = page.find("</script>").unwrap();
+        let back: String = serde_json::from_str(&page[start..end]).unwrap();
+        assert_eq!(back, "</script><script>alert(1)</script>\u{2028}<!--");
+    }
+
+    #[test]
+    fn a_binary_without_the_page_says_so() {
+        let error = filled("<!-- built without the page: run `make build` -->", "{}").unwrap_err();
+        assert!(error.to_string().contains("run `make build`"), "{error}");
+    }
+}

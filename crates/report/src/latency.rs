@@ -1,0 +1,177 @@
+//! Response times: histograms of all blocks pooled, percentiles, and the buckets of published reports.
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+
+use crate::ReportError;
+
+/// The buckets of the published insert benchmark reports: name and upper bound (inclusive) in nanoseconds. A response
+/// counts once, in the first bucket it fits; `gt` takes the rest.
+pub const BUCKETS: [(&str, u64); 9] = [
+    ("256us", 256_000),
+    ("1ms", 1_000_000),
+    ("4ms", 4_000_000),
+    ("16ms", 16_000_000),
+    ("64ms", 64_000_000),
+    ("256ms", 256_000_000),
+    ("1s", 1_000_000_000),
+    ("4s", 4_000_000_000),
+    ("16s", 16_000_000_000),
+];
+
+/// Percentiles of a curve: dense where tails are looked at.
+const CURVE: [f64; 26] = [
+    0.0, 5.0, 10.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0,
+    96.0, 97.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999, 100.0,
+];
+
+/// The response times of one class of statements, of all blocks together.
+#[derive(Debug, Clone)]
+pub struct Pooled {
+    /// `query`, `insert` or `delete`.
+    pub class: String,
+    histogram: Histogram<u64>,
+}
+
+/// Response times in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Latency {
+    /// Number of statements.
+    pub count: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// The slowest.
+    pub max: f64,
+}
+
+impl Pooled {
+    /// The response times of `class` from one serialised histogram (HdrHistogram V2, nanoseconds).
+    pub(crate) fn read(
+        class: &str,
+        hdr: &[u8],
+        step: &str,
+        reader: &mut Deserializer,
+    ) -> Result<Self, ReportError> {
+        let histogram = reader.deserialize(&mut &hdr[..]).map_err(|error| ReportError::Histogram {
+            step: step.to_owned(),
+            class: class.to_owned(),
+            detail: error.to_string(),
+        })?;
+        Ok(Self { class: class.to_owned(), histogram })
+    }
+
+    /// Adds the response times of another block.
+    pub(crate) fn add(&mut self, other: &Self, step: &str) -> Result<(), ReportError> {
+        self.histogram.auto(true);
+        self.histogram.add(&other.histogram).map_err(|error| ReportError::Histogram {
+            step: step.to_owned(),
+            class: self.class.clone(),
+            detail: error.to_string(),
+        })
+    }
+
+    /// Mean, percentiles and maximum.
+    pub fn latency(&self) -> Latency {
+        let at = |percentile: f64| {
+            self.histogram.value_at_percentile(percentile).min(self.histogram.max()) as f64 / 1e3
+        };
+        Latency {
+            count: self.histogram.len(),
+            mean: self.histogram.mean() / 1e3,
+            p50: at(50.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p999: at(99.9),
+            max: self.histogram.max() as f64 / 1e3,
+        }
+    }
+
+    /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number of values carries.
+    pub fn curve(&self) -> Vec<(f64, f64)> {
+        let count = self.histogram.len() as f64;
+        CURVE
+            .into_iter()
+            .filter(|p| *p <= 99.0 || *p >= 100.0 || count * (100.0 - p) >= 100.0)
+            .map(|p| {
+                let value = self.histogram.value_at_percentile(p).min(self.histogram.max());
+                (p, value as f64 / 1e3)
+            })
+            .collect()
+    }
+
+    /// Share of the responses in each of [`BUCKETS`] and, last, over them all; 0 to 1.
+    pub fn shares(&self) -> Vec<f64> {
+        let count = self.histogram.len().max(1) as f64;
+        let mut counts = vec![0_u64; BUCKETS.len() + 1];
+        for recorded in self.histogram.iter_recorded() {
+            let value = recorded.value_iterated_to();
+            let place = BUCKETS.iter().position(|(_, bound)| {
+                // A bin of the histogram that holds the bound belongs under it.
+                self.histogram.lowest_equivalent(value) <= *bound
+            });
+            if let Some(slot) = counts.get_mut(place.unwrap_or(BUCKETS.len())) {
+                *slot += recorded.count_at_value();
+            }
+        }
+        counts.into_iter().map(|n| n as f64 / count).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::{Serializer, V2Serializer};
+
+    fn stored(values: &[u64]) -> Vec<u8> {
+        let mut histogram = Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
+        for value in values {
+            histogram.record(*value).unwrap();
+        }
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(&histogram, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn pooled(values: &[u64]) -> Pooled {
+        Pooled::read("query", &stored(values), "qr100", &mut Deserializer::new()).unwrap()
+    }
+
+    #[test]
+    fn bounds_belong_to_the_bucket_they_name() {
+        let shares = pooled(&[256_000, 260_000, 1_000_000, 16_000_000_000, 17_000_000_000]).shares();
+        assert_eq!(shares, [0.2, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 0.2]);
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn blocks_are_pooled() {
+        let mut both = pooled(&[100_000; 99]);
+        both.add(&pooled(&[5_000_000; 1]), "qr100").unwrap();
+        let latency = both.latency();
+        assert_eq!(latency.count, 100);
+        assert!((latency.p50 - 100.0).abs() < 0.1);
+        assert!((latency.p99 - 100.0).abs() < 0.1);
+        assert!((latency.max / 5000.0 - 1.0).abs() < 1e-3);
+        assert!((latency.mean / 149.0 - 1.0).abs() < 1e-3);
+        let curve = both.curve();
+        assert!(curve.windows(2).all(|pair| pair[0].1 <= pair[1].1));
+        assert!(curve.iter().all(|(p, _)| *p <= 99.0 || *p > 99.9999), "100 values carry no 99.9%");
+    }
+
+    #[test]
+    fn bytes_that_are_no_histogram() {
+        let error = Pooled::read("query", b"nonsense", "qr100", &mut Deserializer::new()).unwrap_err();
+        assert!(error.to_string().contains("class query of step qr100"), "{error}");
+    }
+}

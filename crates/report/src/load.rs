@@ -1,0 +1,313 @@
+//! From a store to [`Results`].
+
+use std::collections::{BTreeMap, HashMap};
+
+use hdrhistogram::serialization::Deserializer;
+use store::{
+    Experiment, ExperimentId, Failure, Scope, Step, StepKind, Store, TableSize, Trial, TrialState,
+    Warning,
+};
+
+use crate::ReportError;
+use crate::latency::Pooled;
+use crate::metrics::METRICS;
+use crate::model::{
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+};
+
+/// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,
+/// sizes and counters of more would take seconds to read.
+const DETAILED_STEPS: usize = 20_000;
+
+/// Which experiment of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Which<'a> {
+    /// The newest.
+    #[default]
+    Latest,
+    /// The one with this id.
+    Id(ExperimentId),
+    /// The newest of this name; when there is none and the name is a number, the one with that id.
+    Named(&'a str),
+}
+
+/// Reads an experiment: the finished steps of its finished trials.
+///
+/// # Errors
+/// When there is no such experiment, the store cannot be read, or a histogram in it is damaged.
+pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
+    let experiment = find(store, which)?;
+    let trials = store.trials(experiment.id)?;
+    let variants = store.variants(experiment.id)?;
+    let places: HashMap<_, _> =
+        variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
+    let variants = variants
+        .into_iter()
+        .map(|variant| {
+            Ok(VariantResults { settings: store.variant_settings(variant.id)?, variant })
+        })
+        .collect::<Result<Vec<_>, ReportError>>()?;
+    let mut loader = Loader {
+        store,
+        places,
+        steps: planned(&experiment, variants.len()),
+        warnings: Vec::new(),
+        reader: Deserializer::new(),
+    };
+    loader.read(experiment.id)?;
+    let warnings = loader.noted(experiment.id, &trials)?;
+    let failed = failed(&trials, &loader.places);
+    Ok(Results {
+        host: store.host_facts(experiment.id)?,
+        variants,
+        steps: loader.steps,
+        warnings,
+        failed,
+        experiment,
+    })
+}
+
+fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
+    match which {
+        Which::Latest => store.latest()?.ok_or(ReportError::NoExperiment),
+        Which::Id(id) => Ok(store.experiment(id)?),
+        Which::Named(name) => {
+            if let Some(experiment) = store.experiment_named(name)? {
+                return Ok(experiment);
+            }
+            let all = store.experiments()?;
+            let id = name.parse().ok().map(ExperimentId);
+            all.iter().find(|e| Some(e.id) == id).cloned().ok_or_else(|| {
+                let mut known: Vec<String> = all.into_iter().map(|e| e.name).collect();
+                known.sort();
+                known.dedup();
+                ReportError::UnknownExperiment { asked: name.to_owned(), known }
+            })
+        }
+    }
+}
+
+/// The steps that the plan asks for, without figures. A plan that this steelyard cannot read gives none: then the
+/// steps are those that were stored.
+fn planned(experiment: &Experiment, variants: usize) -> Vec<StepResults> {
+    let Ok(plan) = plan::Plan::parse(&experiment.plan, None, "the stored plan") else {
+        return Vec::new();
+    };
+    plan.workload
+        .dops()
+        .iter()
+        .flat_map(|dop| {
+            plan.workload.steps().iter().map(|name| StepResults {
+                name: name.clone(),
+                dop: *dop,
+                unit: String::new(),
+                variants: vec![VariantStep::default(); variants],
+            })
+        })
+        .collect()
+}
+
+/// Medians need all blocks first: what is collected per step and variant until then.
+#[derive(Default)]
+struct Gathered {
+    sizes: Vec<TableSize>,
+    counters: BTreeMap<(String, String), Vec<f64>>,
+}
+
+struct Loader<'a> {
+    store: &'a Store,
+    places: HashMap<store::VariantId, usize>,
+    steps: Vec<StepResults>,
+    warnings: Vec<Noted>,
+    reader: Deserializer,
+}
+
+impl Loader<'_> {
+    fn read(&mut self, experiment: ExperimentId) -> Result<(), ReportError> {
+        let described: HashMap<_, _> = self
+            .store
+            .steps(experiment, Scope::Results)?
+            .into_iter()
+            .map(|step| (step.id, step))
+            .collect();
+        let values = self.store.step_values(experiment, &METRICS, Scope::Results)?;
+        let detailed = values.len() <= DETAILED_STEPS;
+        if !detailed {
+            let text = format!(
+                "the experiment has {} steps: response times, sizes and counters are not shown above {DETAILED_STEPS}",
+                values.len()
+            );
+            let warning = Warning { code: "details-left-out".to_owned(), text };
+            self.warnings.push(Noted { step: None, variant: None, block: None, warning });
+        }
+        let mut index: HashMap<(String, u32), usize> = HashMap::new();
+        for (place, step) in self.steps.iter().enumerate() {
+            index.insert((step.name.clone(), step.dop), place);
+        }
+        let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
+        for row in values {
+            let (Some(variant), Some(step)) =
+                (self.places.get(&row.variant).copied(), described.get(&row.step))
+            else {
+                continue;
+            };
+            if row.kind != StepKind::Measured {
+                continue;
+            }
+            let place = *index.entry((step.name.clone(), step.dop)).or_insert_with(|| {
+                self.steps.push(StepResults {
+                    name: step.name.clone(),
+                    dop: step.dop,
+                    unit: String::new(),
+                    variants: vec![VariantStep::default(); self.places.len()],
+                });
+                self.steps.len() - 1
+            });
+            let Some(target) = self.steps.get_mut(place) else { continue };
+            if target.unit.is_empty() {
+                target.unit.clone_from(&step.unit);
+            }
+            let Some(figures) = target.variants.get_mut(variant) else { continue };
+            figures.samples.push(Sample {
+                block: row.block,
+                trial: row.trial,
+                step: row.step,
+                started_ms: step.started_ms,
+                values: row.values,
+            });
+            figures.absent.extend(step.absent.iter().cloned());
+            if detailed {
+                let gathered = gathered.entry((place, variant)).or_default();
+                detail(self.store, &mut self.reader, step, figures, gathered)?;
+            }
+        }
+        for ((step, variant), gathered) in gathered {
+            if let Some(figures) =
+                self.steps.get_mut(step).and_then(|step| step.variants.get_mut(variant))
+            {
+                settle(figures, gathered);
+            }
+        }
+        for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
+            figures.samples.sort_by_key(|sample| sample.block);
+        }
+        Ok(())
+    }
+
+    /// The warnings of the experiment and of trials that are results.
+    fn noted(
+        &mut self,
+        experiment: ExperimentId,
+        trials: &[Trial],
+    ) -> Result<Vec<Noted>, ReportError> {
+        let trials: HashMap<_, _> = trials.iter().map(|trial| (trial.id, trial)).collect();
+        let mut steps = HashMap::new();
+        for step in &self.steps {
+            for sample in step.variants.iter().flat_map(|variant| &variant.samples) {
+                steps.insert(sample.step, (step.name.clone(), step.dop));
+            }
+        }
+        let mut noted = std::mem::take(&mut self.warnings);
+        for stored in self.store.warnings(experiment)? {
+            let trial = stored.trial.and_then(|id| trials.get(&id));
+            if trial.is_some_and(|trial| trial.state != TrialState::Finished) {
+                continue;
+            }
+            noted.push(Noted {
+                step: stored.step.and_then(|id| steps.get(&id).cloned()),
+                variant: trial.and_then(|trial| self.places.get(&trial.variant).copied()),
+                block: trial.map(|trial| trial.block),
+                warning: stored.warning,
+            });
+        }
+        Ok(noted)
+    }
+}
+
+/// Reads what hangs on a single step.
+fn detail(
+    store: &Store,
+    reader: &mut Deserializer,
+    step: &Step,
+    figures: &mut VariantStep,
+    gathered: &mut Gathered,
+) -> Result<(), ReportError> {
+    for histogram in store.histograms(step.id)? {
+        if histogram.count == 0 {
+            continue;
+        }
+        let pooled = Pooled::read(&histogram.class, &histogram.hdr, &step.name, reader)?;
+        match figures.latency.iter_mut().find(|known| known.class == pooled.class) {
+            Some(known) => known.add(&pooled, &step.name)?,
+            None => figures.latency.push(pooled),
+        }
+    }
+    let sizes = store.sizes(step.id)?;
+    if !sizes.is_empty() {
+        gathered.sizes.push(TableSize {
+            table: String::new(),
+            index_bytes: sizes.iter().map(|size| size.index_bytes).sum(),
+            rel_bytes: sizes.iter().map(|size| size.rel_bytes).sum(),
+            total_bytes: sizes.iter().map(|size| size.total_bytes).sum(),
+        });
+    }
+    let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
+    for counter in store.counters(step.id)? {
+        *sums.entry((counter.view, counter.name)).or_default() += counter.value;
+    }
+    for (counter, sum) in sums {
+        gathered.counters.entry(counter).or_default().push(sum);
+    }
+    for failure in store.failures(step.id)? {
+        merge(&mut figures.failures, failure);
+    }
+    Ok(())
+}
+
+fn merge(failures: &mut Vec<Failure>, failure: Failure) {
+    let same = |known: &&mut Failure| {
+        known.class == failure.class
+            && known.sqlstate == failure.sqlstate
+            && known.retried == failure.retried
+    };
+    match failures.iter_mut().find(same) {
+        Some(known) => known.count += failure.count,
+        None => failures.push(failure),
+    }
+}
+
+fn settle(figures: &mut VariantStep, gathered: Gathered) {
+    let median = |of: fn(&TableSize) -> u64| {
+        let values: Vec<f64> = gathered.sizes.iter().map(|size| of(size) as f64).collect();
+        judge::median(&values).map(|bytes| bytes.round() as u64)
+    };
+    if let (Some(index_bytes), Some(rel_bytes), Some(total_bytes)) =
+        (median(|s| s.index_bytes), median(|s| s.rel_bytes), median(|s| s.total_bytes))
+    {
+        figures.size =
+            Some(TableSize { table: String::new(), index_bytes, rel_bytes, total_bytes });
+    }
+    figures.counters = gathered
+        .counters
+        .into_iter()
+        .filter_map(|((view, name), values)| {
+            judge::median(&values).map(|value| CounterFigure { view, name, value })
+        })
+        .collect();
+}
+
+fn failed(trials: &[Trial], places: &HashMap<store::VariantId, usize>) -> Vec<FailedTrial> {
+    trials
+        .iter()
+        .filter(|trial| trial.state != TrialState::Finished)
+        .filter_map(|trial| {
+            Some(FailedTrial {
+                variant: *places.get(&trial.variant)?,
+                block: trial.block,
+                dop: trial.dop,
+                state: trial.state.as_str(),
+                error: trial.error.clone().unwrap_or_default(),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,47 @@
+//! The metrics of a step that this room knows, by the names under which they are stored.
+
+/// Operations per second: the throughput that verdicts are about. Rows or queries, see the step's unit.
+pub(crate) const OPS: &str = "o/s";
+/// 1 when a read+write step held its insert rate (95% of the target), else 0.
+pub(crate) const HELD: &str = "insert.held";
+/// Rows inserted per second beside the queries.
+pub(crate) const INSERT_RATE: &str = "insert.rate";
+/// Rows per second that should have been inserted, over all clients.
+pub(crate) const INSERT_TARGET: &str = "insert.target";
+/// Rows deleted per second beside the queries.
+pub(crate) const DELETE_RATE: &str = "delete.rate";
+/// Share of the seconds of a step that were stalls, 0 to 1.
+pub(crate) const STALL_SHARE: &str = "stall.share";
+/// Number of stalls.
+pub(crate) const STALL_COUNT: &str = "stall.count";
+
+/// The costs per operation, in the order of the published tables.
+pub(crate) const COSTS: [&str; 7] =
+    ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o", "client.cpu/o"];
+
+/// Every metric read from a store; others are left there.
+pub const METRICS: [&str; 18] = [
+    OPS,
+    "cpu/o",
+    "cs/o",
+    "r/o",
+    "rKB/o",
+    "wKB/o",
+    "dbms.cpu/o",
+    "client.cpu/o",
+    "cpu_us/o",
+    INSERT_RATE,
+    INSERT_TARGET,
+    HELD,
+    DELETE_RATE,
+    "seconds",
+    "retries",
+    "errors",
+    STALL_COUNT,
+    STALL_SHARE,
+];
+
+/// Place of a metric in [`METRICS`].
+pub(crate) fn place(name: &str) -> Option<usize> {
+    METRICS.iter().position(|known| *known == name)
+}

@@ -1,0 +1,174 @@
+//! The results of one experiment, ready to be laid out: what was measured, and nothing about how it is shown.
+
+use std::collections::BTreeSet;
+
+use store::{Experiment, Failure, HostFact, Setting, StepId, TableSize, TrialId, Variant, Warning};
+
+use crate::latency::Pooled;
+use crate::metrics;
+
+/// An experiment with all figures of its finished trials.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// What was asked for and when.
+    pub experiment: Experiment,
+    /// The machine.
+    pub host: Vec<HostFact>,
+    /// In the order of the plan.
+    pub variants: Vec<VariantResults>,
+    /// In order of execution: per number of clients, the steps of the plan. Steps without results are there, empty.
+    pub steps: Vec<StepResults>,
+    /// What to know beside the figures.
+    pub warnings: Vec<Noted>,
+    /// Trials without results.
+    pub failed: Vec<FailedTrial>,
+}
+
+/// A variant and how its server was set.
+#[derive(Debug, Clone)]
+pub struct VariantResults {
+    /// As stored.
+    pub variant: Variant,
+    /// Settings that differ from their defaults, from its latest finished trial.
+    pub settings: Vec<Setting>,
+}
+
+/// One step at one number of clients.
+#[derive(Debug, Clone, Default)]
+pub struct StepResults {
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// What an operation is: `rows` or `queries`.
+    pub unit: String,
+    /// One per variant, in the order of [`Results::variants`].
+    pub variants: Vec<VariantStep>,
+}
+
+/// What one variant did in one step, over all blocks.
+#[derive(Debug, Clone, Default)]
+pub struct VariantStep {
+    /// One per finished trial, by block.
+    pub samples: Vec<Sample>,
+    /// Response times of all blocks together, by class of statement.
+    pub latency: Vec<Pooled>,
+    /// Sizes of all tables together at the end, in bytes: medians over the blocks.
+    pub size: Option<TableSize>,
+    /// Differences of the DBMS's counters, summed over objects: medians over the blocks.
+    pub counters: Vec<CounterFigure>,
+    /// Views that this version lacks.
+    pub absent: BTreeSet<String>,
+    /// Errors of statements, over all blocks.
+    pub failures: Vec<Failure>,
+}
+
+/// One trial's figures for a step.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// The block, from 1.
+    pub block: u32,
+    /// The trial.
+    pub trial: TrialId,
+    /// The step in the store.
+    pub step: StepId,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub started_ms: i64,
+    /// One value per entry of [`crate::METRICS`]; NaN where nothing is known.
+    pub values: Vec<f64>,
+}
+
+/// How much a counter rose during a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CounterFigure {
+    /// View, such as `pg_stat_wal`.
+    pub view: String,
+    /// Column.
+    pub name: String,
+    /// Difference over the step, summed over objects, median over the blocks.
+    pub value: f64,
+}
+
+/// A warning and what it belongs to; `None` means all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Noted {
+    /// Name and number of clients of the step.
+    pub step: Option<(String, u32)>,
+    /// Place in [`Results::variants`].
+    pub variant: Option<usize>,
+    /// The block.
+    pub block: Option<u32>,
+    /// What to know.
+    pub warning: Warning,
+}
+
+/// A trial that is no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedTrial {
+    /// Place in [`Results::variants`].
+    pub variant: usize,
+    /// The block, from 1.
+    pub block: u32,
+    /// Number of clients.
+    pub dop: u32,
+    /// `failed`, `abandoned` or `running`.
+    pub state: &'static str,
+    /// Why.
+    pub error: String,
+}
+
+impl Results {
+    /// Place of the variant with this name.
+    pub fn variant_named(&self, name: &str) -> Option<usize> {
+        self.variants.iter().position(|v| v.variant.name == name)
+    }
+
+    /// Name of a variant.
+    pub fn variant_name(&self, place: usize) -> &str {
+        self.variants.get(place).map_or("?", |v| v.variant.name.as_str())
+    }
+
+    /// How tables name a step: with the number of clients where the experiment has several.
+    pub fn step_label(&self, step: &StepResults) -> String {
+        if self.steps.iter().all(|other| other.dop == step.dop) {
+            step.name.clone()
+        } else {
+            format!("{}.{}", step.name, step.dop)
+        }
+    }
+}
+
+impl StepResults {
+    /// The figures of a variant.
+    pub fn variant(&self, place: usize) -> Option<&VariantStep> {
+        self.variants.get(place)
+    }
+
+    /// Whether this step has queries beside a paced stream of inserts.
+    pub fn is_read_write(&self) -> bool {
+        self.variants.iter().any(|v| v.median(metrics::INSERT_TARGET).is_some())
+    }
+}
+
+impl VariantStep {
+    /// The known values of a metric with their blocks.
+    pub fn values(&self, metric: &str) -> Vec<(u32, f64)> {
+        let Some(place) = metrics::place(metric) else { return Vec::new() };
+        self.samples
+            .iter()
+            .filter_map(|s| s.values.get(place).map(|value| (s.block, *value)))
+            .filter(|(_, value)| !value.is_nan())
+            .collect()
+    }
+
+    /// Median of a metric over the blocks; `None` when it is not known in any.
+    pub fn median(&self, metric: &str) -> Option<f64> {
+        let values: Vec<f64> = self.values(metric).into_iter().map(|(_, value)| value).collect();
+        judge::median(&values)
+    }
+
+    /// Whether the paced inserts fell under 95% of their target in any block.
+    pub fn rate_not_held(&self) -> bool {
+        self.values(metrics::HELD).iter().any(|(_, held)| *held < 0.5)
+    }
+}

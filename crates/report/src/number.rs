@@ -1,0 +1,153 @@
+//! Numbers as tables print them.
+
+/// What stands where nothing is known.
+pub(crate) const UNKNOWN: &str = "–";
+
+/// A figure or [`UNKNOWN`].
+pub(crate) fn or_unknown(value: Option<f64>, format: impl Fn(f64) -> String) -> String {
+    value.filter(|v| v.is_finite()).map_or_else(|| UNKNOWN.to_owned(), format)
+}
+
+/// Operations per second: whole from 100 on, three digits below.
+pub(crate) fn rate(value: f64) -> String {
+    if value.abs() >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
+}
+
+/// A relative figure: three decimals, as the published tables have it.
+pub(crate) fn relative(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+/// A cost per operation: the published tables have six decimals for the smallest figures and three for others.
+pub(crate) fn cost(value: f64) -> String {
+    if value == 0.0 {
+        "0".to_owned()
+    } else if value.abs() < 0.01 {
+        format!("{value:.6}")
+    } else if value.abs() < 1000.0 {
+        format!("{value:.3}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+/// `digits` significant digits, without an exponent.
+pub(crate) fn digits(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    let decimals = (digits - 1 - magnitude).clamp(0, 12) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// A count with the magnitudes of the published tables: 109.2B, 3.0M, 103K, 42.
+pub(crate) fn count(value: f64) -> String {
+    let size = value.abs();
+    if size >= 999_950_000.0 {
+        format!("{:.1}B", value / 1e9)
+    } else if size >= 999_500.0 {
+        format!("{:.1}M", value / 1e6)
+    } else if size >= 9_999.5 {
+        format!("{:.0}K", value / 1e3)
+    } else if size < 99.95 && value.fract() != 0.0 {
+        digits(value, 3)
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+const MB: f64 = 1_048_576.0;
+
+/// Bytes in MB, or in G from 10 GB on, as the published tables have it: 8378, 12G.
+pub(crate) fn megabytes(bytes: f64) -> String {
+    let mb = bytes / MB;
+    if mb >= 10.0 * 1024.0 {
+        format!("{:.0}G", mb / 1024.0)
+    } else if mb >= 9.95 || mb == 0.0 {
+        format!("{mb:.0}")
+    } else {
+        format!("{mb:.1}")
+    }
+}
+
+/// A response time given in microseconds.
+pub(crate) fn microseconds(value: f64) -> String {
+    if value >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
+}
+
+/// Rounded to so many significant digits, to keep exports small.
+pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    // Dividing by a power of ten gives the nearest float to the decimal; multiplying by its inverse would not.
+    let places = digits - 1 - magnitude;
+    if places >= 0 {
+        let scale = 10_f64.powi(places.min(300));
+        (value * scale).round() / scale
+    } else {
+        let scale = 10_f64.powi(-places);
+        (value / scale).round() * scale
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_as_published() {
+        for (value, text) in [
+            (1_044_000_000.0, "1.0B"),
+            (109_240_000_000.0, "109.2B"),
+            (2_999_000.0, "3.0M"),
+            (26_300_000.0, "26.3M"),
+            (103_400.0, "103K"),
+            (207_000.0, "207K"),
+            (999_600.0, "1.0M"),
+            (9_999.0, "9999"),
+            (0.0, "0"),
+            (-2_094_095.0, "-2.1M"),
+            (1.25, "1.25"),
+        ] {
+            assert_eq!(count(value), text);
+        }
+    }
+
+    #[test]
+    fn sizes_as_published() {
+        assert_eq!(megabytes(1531.0 * MB), "1531");
+        assert_eq!(megabytes(8378.4 * MB), "8378");
+        assert_eq!(megabytes(12_283.0 * MB), "12G");
+        assert_eq!(megabytes(3.25 * MB), "3.2");
+        assert_eq!(megabytes(0.0), "0");
+    }
+
+    #[test]
+    fn costs_as_published() {
+        assert_eq!(cost(0.000_780_4), "0.000780");
+        assert_eq!(cost(5.017), "5.017");
+        assert_eq!(cost(34_164.4), "34164");
+        assert_eq!(cost(0.0), "0");
+    }
+
+    #[test]
+    fn rates_and_digits() {
+        assert_eq!(rate(27_304.4), "27304");
+        assert_eq!(rate(99.96), "100");
+        assert_eq!(rate(12.345), "12.3");
+        assert_eq!(digits(0.001_234_5, 3), "0.00123");
+        assert_eq!(or_unknown(None, rate), "–");
+        assert_eq!(or_unknown(Some(f64::NAN), rate), "–");
+    }
+
+    #[test]
+    fn rounding_keeps_the_leading_digits() {
+        assert_eq!(rounded(123_456.0, 4).to_string(), "123500");
+        assert_eq!(rounded(0.000_123_456, 4).to_string(), "0.0001235");
+        assert_eq!(rounded(-2.516_28, 4).to_string(), "-2.516");
+        assert!(rounded(f64::NAN, 4).is_nan());
+    }
+}

@@ -1,0 +1,324 @@
+//! From results to the data of the page.
+
+use std::collections::BTreeMap;
+
+use store::{ExperimentState, Series, Setting, Store};
+
+use crate::ReportError;
+use crate::judged::{Judged, judge_results};
+use crate::metrics::{INSERT_TARGET, OPS};
+use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
+use crate::number::rounded;
+use crate::page_data::{
+    Number, Page, PageExperiment, PageFact, PageLatency, PagePercentiles, PageRelative, PageSeries,
+    PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
+};
+use crate::sentence::sentence;
+use crate::tables::{self, View};
+use crate::time::rfc3339;
+
+/// So many values of series go into a page at most; a browser opens that in about two seconds. Throughput of all blocks
+/// comes first, then everything of the block nearest the median of each variant, then the other blocks.
+const MAX_VALUES: usize = 3_000_000;
+
+/// Group of the series that are always shown.
+const THROUGHPUT: &str = "throughput";
+
+/// Makes the page's data. Series are read from the store step by step.
+pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError> {
+    let judged = judge_results(results, None, None)?;
+    let mut warnings: Vec<PageWarning> =
+        results.warnings.iter().map(|noted| warning(results, noted)).collect();
+    let mut gatherer = Gatherer { store, catalog: BTreeMap::new(), detail: Detail::All };
+    let total: usize = results
+        .steps
+        .iter()
+        .flat_map(|step| &step.variants)
+        .map(|variant| variant.samples.len())
+        .sum();
+    gatherer.detail = gatherer.affordable(results, total)?;
+    if gatherer.detail != Detail::All {
+        warnings.push(PageWarning {
+            step: None,
+            dop: None,
+            variant: None,
+            block: None,
+            code: "series-left-out".to_owned(),
+            text: gatherer.detail.said().to_owned(),
+        });
+    }
+    for comparison in judged.steps.iter().enumerate().flat_map(|(number, step)| {
+        step.iter().enumerate().filter_map(move |(place, c)| Some((number, place, c.as_ref()?)))
+    }) {
+        warnings.extend(judged_warnings(results, comparison));
+    }
+    let steps = results
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(number, step)| page_step(&mut gatherer, results, &judged, number, step))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Page {
+        format: 1,
+        generated: rfc3339(store::now_ms()),
+        steelyard: results.experiment.steelyard.clone(),
+        experiment: experiment(results),
+        variants: results.variants.iter().map(variant).collect(),
+        host: results
+            .host
+            .iter()
+            .map(|fact| PageFact {
+                group: fact.group.clone(),
+                name: fact.name.clone(),
+                value: fact.value.clone(),
+            })
+            .collect(),
+        steps,
+        tables: tables::all(View { results, judged: &judged, rows_are_steps: false }),
+        warnings,
+        catalog: gatherer.catalog,
+    })
+}
+
+fn experiment(results: &Results) -> PageExperiment {
+    let experiment = &results.experiment;
+    PageExperiment {
+        name: experiment.name.clone(),
+        workload: experiment.workload.clone(),
+        base: experiment.base.clone(),
+        seed: experiment.seed.to_string(),
+        blocks: experiment.blocks,
+        margin: experiment.margin,
+        started: rfc3339(experiment.created_ms),
+        finished: experiment.state == ExperimentState::Finished,
+        plan: experiment.plan.clone(),
+    }
+}
+
+fn variant(results: &crate::VariantResults) -> PageVariant {
+    let stored = &results.variant;
+    let pairs = |map: &BTreeMap<String, String>| {
+        map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+    };
+    let with_unit = |value: &str, setting: &Setting| {
+        // "8192" with the unit "8kB" is 8192 times 8 kB: PostgreSQL keeps them apart, and so does this.
+        if setting.unit.is_empty() { value.to_owned() } else { format!("{value} × {}", setting.unit) }
+    };
+    PageVariant {
+        name: stored.name.clone(),
+        dbms: stored.dbms.clone(),
+        source: stored.source.clone(),
+        version: stored.version.clone(),
+        build: pairs(&stored.build),
+        config: pairs(&stored.config),
+        settings: results
+            .settings
+            .iter()
+            .map(|setting| PageSetting {
+                name: setting.name.clone(),
+                value: with_unit(&setting.value, setting),
+                default: with_unit(&setting.boot_value, setting),
+                source: setting.source.clone(),
+            })
+            .collect(),
+    }
+}
+
+fn warning(results: &Results, noted: &Noted) -> PageWarning {
+    PageWarning {
+        step: noted.step.as_ref().map(|(name, _)| name.clone()),
+        dop: noted.step.as_ref().map(|(_, dop)| *dop),
+        variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
+        block: noted.block,
+        code: noted.warning.code.clone(),
+        text: noted.warning.text.clone(),
+    }
+}
+
+fn judged_warnings(
+    results: &Results,
+    (number, place, comparison): (usize, usize, &judge::Comparison),
+) -> Vec<PageWarning> {
+    let step = results.steps.get(number);
+    comparison
+        .warnings
+        .iter()
+        .map(|warning| PageWarning {
+            step: step.map(|step| step.name.clone()),
+            dop: step.map(|step| step.dop),
+            variant: Some(results.variant_name(place).to_owned()),
+            block: None,
+            code: warning.code().to_owned(),
+            text: warning.to_string(),
+        })
+        .collect()
+}
+
+fn page_step(
+    gatherer: &mut Gatherer<'_>,
+    results: &Results,
+    judged: &Judged,
+    number: usize,
+    step: &StepResults,
+) -> Result<PageStep, ReportError> {
+    let base = step.variant(judged.base);
+    let mut out = PageStep {
+        name: step.name.clone(),
+        dop: step.dop,
+        unit: step.unit.clone(),
+        rate_target: step.variants.iter().find_map(|v| v.median(INSERT_TARGET)).map(Number),
+        throughput: Vec::new(),
+        relative: Vec::new(),
+        latency: Vec::new(),
+        percentiles: Vec::new(),
+        trials: Vec::new(),
+    };
+    for (place, figures) in step.variants.iter().enumerate() {
+        out.throughput.push(Number(figures.median(OPS).unwrap_or(f64::NAN)));
+        if let Some(found) = judged.of(number, place) {
+            let held = !figures.rate_not_held() && !base.is_some_and(VariantStep::rate_not_held);
+            let name = results.variant_name(place);
+            out.relative.push(PageRelative {
+                variant: place,
+                ratio: rounded(found.ratio, 6),
+                low: found.low.map(|low| rounded(low, 6)),
+                high: found.high.map(|high| rounded(high, 6)),
+                blocks: found.blocks,
+                verdict: found.verdict.as_str(),
+                sentence: sentence(name, results.variant_name(judged.base), found, held),
+            });
+        }
+        for pooled in &figures.latency {
+            let l = pooled.latency();
+            out.latency.push(PageLatency {
+                variant: place,
+                class: pooled.class.clone(),
+                count: l.count,
+                mean: Number(l.mean),
+                p50: Number(l.p50),
+                p90: Number(l.p90),
+                p95: Number(l.p95),
+                p99: Number(l.p99),
+                p999: Number(l.p999),
+                max: Number(l.max),
+            });
+            out.percentiles.push(PagePercentiles {
+                variant: place,
+                class: pooled.class.clone(),
+                points: pooled.curve().into_iter().map(|(p, us)| (p, Number(us))).collect(),
+            });
+        }
+        let typical = typical(figures);
+        for sample in &figures.samples {
+            let all = Some(sample.block) == typical;
+            out.trials.push(gatherer.trial(place, &step.unit, sample, all)?);
+        }
+    }
+    Ok(out)
+}
+
+/// The block whose throughput is nearest the median.
+fn typical(figures: &VariantStep) -> Option<u32> {
+    let median = figures.median(OPS)?;
+    let distance = |value: f64| (value - median).abs();
+    figures
+        .values(OPS)
+        .into_iter()
+        .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
+        .map(|(block, _)| block)
+}
+
+/// How many of the series go into the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    All,
+    OneBlock,
+    Throughput,
+}
+
+impl Detail {
+    fn said(self) -> &'static str {
+        match self {
+            Self::All => "all series are shown",
+            Self::OneBlock => {
+                "the page would be too large with all series: those of hardware are shown for one block of each \
+                 variant, the one nearest its median; throughput is shown for all"
+            }
+            Self::Throughput => {
+                "the page would be too large with all series: only throughput is shown; the others are in the results"
+            }
+        }
+    }
+}
+
+struct Gatherer<'a> {
+    store: &'a Store,
+    catalog: BTreeMap<String, PageSeries>,
+    detail: Detail,
+}
+
+impl Gatherer<'_> {
+    /// Decides by the series of one trial per step, which stand for the others.
+    fn affordable(&self, results: &Results, trials: usize) -> Result<Detail, ReportError> {
+        let (mut all, mut one_block) = (0, 0);
+        for step in &results.steps {
+            let samples = || step.variants.iter().flat_map(|variant| &variant.samples);
+            let Some(first) = samples().next() else { continue };
+            let series = self.store.series(first.step)?;
+            let values: usize = series.iter().map(|s| s.values.len()).sum();
+            let shown = step.variants.iter().filter(|v| !v.samples.is_empty()).count();
+            all += values * samples().count();
+            one_block += values * shown;
+        }
+        Ok(if all <= MAX_VALUES || trials == 0 {
+            Detail::All
+        } else if one_block <= MAX_VALUES {
+            Detail::OneBlock
+        } else {
+            Detail::Throughput
+        })
+    }
+
+    fn trial(
+        &mut self,
+        variant: usize,
+        unit: &str,
+        sample: &Sample,
+        typical: bool,
+    ) -> Result<PageTrial, ReportError> {
+        let series = self.store.series(sample.step)?;
+        // Stalls are those of what the step is about: the queries of a read+write step, else its rows.
+        let about = if unit == "queries" { "tp.query" } else { "tp.insert" };
+        let stalls = series.iter().find(|s| s.name == about).map(stalls).unwrap_or_default();
+        let mut kept = BTreeMap::new();
+        for one in series {
+            let wanted = match self.detail {
+                Detail::All => true,
+                Detail::OneBlock => typical || one.group == THROUGHPUT,
+                Detail::Throughput => one.group == THROUGHPUT,
+            };
+            if wanted {
+                self.catalog.entry(one.name.clone()).or_insert(PageSeries {
+                    label: one.label,
+                    unit: one.unit,
+                    group: one.group,
+                });
+                kept.insert(one.name, one.values.into_iter().map(Number).collect());
+            }
+        }
+        Ok(PageTrial {
+            variant,
+            block: sample.block,
+            started: rfc3339(sample.started_ms),
+            stalls,
+            series: kept,
+        })
+    }
+}
+
+fn stalls(series: &Series) -> Vec<(usize, usize)> {
+    // The last second is rarely a whole one.
+    let whole = series.values.len().saturating_sub(1);
+    let seconds = series.values.get(..whole).unwrap_or_default();
+    judge::stalls(seconds).spans.into_iter().map(|span| (span.from, span.to)).collect()
+}

@@ -1,0 +1,168 @@
+//! The shape of the data in the HTML page; `web/src/data.ts` is its other side.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use crate::number::rounded;
+use crate::table::Table;
+
+/// Everything the page shows.
+#[derive(Debug, Clone, Serialize)]
+pub struct Page {
+    pub(crate) format: u32,
+    pub(crate) generated: String,
+    pub(crate) steelyard: String,
+    pub(crate) experiment: PageExperiment,
+    pub(crate) variants: Vec<PageVariant>,
+    pub(crate) host: Vec<PageFact>,
+    pub(crate) steps: Vec<PageStep>,
+    pub(crate) tables: Vec<Table>,
+    pub(crate) warnings: Vec<PageWarning>,
+    pub(crate) catalog: BTreeMap<String, PageSeries>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageExperiment {
+    pub(crate) name: String,
+    pub(crate) workload: String,
+    pub(crate) base: String,
+    /// Text, because JavaScript's numbers do not hold 64 bits.
+    pub(crate) seed: String,
+    pub(crate) blocks: u32,
+    pub(crate) margin: f64,
+    pub(crate) started: String,
+    pub(crate) finished: bool,
+    pub(crate) plan: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageVariant {
+    pub(crate) name: String,
+    pub(crate) dbms: String,
+    pub(crate) source: String,
+    pub(crate) version: String,
+    pub(crate) build: Vec<(String, String)>,
+    pub(crate) config: Vec<(String, String)>,
+    pub(crate) settings: Vec<PageSetting>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageSetting {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) default: String,
+    pub(crate) source: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageFact {
+    pub(crate) group: String,
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageStep {
+    pub(crate) name: String,
+    pub(crate) dop: u32,
+    pub(crate) unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rate_target: Option<Number>,
+    pub(crate) throughput: Vec<Number>,
+    pub(crate) relative: Vec<PageRelative>,
+    pub(crate) latency: Vec<PageLatency>,
+    pub(crate) percentiles: Vec<PagePercentiles>,
+    pub(crate) trials: Vec<PageTrial>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageRelative {
+    pub(crate) variant: usize,
+    pub(crate) ratio: f64,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+    pub(crate) blocks: usize,
+    pub(crate) verdict: &'static str,
+    pub(crate) sentence: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageLatency {
+    pub(crate) variant: usize,
+    pub(crate) class: String,
+    pub(crate) count: u64,
+    pub(crate) mean: Number,
+    pub(crate) p50: Number,
+    pub(crate) p90: Number,
+    pub(crate) p95: Number,
+    pub(crate) p99: Number,
+    pub(crate) p999: Number,
+    pub(crate) max: Number,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PagePercentiles {
+    pub(crate) variant: usize,
+    pub(crate) class: String,
+    pub(crate) points: Vec<(f64, Number)>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageTrial {
+    pub(crate) variant: usize,
+    pub(crate) block: u32,
+    pub(crate) started: String,
+    pub(crate) stalls: Vec<(usize, usize)>,
+    pub(crate) series: BTreeMap<String, Vec<Number>>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageWarning {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dop: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) variant: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) block: Option<u32>,
+    pub(crate) code: String,
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct PageSeries {
+    pub(crate) label: String,
+    pub(crate) unit: String,
+    pub(crate) group: String,
+}
+
+/// A number written short: four significant digits, no `.0`, `null` when it is not known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Number(pub(crate) f64);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = rounded(self.0, 4);
+        if !value.is_finite() {
+            serializer.serialize_none()
+        } else if value.fract() == 0.0 && value.abs() < 9e15 {
+            serializer.serialize_i64(value as i64)
+        } else {
+            serializer.serialize_f64(value)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Number;
+
+    #[test]
+    fn numbers_are_short() {
+        let numbers = [1234.567, 100.0, 0.000_123_456, f64::NAN, -98_765.4, 0.1 + 0.2].map(Number);
+        let json = serde_json::to_string(&numbers).unwrap();
+        assert_eq!(json, "[1235,100,0.0001235,null,-98770,0.3]");
+    }
+}

@@ -1,0 +1,153 @@
+//! A table, already formatted, without a decision about the medium.
+
+use serde::{Deserialize, Serialize};
+
+/// What a table is about; the page groups by it and `compare` can be asked for some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// Throughput as it was measured.
+    Absolute,
+    /// Throughput as a fraction of the base's, and verdicts.
+    Relative,
+    /// What was asked of paced streams and what they reached.
+    Rates,
+    /// Response times.
+    Latency,
+    /// Costs per operation.
+    Hardware,
+    /// Sizes of tables and indexes.
+    Size,
+    /// The DBMS's own counters.
+    Counters,
+    /// Stalls, failures, warnings.
+    Other,
+}
+
+/// How a row stands out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RowKind {
+    /// The base.
+    Base,
+    /// At least one regression and no improvement.
+    Regression,
+    /// At least one improvement and no regression.
+    Improvement,
+    /// A figure in it is in doubt.
+    Marked,
+}
+
+/// A row: its label and one cell per further column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// First cell.
+    pub label: String,
+    /// The other cells.
+    pub cells: Vec<String>,
+    /// How it stands out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<RowKind>,
+}
+
+/// A table of texts.
+///
+/// Tables of the same `title` and `step` following each other are parts of one (absolute, then relative): in text they
+/// share the title and the legend.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// Stable and unique in a report, such as `hardware.l.i0.absolute`.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// The step it belongs to, if to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// Which part of the title this is: `absolute`, `relative to first result`; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
+    /// Remarks about single figures.
+    #[serde(default, rename = "note", skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What the columns mean.
+    pub legend: Vec<String>,
+    /// Headings; the first is that of the labels.
+    pub columns: Vec<String>,
+    /// In order.
+    pub rows: Vec<Row>,
+    /// What it is about.
+    pub section: Section,
+}
+
+impl Row {
+    /// A row that does not stand out.
+    pub(crate) fn new(label: impl Into<String>, cells: Vec<String>) -> Self {
+        Self { label: label.into(), cells, kind: None }
+    }
+
+    /// The same row standing out.
+    pub(crate) fn of_kind(self, kind: Option<RowKind>) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+impl Table {
+    /// A table without rows, to be filled.
+    pub(crate) fn new(section: Section, id: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            title: title.into(),
+            step: None,
+            part: String::new(),
+            notes: Vec::new(),
+            legend: Vec::new(),
+            columns: Vec::new(),
+            rows: Vec::new(),
+            section,
+        }
+    }
+
+    /// Whether `other` is a part of the same table.
+    pub(crate) fn continues(&self, other: &Self) -> bool {
+        !self.part.is_empty() && self.title == other.title && self.step == other.step
+    }
+
+    /// Rows and columns exchanged; kinds of rows are lost.
+    pub(crate) fn transposed(&self, corner: &str) -> Self {
+        let heads = self.columns.iter().skip(1);
+        let rows = heads
+            .enumerate()
+            .map(|(place, head)| {
+                let cells = self
+                    .rows
+                    .iter()
+                    .map(|row| row.cells.get(place).cloned().unwrap_or_default())
+                    .collect();
+                Row::new(head.clone(), cells)
+            })
+            .collect();
+        let columns = std::iter::once(corner.to_owned())
+            .chain(self.rows.iter().map(|row| row.label.clone()))
+            .collect();
+        Self { columns, rows, ..self.clone() }
+    }
+
+    /// The cells of a row, label first.
+    pub(crate) fn line<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a str> {
+        std::iter::once(row.label.as_str()).chain(row.cells.iter().map(String::as_str))
+    }
+
+    /// Whether a column holds figures, which are set flush right.
+    pub(crate) fn is_numeric(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| self.line(row).nth(column)).peekable();
+        column > 0
+            && cells.peek().is_some()
+            && cells.all(|cell| {
+                let digits = cell.trim_start_matches(['-', '−', '+', '*']);
+                cell.is_empty()
+                    || cell == crate::number::UNKNOWN
+                    || cell == "nonzero"
+                    || (digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.contains(' '))
+            })
+    }
+}

@@ -1,0 +1,95 @@
+//! The tables of a comparison, one kind per file.
+
+mod counters;
+mod hardware;
+mod latency;
+mod other;
+mod rates;
+mod sizes;
+mod throughput;
+mod verdicts;
+
+use crate::judged::Judged;
+use crate::model::{Results, VariantStep};
+use crate::number::UNKNOWN;
+use crate::table::{RowKind, Table};
+
+/// Heading of the column of labels where rows are variants.
+pub(crate) const VARIANT: &str = "version";
+
+/// What the tables are made from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) results: &'a Results,
+    pub(crate) judged: &'a Judged,
+    pub(crate) rows_are_steps: bool,
+}
+
+/// All tables that apply, in the order in which they are read.
+pub(crate) fn all(view: View<'_>) -> Vec<Table> {
+    let mut tables = throughput::tables(view);
+    tables.extend(verdicts::table(view));
+    tables.extend(rates::tables(view));
+    tables.extend(hardware::tables(view));
+    tables.extend(latency::tables(view));
+    tables.extend(sizes::tables(view));
+    tables.extend(counters::tables(view));
+    tables.extend(other::tables(view));
+    tables
+}
+
+impl<'a> View<'a> {
+    /// Variants in the order of rows: base first.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        self.judged.order(self.results)
+    }
+
+    /// Name and figures of the variants of a step, base first.
+    pub(crate) fn variants(&self, step: usize) -> Vec<(usize, &'a str, &'a VariantStep)> {
+        let Some(step) = self.results.steps.get(step) else { return Vec::new() };
+        let variant = |place| Some((place, self.results.variant_name(place), step.variant(place)?));
+        self.order().into_iter().filter_map(variant).collect()
+    }
+
+    /// The kind of a base's row.
+    pub(crate) fn kind(&self, variant: usize) -> Option<RowKind> {
+        (variant == self.judged.base).then_some(RowKind::Base)
+    }
+
+    /// `medians over 6 blocks`, or what there is.
+    pub(crate) fn blocks(&self) -> String {
+        let counts = || {
+            let variants = self.results.steps.iter().flat_map(|step| &step.variants);
+            variants.map(|variant| variant.samples.len()).filter(|count| *count > 0)
+        };
+        match (counts().min(), counts().max()) {
+            (Some(1), Some(1)) => "one block".to_owned(),
+            (Some(low), Some(high)) if low == high => format!("medians over {low} blocks"),
+            (Some(low), Some(high)) => format!("medians over {low} to {high} blocks"),
+            _ => "no finished block".to_owned(),
+        }
+    }
+
+    /// How the line over relative values reads.
+    pub(crate) fn relative_part(&self) -> String {
+        "relative to first result".to_owned()
+    }
+
+    /// What a relative value is.
+    pub(crate) fn relative_legend(&self) -> String {
+        format!(
+            "relative: value of the version / value of {}, geometric mean over paired blocks",
+            self.results.variant_name(self.judged.base)
+        )
+    }
+}
+
+/// Whether any cell of the rows says something.
+pub(crate) fn says_something(table: &Table) -> bool {
+    table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell != UNKNOWN && !cell.is_empty())
+}
+
+/// A list of headings.
+pub(crate) fn columns<'a>(first: &'a str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    std::iter::once(first).chain(others).map(str::to_owned).collect()
+}

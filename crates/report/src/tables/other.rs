@@ -1,0 +1,124 @@
+//! Stalls, failures and warnings.
+
+use super::{VARIANT, View, columns};
+use crate::metrics::{STALL_COUNT, STALL_SHARE};
+use crate::model::Noted;
+use crate::number::{UNKNOWN, or_unknown};
+use crate::table::{Row, RowKind, Section, Table};
+
+pub(super) fn tables(view: View<'_>) -> Vec<Table> {
+    [stalls(view), failures(view), trials(view), warnings(view)].into_iter().flatten().collect()
+}
+
+fn stalls(view: View<'_>) -> Option<Table> {
+    let mut table = Table::new(Section::Other, "stalls", "Stalls");
+    table.legend = vec![format!(
+        "percentage of the seconds of a step with throughput under a quarter of its median: {}",
+        view.blocks()
+    )];
+    table.columns = std::iter::once(VARIANT.to_owned())
+        .chain(view.results.steps.iter().map(|step| view.results.step_label(step)))
+        .collect();
+    let mut any = false;
+    for place in view.order() {
+        let cells = view.results.steps.iter().map(|step| {
+            let figures = step.variant(place);
+            any |= figures
+                .is_some_and(|f| f.values(STALL_COUNT).iter().any(|(_, count)| *count > 0.0));
+            let share = figures.and_then(|f| f.median(STALL_SHARE));
+            or_unknown(share, |share| format!("{:.1}", share * 100.0))
+        });
+        let row = Row::new(view.results.variant_name(place), cells.collect());
+        table.rows.push(row.of_kind(view.kind(place)));
+    }
+    let table = if view.rows_are_steps { table.transposed("step") } else { table };
+    any.then_some(table)
+}
+
+fn failures(view: View<'_>) -> Option<Table> {
+    let mut table = Table::new(Section::Other, "failures", "Failed statements");
+    table.legend = vec![
+        "all blocks together; state: SQLSTATE of the server; retried: tried again, not lost".to_owned(),
+    ];
+    table.columns =
+        columns("step", ["version", "class", "state", "count", "retried", "first message"]);
+    for (number, step) in view.results.steps.iter().enumerate() {
+        for (_, name, figures) in view.variants(number) {
+            for failure in &figures.failures {
+                let state =
+                    if failure.sqlstate.is_empty() { UNKNOWN } else { failure.sqlstate.as_str() };
+                let cells = vec![
+                    name.to_owned(),
+                    failure.class.clone(),
+                    state.to_owned(),
+                    failure.count.to_string(),
+                    if failure.retried { "yes" } else { "no" }.to_owned(),
+                    one_line(&failure.message),
+                ];
+                let row = Row::new(view.results.step_label(step), cells);
+                table.rows.push(row.of_kind(Some(RowKind::Marked)));
+            }
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn trials(view: View<'_>) -> Option<Table> {
+    let mut table = Table::new(Section::Other, "trials", "Trials without results");
+    table.legend = vec!["none of their steps count".to_owned()];
+    table.columns = columns(VARIANT, ["block", "clients", "state", "reason"]);
+    table.rows = view
+        .results
+        .failed
+        .iter()
+        .map(|trial| {
+            let cells = vec![
+                trial.block.to_string(),
+                trial.dop.to_string(),
+                trial.state.to_owned(),
+                one_line(&trial.error),
+            ];
+            Row::new(view.results.variant_name(trial.variant), cells).of_kind(Some(RowKind::Marked))
+        })
+        .collect();
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn warnings(view: View<'_>) -> Option<Table> {
+    let mut table = Table::new(Section::Other, "warnings", "Warnings");
+    table.legend = vec!["what to know beside the figures they touch".to_owned()];
+    table.columns = columns("warning", ["step", "version", "blocks", "text"]);
+    // The same warning of several blocks is one line.
+    let mut grouped: Vec<(&Noted, Vec<u32>)> = Vec::new();
+    for noted in &view.results.warnings {
+        let same = |(first, _): &&mut (&Noted, Vec<u32>)| {
+            first.step == noted.step
+                && first.variant == noted.variant
+                && first.warning.code == noted.warning.code
+        };
+        match grouped.iter_mut().find(same) {
+            Some((_, blocks)) => blocks.extend(noted.block),
+            None => grouped.push((noted, noted.block.into_iter().collect())),
+        }
+    }
+    for (noted, mut blocks) in grouped {
+        blocks.sort_unstable();
+        blocks.dedup();
+        let blocks: Vec<String> = blocks.iter().map(u32::to_string).collect();
+        let step = noted.step.as_ref().and_then(|(name, dop)| {
+            view.results.steps.iter().find(|step| step.name == *name && step.dop == *dop)
+        });
+        let cells = vec![
+            step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
+            noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),
+            if blocks.is_empty() { "all".to_owned() } else { blocks.join(" ") },
+            one_line(&noted.warning.text),
+        ];
+        table.rows.push(Row::new(noted.warning.code.clone(), cells));
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,37 @@
+//! Sizes of tables and indexes at the end of each step.
+
+use super::{VARIANT, View, columns, says_something};
+use crate::number::{or_unknown, megabytes};
+use crate::table::{Row, Section, Table};
+
+pub(super) fn tables(view: View<'_>) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for (number, step) in view.results.steps.iter().enumerate() {
+        let label = view.results.step_label(step);
+        let mut table = Table::new(
+            Section::Size,
+            format!("size.{label}"),
+            format!("Table and index sizes: at the end of {label}"),
+        );
+        table.step = Some(label);
+        table.legend = vec![
+            format!("all sizes are in MB unless indicated with G (for GB); {}", view.blocks()),
+            "index is value from pg_indexes_size".to_owned(),
+            "rel is value from pg_relation_size".to_owned(),
+            "total is value from pg_total_relation_size".to_owned(),
+        ];
+        table.columns = columns(VARIANT, ["index", "rel", "total"]);
+        for (place, name, figures) in view.variants(number) {
+            let size = figures.size.as_ref();
+            let cells = [
+                size.map(|s| s.index_bytes as f64),
+                size.map(|s| s.rel_bytes as f64),
+                size.map(|s| s.total_bytes as f64),
+            ];
+            let cells = cells.into_iter().map(|bytes| or_unknown(bytes, megabytes)).collect();
+            table.rows.push(Row::new(name, cells).of_kind(view.kind(place)));
+        }
+        tables.extend(Some(table).filter(says_something));
+    }
+    tables
+}

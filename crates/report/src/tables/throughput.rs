@@ -1,0 +1,94 @@
+//! Throughput, absolute and relative: the first tables anyone reads.
+
+use super::{VARIANT, View, says_something};
+use crate::metrics::OPS;
+use crate::model::VariantStep;
+use crate::number::{or_unknown, rate, relative};
+use crate::table::{Row, RowKind, Section, Table};
+use judge::Verdict;
+
+/// The note under every table with a marked figure.
+pub(crate) const NOT_HELD: &str =
+    "* the insert rate was not held (under 95% of its target): queries had an easier time than was asked for";
+
+pub(super) fn tables(view: View<'_>) -> Vec<Table> {
+    let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
+    absolute.part = "absolute".to_owned();
+    absolute.legend = vec![
+        format!("operations/s ({}): {}", units(view), view.blocks()),
+        view.relative_legend(),
+    ];
+    absolute.columns = std::iter::once(VARIANT.to_owned())
+        .chain(view.results.steps.iter().map(|step| view.results.step_label(step)))
+        .collect();
+    let mut relative_table = Table {
+        section: Section::Relative,
+        id: "throughput.relative".to_owned(),
+        part: view.relative_part(),
+        ..absolute.clone()
+    };
+    for place in view.order() {
+        let label = view.results.variant_name(place);
+        let cells = (0..view.results.steps.len()).map(|step| absolute_cell(view, step, place)).collect();
+        absolute.rows.push(Row::new(label, cells).of_kind(view.kind(place)));
+        if place != view.judged.base {
+            let cells =
+                (0..view.results.steps.len()).map(|step| relative_cell(view, step, place)).collect();
+            relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, place)));
+        }
+    }
+    let mut tables = vec![absolute, relative_table];
+    tables.retain(says_something);
+    for table in &mut tables {
+        if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ends_with('*')) {
+            table.notes.push(NOT_HELD.to_owned());
+        }
+        if view.rows_are_steps {
+            *table = table.transposed("step");
+        }
+    }
+    tables
+}
+
+fn units(view: View<'_>) -> String {
+    let mut units: Vec<&str> = Vec::new();
+    for step in &view.results.steps {
+        if !step.unit.is_empty() && !units.contains(&step.unit.as_str()) {
+            units.push(&step.unit);
+        }
+    }
+    units.join(" or ")
+}
+
+fn mark(step: &VariantStep) -> &'static str {
+    if step.rate_not_held() { "*" } else { "" }
+}
+
+fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
+    let figures = view.results.steps.get(step).and_then(|step| step.variant(place));
+    figures.map_or_else(String::new, |figures| {
+        or_unknown(figures.median(OPS), |value| format!("{}{}", rate(value), mark(figures)))
+    })
+}
+
+fn relative_cell(view: View<'_>, step: usize, place: usize) -> String {
+    let figures = |place| view.results.steps.get(step).and_then(|step| step.variant(place));
+    let held = [figures(place), figures(view.judged.base)]
+        .into_iter()
+        .flatten()
+        .all(|figures| !figures.rate_not_held());
+    let ratio = view.judged.of(step, place).map(|comparison| comparison.ratio);
+    or_unknown(ratio, |ratio| format!("{}{}", relative(ratio), if held { "" } else { "*" }))
+}
+
+fn kind(view: View<'_>, place: usize) -> Option<RowKind> {
+    let has = |verdict| {
+        (0..view.results.steps.len())
+            .any(|step| view.judged.of(step, place).is_some_and(|c| c.verdict == verdict))
+    };
+    match (has(Verdict::Regression), has(Verdict::Improvement)) {
+        (true, false) => Some(RowKind::Regression),
+        (false, true) => Some(RowKind::Improvement),
+        _ => None,
+    }
+}

@@ -1,0 +1,220 @@
+//! From a store to printed comparisons.
+
+mod common;
+
+use common::{Lab, golden, plan, record, rich};
+use report::{CompareOptions, Format, Rows, Section, compare};
+
+const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];
+const STEPS: [&str; 4] = ["l.i0", "l.x", "l.i1", "qr100"];
+
+fn rich_lab() -> Lab {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 6, &[1]), 6);
+    // l.x is in the plan and was never reached.
+    lab.run(&["l.i0", "l.i1", "qr100"], 6, 1, &rich);
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    lab
+}
+
+#[test]
+fn text_and_markdown_and_csv_stay_as_they_are() {
+    let lab = rich_lab();
+    let options = CompareOptions {
+        sections: Some(
+            [
+                Section::Absolute,
+                Section::Relative,
+                Section::Rates,
+                Section::Latency,
+                Section::Hardware,
+                Section::Size,
+                Section::Counters,
+                Section::Other,
+            ]
+            .to_vec(),
+        ),
+        ..CompareOptions::default()
+    };
+    let found = compare(&lab.results(), &options).unwrap();
+    golden("compare.txt", &found.render(Format::Text).unwrap());
+    golden("compare.md", &found.render(Format::Markdown).unwrap());
+    let short = CompareOptions {
+        sections: Some(vec![Section::Absolute, Section::Relative]),
+        rows: Rows::Steps,
+        ..CompareOptions::default()
+    };
+    let found = compare(&lab.results(), &short).unwrap();
+    golden("steps.txt", &found.render(Format::Text).unwrap());
+    golden("steps.csv", &found.render(Format::Csv).unwrap());
+}
+
+#[test]
+fn json_stays_as_it_is_and_reads_back() {
+    let found = rich_lab().compare();
+    let json = found.render(Format::Json).unwrap();
+    golden("compare.json", &json);
+    let back: report::Document = serde_json::from_str(&json).unwrap();
+    assert_eq!(back, found.document);
+}
+
+#[test]
+fn every_step_of_the_plan_with_every_variant_and_every_key() {
+    let lab = rich_lab();
+    let json: serde_json::Value =
+        serde_json::from_str(&lab.compare().render(Format::Json).unwrap()).unwrap();
+    let steps = json["steps"].as_array().unwrap();
+    let names: Vec<_> = steps.iter().map(|step| step["name"].as_str().unwrap()).collect();
+    assert_eq!(names, STEPS);
+    for step in steps {
+        let variants = step["variants"].as_array().unwrap();
+        assert_eq!(variants.len(), VARIANTS.len());
+        for variant in variants {
+            for metric in ["o/s", "cpu/o", "dbms.cpu/o", "client.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o"] {
+                let absolute = variant["absolute"][metric].as_object().unwrap();
+                assert!(absolute.contains_key("median") && absolute.contains_key("values"));
+                assert!(variant["relative"].as_object().unwrap().contains_key(metric));
+            }
+            for key in ["ratio", "low", "high", "p", "verdict", "further_blocks", "sentence"] {
+                assert!(variant["relative"].as_object().unwrap().contains_key(key), "{key}");
+            }
+        }
+    }
+    assert!(steps[1]["variants"][0]["absolute"]["o/s"]["median"].is_null(), "l.x was never reached");
+    assert!(steps[0]["variants"][2]["absolute"]["cpu/o"]["median"].is_null());
+}
+
+#[test]
+fn verdicts_and_marks() {
+    let found = rich_lab().compare();
+    let relative = |step: usize, variant: usize| &found.document.steps[step].variants[variant].relative;
+    assert_eq!(relative(0, 1).verdict.as_deref(), Some("regression"));
+    assert!((relative(0, 1).ratio.unwrap() - 0.934).abs() < 0.003);
+    assert_eq!(relative(0, 0).ratio, Some(1.0));
+    assert_eq!(relative(0, 0).verdict, None);
+    assert!(relative(3, 2).sentence.as_ref().unwrap().ends_with("regression; insert rate not held"));
+    assert_eq!(found.regressions().len(), 6);
+    let rate = found.document.steps[3].variants[2].insert_rate.as_ref().unwrap();
+    assert!(!rate.held);
+    assert_eq!(found.document.steps[0].variants[2].insert_rate, None);
+    assert_eq!(found.document.steps[3].variants[2].failures, 18);
+}
+
+#[test]
+fn only_finished_trials_count() {
+    let steps = ["l.i0"];
+    let two = ["pg13.7", "pg14.3"];
+    let lab = Lab::new(&two, &plan(&two, &steps, 7, &[1]), 7);
+    lab.run(&steps, 6, 1, &|name, place, block| record(name, 1000.0 - 100.0 * place as f64 + f64::from(block)));
+    let failed = lab.begin(1, 7, 1);
+    lab.store.record_step(failed, &record("l.i0", 5.0)).unwrap();
+    lab.store.fail_trial(failed, "server died:\nsignal 9").unwrap();
+    let running = lab.begin(0, 7, 1);
+    lab.store.record_step(running, &record("l.i0", 5.0)).unwrap();
+
+    let found = lab.compare();
+    assert_eq!(found.document.steps[0].variants[1].absolute.ops.values.len(), 6);
+    assert!(!found.document.finished);
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("server died: signal 9"), "{text}");
+    assert!(text.contains("running"), "{text}");
+}
+
+#[test]
+fn blocks_are_paired_by_number() {
+    let steps = ["l.i0"];
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &steps, 6, &[1]), 6);
+    for block in 1..=6 {
+        for place in [0, 1] {
+            // The base lost block 2, the variant block 5; the machine doubles its speed with every block.
+            if (place, block) == (0, 2) || (place, block) == (1, 5) {
+                continue;
+            }
+            let trial = lab.begin(place, block, 1);
+            let speed = 100.0 * 2.0_f64.powi(block as i32) * [1.0, 0.9][place];
+            lab.store.record_step(trial, &record("l.i0", speed)).unwrap();
+            lab.store.finish_trial(trial).unwrap();
+        }
+    }
+    let relative = &lab.compare().document.steps[0].variants[1].relative;
+    assert_eq!(relative.blocks, 4);
+    assert!((relative.ratio.unwrap() - 0.9).abs() < 1e-12);
+    assert_eq!(relative.verdict.as_deref(), Some("regression"));
+}
+
+#[test]
+fn one_block_is_said_loudly() {
+    let steps = ["l.i0"];
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &steps, 1, &[1]), 1);
+    lab.run(&steps, 1, 1, &|name, place, _| record(name, [100.0, 50.0][place]));
+    let found = lab.compare();
+    let variant = &found.document.steps[0].variants[1];
+    assert_eq!(variant.relative.verdict.as_deref(), Some("inconclusive"));
+    assert_eq!((variant.relative.low, variant.relative.high), (None, None));
+    assert!(variant.warnings[0].starts_with("too few blocks: 1"), "{:?}", variant.warnings);
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("! too few blocks: 1"), "{text}");
+    assert!(text.contains("b is 50.0% slower than a (1 block: no interval): inconclusive"), "{text}");
+}
+
+#[test]
+fn several_numbers_of_clients_are_told_apart() {
+    let steps = ["l.i0", "qr100"];
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &steps, 2, &[4, 1]), 2);
+    for dop in [1, 4] {
+        lab.run(&steps, 2, dop, &|name, _, _| record(name, 1000.0 * f64::from(dop)));
+    }
+    let results = lab.results();
+    let order: Vec<_> = results.steps.iter().map(|step| (step.name.as_str(), step.dop)).collect();
+    assert_eq!(order, [("l.i0", 4), ("qr100", 4), ("l.i0", 1), ("qr100", 1)]);
+    let found = compare(&results, &CompareOptions::default()).unwrap();
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("version  l.i0.4  qr100.4  l.i0.1  qr100.1\n"), "{text}");
+}
+
+#[test]
+fn another_base_and_margin() {
+    let lab = rich_lab();
+    let results = lab.results();
+    let options = CompareOptions {
+        base: Some("pg14.3".to_owned()),
+        margin: Some(0.5),
+        ..CompareOptions::default()
+    };
+    let found = compare(&results, &options).unwrap();
+    let first = &found.document.steps[0].variants[0].relative;
+    assert!((first.ratio.unwrap() - 1.0 / 0.934).abs() < 0.003);
+    assert_eq!(first.verdict.as_deref(), Some("equivalent"));
+    assert_eq!(found.tables[0].rows[0].label, "pg14.3", "the base comes first");
+
+    let wrong = CompareOptions { base: Some("pg99".to_owned()), ..CompareOptions::default() };
+    let error = compare(&results, &wrong).unwrap_err().to_string();
+    assert!(error.contains("pg13.7, pg14.3, pg15.0") && error.contains("pg99"), "{error}");
+    let wrong = CompareOptions { margin: Some(2.0), ..CompareOptions::default() };
+    assert!(compare(&results, &wrong).is_err());
+}
+
+#[test]
+fn which_experiment() {
+    let lab = rich_lab();
+    assert!(report::load(&lab.store, report::Which::Named("load-regression")).is_ok());
+    assert!(report::load(&lab.store, report::Which::Named("1")).is_ok());
+    let error = report::load(&lab.store, report::Which::Named("loading")).unwrap_err().to_string();
+    assert!(error.contains("loading") && error.contains("load-regression"), "{error}");
+    let empty = tempfile::tempdir().unwrap();
+    let store = store::Store::open(empty.path()).unwrap();
+    let error = report::load(&store, report::Which::Latest).unwrap_err().to_string();
+    assert!(error.contains("steelyard run"), "{error}");
+}
+
+#[test]
+fn an_experiment_without_any_result() {
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
+    let found = lab.compare();
+    assert_eq!(found.document.steps.len(), 1);
+    assert_eq!(found.document.steps[0].variants[1].relative.ratio, None);
+    assert!(found.shown().is_empty());
+}

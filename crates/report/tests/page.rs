@@ -1,0 +1,130 @@
+//! The HTML page: its data, and that it is written whole.
+
+mod common;
+
+use common::{Lab, plan, record, rich, series};
+
+const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];
+const STEPS: [&str; 3] = ["l.i0", "l.i1", "qr100"];
+
+fn data(html: &str) -> serde_json::Value {
+    let tag = r#"<script type="application/json" id="steelyard-data">"#;
+    let start = html.find(tag).expect("the data's element") + tag.len();
+    let end = start + html[start..].find("</script>").expect("its end");
+    serde_json::from_str(&html[start..end]).expect("valid JSON")
+}
+
+#[test]
+fn the_page_holds_everything() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 2, &[1]), 2);
+    lab.run(&STEPS, 2, 1, &rich);
+    let results = lab.results();
+    if !report::has_page() {
+        let error = report::html(&lab.store, &results).unwrap_err().to_string();
+        assert!(error.contains("make build"), "{error}");
+        println!("skipped: built without the page, run `make build` first");
+        return;
+    }
+    let page = data(&report::html(&lab.store, &results).unwrap());
+    assert_eq!(page["format"], 1);
+    assert_eq!(page["experiment"]["seed"], "42");
+    assert_eq!(page["experiment"]["started"], "2022-06-28T16:00:00Z");
+    assert_eq!(page["variants"][1]["settings"][0]["value"], "131072 × 8kB");
+    assert_eq!(page["host"][0]["value"], "Example <CPU> 8");
+    let step = &page["steps"][2];
+    assert_eq!((step["name"].as_str(), step["unit"].as_str()), (Some("qr100"), Some("queries")));
+    assert_eq!(step["rate_target"], 100);
+    assert_eq!(step["throughput"].as_array().unwrap().len(), 3);
+    let verdicts: Vec<_> =
+        step["relative"].as_array().unwrap().iter().map(|r| r["variant"].as_u64().unwrap()).collect();
+    assert_eq!(verdicts, [1, 2], "every variant but the base");
+    assert_eq!(step["latency"].as_array().unwrap().len(), 6, "two classes, three variants");
+    let points = step["percentiles"][0]["points"].as_array().unwrap();
+    assert_eq!(points.last().unwrap()[0], 100.0);
+    assert_eq!(step["trials"].as_array().unwrap().len(), 6);
+    let trial = &page["steps"][0]["trials"][2];
+    assert_eq!((trial["variant"].as_u64(), trial["block"].as_u64()), (Some(1), Some(1)));
+    assert_eq!(trial["stalls"], serde_json::json!([[4, 5]]));
+    assert_eq!(trial["series"]["cpu.us"][0], 41.24);
+    assert_eq!(page["catalog"]["cpu.us"]["group"], "cpu");
+    let ids: Vec<_> = page["tables"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap()).collect();
+    for id in ["throughput.absolute", "throughput.relative", "verdicts", "hardware.l.i0.absolute", "size.l.i0"] {
+        assert!(ids.contains(&id), "{id} in {ids:?}");
+    }
+    let codes: Vec<_> =
+        page["warnings"].as_array().unwrap().iter().map(|w| w["code"].as_str().unwrap()).collect();
+    assert!(codes.contains(&"rate-not-held") && codes.contains(&"too-few-blocks"), "{codes:?}");
+}
+
+#[test]
+fn the_file_is_written_whole_or_not_at_all() {
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 1, &[1]), 1);
+    lab.run(&["l.i0"], 1, 1, &|name, _, _| record(name, 100.0));
+    let results = lab.results();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.html");
+    if !report::has_page() {
+        assert!(report::write_html(&lab.store, &results, &path).is_err());
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing is left");
+        return;
+    }
+    report::write_html(&lab.store, &results, &path).unwrap();
+    report::write_html(&lab.store, &results, &path).unwrap();
+    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
+    data(&std::fs::read_to_string(&path).unwrap());
+    let error = report::write_html(&lab.store, &results, &folder.path().join("no/r.html")).unwrap_err();
+    assert!(error.to_string().contains("no/r.html"), "{error}");
+}
+
+/// Measured, not asserted, in an unoptimised build; `cargo test --release -p report -- --ignored` asserts it.
+#[test]
+#[ignore = "takes a minute in an unoptimised build"]
+fn a_large_report_is_written_in_time() {
+    let six = ["a", "b", "c", "d", "e", "f"];
+    let steps = ["l.i0", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000"];
+    let dops = [1, 2, 4, 8, 16];
+    let lab = Lab::new(&six, &plan(&six, &steps, 1, &dops), 1);
+    for dop in dops {
+        lab.run(&steps, 1, dop, &|name, place, _| {
+            let mut step = rich(name, place % 3, 1);
+            step.series = (0..30)
+                .map(|n| {
+                    let group = if n < 2 { "throughput" } else { "cpu" };
+                    let value = |s: u32| f64::from(s * 7919 % 1009) * 1.234_567;
+                    series(&format!("s.{n}"), group, (0..300).map(value).collect())
+                })
+                .collect();
+            step
+        });
+    }
+    let start = std::time::Instant::now();
+    let results = lab.results();
+    let loaded = start.elapsed();
+    let html = report::html(&lab.store, &results);
+    let took = start.elapsed();
+    println!("loaded in {loaded:?}, written in {took:?}, {} MB", html.map_or(0, |h| h.len() / 1_000_000));
+    assert!(cfg!(debug_assertions) || took.as_secs_f64() <= 3.0, "{took:?}");
+}
+
+/// The budget of `compare`: 100,000 stored step results in at most a second.
+#[test]
+#[ignore = "takes minutes to prepare in an unoptimised build"]
+fn a_hundred_thousand_results_are_compared_in_time() {
+    let two = ["a", "b"];
+    let steps = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+    let lab = Lab::new(&two, &plan(&two, &steps, 5000, &[1]), 5000);
+    lab.run(&steps, 5000, 1, &|name, place, block| {
+        let mut step = record(name, 1000.0 - 50.0 * place as f64 + f64::from(block * 7919 % 13));
+        for metric in ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o", "client.cpu/o", "seconds", "stall.count", "stall.share", "errors"] {
+            step.metrics.push((metric.to_owned(), 1.5));
+        }
+        step
+    });
+    let start = std::time::Instant::now();
+    let text = lab.compare().render(report::Format::Text).unwrap();
+    let took = start.elapsed();
+    println!("{took:?}");
+    assert!(text.contains("details-left-out"));
+    assert!(cfg!(debug_assertions) || took.as_secs_f64() <= 1.0, "{took:?}");
+}
