@@ -1,0 +1,112 @@
+//! Stores and records for tests.
+
+#![allow(clippy::unwrap_used, dead_code)] // in a test a panic is the message; not every test uses all
+
+use std::collections::BTreeMap;
+
+use store::{
+    Counter, ExperimentId, Failure, Histogram, NewExperiment, NewTrial, NewVariant, Series,
+    StepRecord, Store, TableSize, TrialId, VariantId, Warning,
+};
+
+pub fn new_experiment(name: &str) -> NewExperiment {
+    NewExperiment {
+        name: name.to_owned(),
+        workload: "insert".to_owned(),
+        base: "pg13.7".to_owned(),
+        seed: u64::MAX - 1,
+        blocks: 6,
+        margin: 0.02,
+        plan: "name = \"x\"\n".to_owned(),
+        steelyard: "0.1.0".to_owned(),
+        created_ms: 1_700_000_000_123,
+    }
+}
+
+pub fn new_variant(name: &str) -> NewVariant {
+    let map = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+    };
+    NewVariant {
+        name: name.to_owned(),
+        dbms: name.replace("pg", "postgres@"),
+        source: "archive".to_owned(),
+        version: "13.7".to_owned(),
+        build: map(&[("compiler", "gcc \"10\""), ("sha256", "00ff")]),
+        config: map(&[("shared_buffers", "1GB")]),
+    }
+}
+
+/// An experiment with the variants pg13.7 and pg14.3.
+pub fn begin(store: &Store) -> (ExperimentId, [VariantId; 2]) {
+    let experiment = store.begin_experiment(&new_experiment("load")).unwrap();
+    let variants =
+        ["pg13.7", "pg14.3"].map(|v| store.add_variant(experiment, &new_variant(v)).unwrap());
+    (experiment, variants)
+}
+
+pub fn begin_trial(
+    store: &Store,
+    experiment: ExperimentId,
+    variant: VariantId,
+    block: u32,
+) -> TrialId {
+    let trial = NewTrial { experiment, variant, block, position: 1, dop: 1, started_ms: 5 };
+    store.begin_trial(&trial).unwrap()
+}
+
+/// A step with something of everything.
+pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
+    let text = |s: &str| s.to_owned();
+    let series = |name: &str, values: Vec<f64>| Series {
+        name: text(name),
+        label: text("user"),
+        unit: text("%"),
+        group: text("cpu"),
+        values,
+    };
+    let counter = |object: &str, value| Counter {
+        view: text("pg_stat_all_tables"),
+        object: text(object),
+        name: text("n_tup_ins"),
+        value,
+    };
+    StepRecord {
+        started_ms: 1_700_000_000_456,
+        seconds: 12.25,
+        operations: 40_000,
+        unit: text("rows"),
+        metrics: vec![
+            (text("o/s"), 3265.3061),
+            (text("cpu/o"), 0.001),
+            (text("r/o"), f64::INFINITY),
+        ],
+        series: vec![
+            series("cpu.us", vec![1.0, 2.5, -0.1]),
+            series("dev.r", vec![]),
+            series("tp", vec![3.0, 4.0]),
+        ],
+        histograms: vec![
+            Histogram { class: text("query"), count: 3, hdr: vec![0, 255, 7] },
+            Histogram { class: text("insert"), count: u64::from(u32::MAX) * 8, hdr: vec![] },
+        ],
+        counters: vec![counter("pi2", 7.0), counter("pi1", 1e12), counter("pi1", 2.0)],
+        absent: vec![text("pg_stat_io")],
+        sizes: vec![TableSize {
+            table: text("pi1"),
+            index_bytes: 1,
+            rel_bytes: 2,
+            total_bytes: 3 << 40,
+        }],
+        warnings: vec![Warning { code: text("steal"), text: text("3% steal") }],
+        failures: vec![Failure {
+            class: text("insert"),
+            sqlstate: text("40001"),
+            message: text("could not serialize"),
+            count: 2,
+            retried: true,
+        }],
+        notes: vec![text("a \"quoted\" line"), text("")],
+        ..StepRecord::new(ordinal, name, 1)
+    }
+}

@@ -1,0 +1,161 @@
+//! What lies in a results directory, and who else is there.
+
+#![allow(clippy::unwrap_used)] // in a test a panic is the message
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use common::{begin, begin_trial, full_step};
+use store::{Scope, Store, StoreError};
+
+fn refused(folder: &Path) -> [StoreError; 2] {
+    [Store::open(folder).unwrap_err(), Store::open_read_only(folder).unwrap_err()]
+}
+
+#[test]
+fn where_nothing_is_nothing_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    for error in [Store::open_existing(folder.path()), Store::open_read_only(folder.path())] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, StoreError::Missing(_)), "{error}");
+        assert!(error.to_string().contains("--results"), "{error}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("steelyard.db");
+    let text = "no database, however long it is\n".repeat(100);
+    fs::write(&file, &text).unwrap();
+    for error in refused(folder.path()) {
+        assert!(matches!(error, StoreError::NotADatabase { .. }), "{error}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn a_database_of_another_program_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("steelyard.db");
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection.execute_batch("CREATE TABLE notes (x); PRAGMA user_version = 1").unwrap();
+    drop(connection);
+    let before = fs::read(&file).unwrap();
+    for error in refused(folder.path()) {
+        assert!(error.to_string().contains("another program"), "{error}");
+    }
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_newer_schema_is_refused_with_both_versions() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(Store::open(folder.path()).unwrap());
+    let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
+    connection.pragma_update(None, "user_version", 7).unwrap();
+    drop(connection);
+    for error in refused(folder.path()) {
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 1, .. }), "{error}");
+        let text = error.to_string();
+        assert!(
+            text.contains("version 7") && text.contains("up to 1") && text.contains("update"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    // What a process leaves that was killed right at the start.
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("steelyard.db"), "").unwrap();
+    assert!(matches!(Store::open_read_only(folder.path()), Err(StoreError::Missing(_))));
+    begin(&Store::open(folder.path()).unwrap());
+    assert!(Store::open_read_only(folder.path()).unwrap().latest().unwrap().is_some());
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let error = Store::open(&folder.path().join("file/results")).unwrap_err();
+    assert!(matches!(error, StoreError::Directory { .. }), "{error}");
+}
+
+#[test]
+fn a_step_may_be_read_while_the_run_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Store::open(folder.path()).unwrap();
+    let (experiment, [variant, _]) = begin(&writer);
+    let reader = Store::open_read_only(folder.path()).unwrap();
+    for block in 1..=3 {
+        let trial = begin_trial(&writer, experiment, variant, block);
+        writer.record_step(trial, &full_step(1, "l.i0")).unwrap();
+        assert_eq!(reader.steps(experiment, Scope::All).unwrap().len(), block as usize);
+        writer.finish_trial(trial).unwrap();
+        assert_eq!(reader.finished_trials(experiment).unwrap().len(), block as usize);
+    }
+    let error = reader.finish_experiment(experiment).unwrap_err();
+    assert!(matches!(error, StoreError::Sqlite { .. }), "a reader cannot write: {error}");
+}
+
+#[test]
+fn many_open_a_new_store_at_once_and_write() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let store = Store::open(folder.path()).unwrap();
+                let (experiment, [variant, _]) = begin(&store);
+                let trial = begin_trial(&store, experiment, variant, 1);
+                store.record_step(trial, &full_step(1, "l.i0")).unwrap();
+                store.finish_trial(trial).unwrap();
+            });
+        }
+    });
+    let store = Store::open_read_only(folder.path()).unwrap();
+    let experiments = store.experiments().unwrap();
+    assert_eq!(experiments.len(), 8);
+    assert!(experiments.iter().all(|e| store.steps(e.id, Scope::Results).unwrap().len() == 1));
+}
+
+/// A published results directory belongs to someone else and cannot be written.
+#[test]
+fn a_directory_closed_to_us_can_be_read() {
+    const CHILD: &str = "STEELYARD_TEST_READ";
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let store = Store::open_read_only(Path::new(&folder)).unwrap();
+        assert_eq!(store.experiments().unwrap().len(), 1);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let results = folder.path().join("odd ?#%é name");
+    begin(&Store::open(&results).unwrap());
+    let mode =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    // A copy, since another user may not reach the place where tests are built.
+    let exe = folder.path().join("test");
+    fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
+    mode(folder.path(), 0o755);
+    mode(&results, 0o555);
+    let mut child = Command::new(&exe);
+    child
+        .args(["--exact", "a_directory_closed_to_us_can_be_read"])
+        .env(CHILD, &results)
+        .current_dir("/");
+    // As root no directory is closed to us: be nobody.
+    if fs::File::create(results.join("probe")).is_ok() {
+        fs::remove_file(results.join("probe")).unwrap();
+        child.uid(65534).gid(65534);
+    }
+    let output = child.output().unwrap();
+    mode(&results, 0o755);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
