@@ -69,7 +69,9 @@ impl Cgroup {
     /// Makes a group below this process's own one (v2: above it, where the own group's processes
     /// stand in the way of a memory controller). `memory_limit` in bytes counts page cache too; the
     /// group gets no swap beyond it, so that a limited server cannot trade its disk reads for
-    /// swapping.
+    /// swapping. Where the memory controller must first be enabled in a `cgroup.subtree_control` it
+    /// is, and disabled again when the group is removed (a killed run leaves it enabled, which
+    /// changes nothing for others).
     ///
     /// # Errors
     /// If there is no hierarchy, no right to make groups, no memory controller for the limit, or

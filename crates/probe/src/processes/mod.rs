@@ -16,9 +16,10 @@ pub use tree::Tree;
 /// What a process, a thread set or a process tree has used since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// CPU time in user mode, in µs.
+    /// CPU time in user mode, in µs. Of a tree: that of children which lived less than a timer tick
+    /// is all in here, system time too; the sum of both is right.
     pub user_us: u64,
-    /// CPU time in the kernel, in µs.
+    /// CPU time in the kernel, in µs; as above.
     pub system_us: u64,
     /// Context switches because a task waited. The kernel does not keep those of ended children:
     /// of a tree's member that ended, those up to the last sample count.

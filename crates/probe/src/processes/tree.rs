@@ -6,6 +6,10 @@
 //! threads, ended ones too); the waited-for times are exact sums shown in whole ticks, so they are at
 //! most two ticks (20 ms) low per parent, never more however many children ended.
 //!
+//! The split into user and system is coarser than the sum: the kernel attributes all time of a process that no
+//! timer tick hit in system mode to user mode (`cputime_adjust`), so a storm of children that live less than
+//! a tick looks like user time. A control group's split has no such bias.
+//!
 //! A child may be waited for while the members are being read. Members are read from the top down, so
 //! such a child is missed rather than counted twice; the pass is then repeated a few times, and what
 //! it still misses the next sample has.
