@@ -80,7 +80,7 @@ pub fn prepare(load: &Load) -> Result<Ready, Error> {
         let thread = thread::Builder::new()
             .name(format!("client-{index}"))
             .stack_size(STACK)
-            .spawn(move || client_thread(&load, index, &gate, &sender, &failed));
+            .spawn(move || client_thread(&load, index, &gate, sender, &failed));
         match thread {
             Ok(thread) => running.threads.push(thread),
             Err(error) => {
@@ -248,7 +248,7 @@ fn client_thread(
     load: &Load,
     index: usize,
     gate: &Gate,
-    connected: &mpsc::Sender<Result<Vec<Breaker>, Error>>,
+    connected: mpsc::Sender<Result<Vec<Breaker>, Error>>,
     failed: &Mutex<Option<(Class, String, String)>>,
 ) -> Finished {
     /// Also when the thread panics, nobody waits for it in vain.
@@ -283,6 +283,8 @@ fn client_thread(
     let mut lanes = match lanes {
         Ok((lanes, breakers)) => {
             let _ = connected.send(Ok(breakers));
+            // The preparing thread waits until all senders are gone.
+            drop(connected);
             lanes
         }
         Err(error) => {

@@ -1,0 +1,135 @@
+//! What the tests against a real server share.
+#![allow(dead_code)] // every test file uses its own part of it
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser};
+use drive::{Address, Load, Outcome, Target};
+use workload::{
+    Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Unit, Width,
+};
+
+/// A real server with everything it needs, removed with it.
+pub struct TestServer {
+    pub server: Box<dyn Server>,
+    pub directory: tempfile::TempDir,
+}
+
+impl TestServer {
+    pub fn start() -> TestServer {
+        let directory = tempfile::Builder::new().prefix("drive-test-").tempdir().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), open).unwrap();
+        let reference: Reference = "postgres@14.3".parse().unwrap();
+        let cache = Cache::open_default().unwrap();
+        let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
+        let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
+        let config = [("shared_buffers", "32MB"), ("fsync", "off"), ("max_connections", "250")];
+        let server = dbms::start(ServerSpec {
+            installation: &installation,
+            reference: &reference,
+            name: "pg14.3",
+            directory: &directory.path().join("trial"),
+            config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            config_file: None,
+            initdb: Vec::new(),
+            procs_files: Vec::new(),
+            user: ServerUser::choose(None).unwrap(),
+            start_limit: Duration::from_secs(60),
+            stop_limit: Duration::from_secs(30),
+            cache: &cache,
+            ledger: &ledger,
+        })
+        .unwrap();
+        TestServer { server, directory }
+    }
+
+    pub fn target(&self) -> Target {
+        let Endpoint::Postgres { host, port, user, database, .. } = self.server.endpoint() else {
+            panic!("no Postgres")
+        };
+        let Host::SocketDirectory(directory) = host else { panic!("no socket") };
+        Target {
+            name: "pg14.3".to_owned(),
+            address: Address::Unix(directory.join(format!(".s.PGSQL.{port}"))),
+            user,
+            password: None,
+            database,
+        }
+    }
+
+    pub fn sql(&mut self, sql: &str) {
+        self.server.execute(sql).unwrap();
+    }
+
+    pub fn number(&mut self, sql: &str) -> i64 {
+        self.server.query_i64(sql).unwrap()
+    }
+}
+
+pub fn text(text: &str) -> Piece {
+    Piece::Text(text.to_owned())
+}
+
+pub fn uniform(low: i64, high: i64) -> Piece {
+    Piece::Value(Draw::Uniform { low, high, width: Width::Four })
+}
+
+pub fn statement(pieces: Vec<Piece>, prepared: bool, expect: Expect) -> Statement {
+    Statement { pieces, prepared, expect }
+}
+
+pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: End) -> Stream {
+    Stream {
+        client,
+        class,
+        role: Role::Lead,
+        statements: vec![statement],
+        script: vec![Action::Run(0)],
+        operations_per_round: 1,
+        pace,
+        end,
+        refresh: None,
+        adds_to: None,
+        least_mean_rows: None,
+    }
+}
+
+pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step {
+    Step {
+        name: "test".to_owned(),
+        dop: streams.len() as u32,
+        unit: Unit::Queries,
+        counted,
+        streams,
+        cells: 4,
+        seconds,
+        operations: None,
+        insert_target: None,
+    }
+}
+
+pub fn load(step: Step, targets: Vec<Target>) -> Load {
+    Load { step: Arc::new(step), targets, seed: 42 }
+}
+
+/// Runs a step to its end.
+pub fn run(step: Step, server: &TestServer) -> Outcome {
+    let ready = drive::prepare(&load(step, vec![server.target()])).unwrap();
+    let running = ready.go(Instant::now() + Duration::from_millis(5));
+    assert!(running.wait(Duration::from_secs(60)), "the step hangs");
+    running.join().remove(0)
+}
+
+/// A table `t (id int primary key, v int)` with ids 1 to `rows`.
+pub fn make_table(server: &mut TestServer, rows: u32) {
+    server.sql("CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL)");
+    server.sql(&format!("INSERT INTO t SELECT i, 0 FROM generate_series(1, {rows}) i"));
+    server.sql("ANALYZE t");
+}
+
+pub fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}

@@ -1,0 +1,174 @@
+//! Failures of a real server: noticed, told with their SQLSTATE, retried where that helps.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
+use drive::{Address, Error};
+use workload::{Action, Class, End, Expect, Pace, Statement};
+
+#[test]
+fn serialization_failures_are_retried_and_counted() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 2);
+    let streams = (0..4)
+        .map(|client| {
+            let mut stream = stream(
+                client,
+                Class::Insert,
+                Statement::plain("BEGIN ISOLATION LEVEL SERIALIZABLE", Expect::Success),
+                Pace::Free,
+                End::Rounds(200),
+            );
+            let update = statement(
+                vec![text("UPDATE t SET v = v + 1 WHERE id = "), uniform(1, 3)],
+                true,
+                Expect::Affected(1),
+            );
+            let read = Statement::plain("SELECT sum(v) FROM t", Expect::Rows { min: 1, max: 1 });
+            stream.statements.extend([read, update, Statement::plain("COMMIT", Expect::Success)]);
+            stream.script = (0..4).map(Action::Run).collect();
+            stream
+        })
+        .collect();
+    let outcome = run(step(Class::Insert, streams, None), &server);
+    assert_eq!(outcome.fatal, None);
+    assert!(outcome.retries() > 0, "no conflict came about");
+    assert!(outcome.failures.iter().all(|failure| failure.retried && failure.sqlstate == "40001"));
+    assert_eq!(server.number("SELECT sum(v) FROM t"), 800, "each round took effect once");
+}
+
+#[test]
+fn a_failing_statement_ends_the_step_with_its_sqlstate() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 10);
+    let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::Affected(1));
+    let slow = Statement::plain("SELECT pg_sleep(0.2)", Expect::Rows { min: 1, max: 1 });
+    let streams = vec![
+        stream(0, Class::Insert, duplicate, Pace::Free, End::Time),
+        stream(1, Class::Query, slow, Pace::Free, End::Time),
+    ];
+    let begin = Instant::now();
+    let outcome = run(step(Class::Query, streams, Some(10.0)), &server);
+    assert!(begin.elapsed() < Duration::from_secs(3), "the other client goes on");
+    let fatal = outcome.fatal.unwrap();
+    assert!(fatal.contains("23505") && fatal.contains("duplicate key"), "{fatal}");
+    assert!(fatal.contains("INSERT INTO t"), "{fatal}");
+    assert_eq!(outcome.failures[0].sqlstate, "23505");
+    assert!(!outcome.failures[0].retried);
+}
+
+#[test]
+fn a_wrong_answer_is_no_throughput() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 10);
+    let select = statement(
+        vec![text("SELECT v FROM t WHERE id = "), uniform(11, 20)],
+        true,
+        Expect::Rows { min: 1, max: 1 },
+    );
+    let streams = vec![stream(0, Class::Query, select, Pace::Free, End::Time)];
+    let fatal = run(step(Class::Query, streams, Some(5.0)), &server).fatal.unwrap();
+    assert!(fatal.contains("expected 1 rows, got 0"), "{fatal}");
+
+    let few = statement(
+        vec![text("SELECT v FROM t WHERE id = "), uniform(5, 200)],
+        true,
+        Expect::Rows { min: 0, max: 1 },
+    );
+    let mut few = stream(0, Class::Query, few, Pace::Free, End::Rounds(1000));
+    few.least_mean_rows = Some(0.5);
+    let fatal = run(step(Class::Query, vec![few], None), &server).fatal.unwrap();
+    assert!(fatal.contains("rows in the mean"), "{fatal}");
+}
+
+#[test]
+fn a_server_that_dies_ends_the_step() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let select = statement(
+        vec![text("SELECT v FROM t WHERE id = "), uniform(1, 1001)],
+        true,
+        Expect::Rows { min: 1, max: 1 },
+    );
+    let streams =
+        (0..3).map(|c| stream(c, Class::Query, select.clone(), Pace::Free, End::Time)).collect();
+    let load = load(step(Class::Query, streams, Some(20.0)), vec![server.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    std::thread::sleep(Duration::from_millis(300));
+    let pid = server.server.root_pid().unwrap();
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(pid as i32),
+        nix::sys::signal::Signal::SIGQUIT,
+    )
+    .unwrap();
+    assert!(running.wait(Duration::from_secs(10)));
+    let outcome = running.join().remove(0);
+    assert!(outcome.fatal.is_some());
+}
+
+#[test]
+fn a_client_that_waits_can_be_broken_off() {
+    let server = TestServer::start();
+    let sleep = Statement::plain("SELECT pg_sleep(60)", Expect::Rows { min: 1, max: 1 });
+    let streams = vec![stream(0, Class::Query, sleep, Pace::Free, End::Time)];
+    let load = load(step(Class::Query, streams, Some(0.2)), vec![server.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    assert!(!running.wait(Duration::from_millis(700)), "an answer came");
+    running.break_off();
+    assert!(running.wait(Duration::from_secs(5)));
+    assert_eq!(running.join().remove(0).operations, 0);
+}
+
+#[test]
+fn connecting_fails_with_a_reason() {
+    let server = TestServer::start();
+    let one = || {
+        let select = Statement::plain("SELECT 1", Expect::Rows { min: 1, max: 1 });
+        step(Class::Query, vec![stream(0, Class::Query, select, Pace::Free, End::Rounds(1))], None)
+    };
+    let mut nowhere = server.target();
+    nowhere.address = Address::Unix("/nonexistent/.s.PGSQL.1".into());
+    let error = drive::prepare(&load(one(), vec![nowhere])).unwrap_err();
+    assert!(matches!(error, Error::Connect { .. }), "{error}");
+
+    let mut nobody = server.target();
+    nobody.database = "nothing".to_owned();
+    let error = drive::prepare(&load(one(), vec![nobody])).unwrap_err();
+    assert_eq!(error.sqlstate(), Some("3D000"), "{error}");
+}
+
+#[test]
+fn passwords_are_given_as_the_server_asks() {
+    let mut server = TestServer::start();
+    for (method, encryption) in
+        [("scram-sha-256", "scram-sha-256"), ("md5", "md5"), ("password", "md5")]
+    {
+        server.sql(&format!("SET password_encryption = '{encryption}'; CREATE ROLE r_{encryption}_{} LOGIN PASSWORD 'pässword'", method.len()).replace("r_scram-sha-256", "r_scram"));
+        let role =
+            format!("r_{}_{}", if encryption == "md5" { "md5" } else { "scram" }, method.len());
+        let file = server.server.query_rows("SHOW hba_file").unwrap()[0][0].clone().unwrap();
+        let rules = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, format!("local all {role} {method}\n{rules}")).unwrap();
+        server.sql("SELECT pg_reload_conf()");
+        std::thread::sleep(Duration::from_millis(300));
+        let select = Statement::plain("SELECT 1", Expect::Rows { min: 1, max: 1 });
+        let step = step(
+            Class::Query,
+            vec![stream(0, Class::Query, select, Pace::Free, End::Rounds(1))],
+            None,
+        );
+        let mut target = server.target();
+        target.user.clone_from(&role);
+        let error = drive::prepare(&load(step.clone(), vec![target.clone()])).unwrap_err();
+        assert!(matches!(error, Error::Authentication { .. }), "{method}: {error}");
+        target.password = Some("wrong".to_owned());
+        let error = drive::prepare(&load(step.clone(), vec![target.clone()])).unwrap_err();
+        assert_eq!(error.sqlstate(), Some("28P01"), "{method}: {error}");
+        target.password = Some("pässword".to_owned());
+        let running = drive::prepare(&load(step, vec![target])).unwrap().go(Instant::now());
+        assert!(running.wait(Duration::from_secs(10)));
+        assert_eq!(running.join().remove(0).operations, 1, "{method}");
+    }
+}

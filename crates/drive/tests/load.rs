@@ -1,0 +1,227 @@
+//! The engine against a real server: what it counts is what happened.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
+use workload::{Class, Dialect, Draw, End, Expect, Pace, Phase, Piece};
+
+fn point_select(prepared: bool) -> workload::Statement {
+    statement(
+        vec![text("SELECT v FROM t WHERE id = "), uniform(1, 1001)],
+        prepared,
+        Expect::Rows { min: 1, max: 1 },
+    )
+}
+
+#[test]
+fn counts_are_what_the_server_saw() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    for prepared in [true, false] {
+        let streams = (0..3)
+            .map(|client| {
+                stream(client, Class::Query, point_select(prepared), Pace::Free, End::Rounds(500))
+            })
+            .collect();
+        let outcome = run(step(Class::Query, streams, None), &server);
+        assert_eq!(outcome.fatal, None);
+        assert_eq!(outcome.operations, 1500);
+        let queries = outcome.class(Class::Query).unwrap();
+        assert_eq!((queries.rows, queries.statements), (1500, 1500));
+        assert_eq!(queries.per_second.iter().sum::<u64>(), 1500);
+        assert_eq!(queries.latency.len(), 1500);
+        assert!(outcome.client_user_us + outcome.client_system_us > 0);
+    }
+}
+
+#[test]
+fn a_rate_is_held_and_a_stall_cannot_hide() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let rated = stream(0, Class::Query, point_select(true), Pace::Rate(200.0), End::Time);
+    let ready =
+        drive::prepare(&load(step(Class::Query, vec![rated], Some(3.0)), vec![server.target()]))
+            .unwrap();
+    let backend = server.number(
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelyard' \
+         AND pid <> pg_backend_pid() AND query LIKE 'SELECT v FROM t%' LIMIT 1",
+    );
+    let running = ready.go(Instant::now());
+    std::thread::sleep(Duration::from_millis(1000));
+    let signal = |what| nix::sys::signal::kill(nix::unistd::Pid::from_raw(backend as i32), what);
+    signal(nix::sys::signal::Signal::SIGSTOP).unwrap();
+    std::thread::sleep(Duration::from_millis(1000));
+    signal(nix::sys::signal::Signal::SIGCONT).unwrap();
+    assert!(running.wait(Duration::from_secs(20)));
+    let outcome = running.join().remove(0);
+    assert_eq!(outcome.fatal, None);
+    let queries = outcome.class(Class::Query).unwrap();
+    // What the stall held up was caught up with: the schedule stands.
+    assert!((590..=600).contains(&queries.operations), "{}", queries.operations);
+    // A third of the time stood still, so about a third of all were late, by half a second in the
+    // mean. A client that waits for its server would have counted a single late one.
+    let late = queries.latency.count_between(50_000_000, u64::MAX / 2);
+    assert!((150..=230).contains(&late), "{late} late");
+    let p80 = queries.latency.value_at_quantile(0.85) as f64 / 1e9;
+    assert!((0.3..0.9).contains(&p80), "{p80}");
+}
+
+#[test]
+fn the_same_seed_inserts_the_same_rows() {
+    let plan = plan::InsertPlan {
+        rows: 2000,
+        indexed_rows: 500,
+        steps: ["l.i0", "l.x", "l.i1"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    let mut sums = Vec::new();
+    for prepared_inserts in [false, true] {
+        let plan = plan::InsertPlan { prepared_inserts, ..plan.clone() };
+        let benchmark = workload::insert::benchmark(&plan, 2, Dialect::postgres(14)).unwrap();
+        let mut server = TestServer::start();
+        for sql in &benchmark.setup {
+            server.sql(sql);
+        }
+        for phase in &benchmark.phases {
+            let Phase::Step(step) = phase else { continue };
+            let outcome = run(step.clone(), &server);
+            assert_eq!(outcome.fatal, None, "{}", step.name);
+            let wanted = match step.name.as_str() {
+                "l.i0" | "l.x" => 2000,
+                _ => 400,
+            };
+            assert_eq!(outcome.operations, wanted, "{}", step.name);
+        }
+        assert_eq!(server.number("SELECT count(*) FROM pi1"), 1200);
+        assert_eq!(server.number("SELECT count(*) FROM pg_indexes WHERE tablename = 'pi1'"), 4);
+        let fresh = "SELECT count(*) FROM pi1 WHERE abs(extract(epoch FROM \
+                     (now() AT TIME ZONE 'UTC') - dateandtime)) < 60";
+        assert_eq!(server.number(fresh), 1200);
+        let lengths = "SELECT count(*) FROM pi1 WHERE length(data) NOT BETWEEN 10 AND 20";
+        assert_eq!(server.number(lengths), 0);
+        sums.push(server.number(
+            "SELECT sum(hashtext(row(cashregisterid, customerid, productid, price, data)::text)::bigint)::bigint FROM pi1",
+        ));
+    }
+    assert_eq!(sums[0], sums[1], "prepared or not, the rows are the same");
+}
+
+#[test]
+fn deletes_keep_the_table_at_its_size() {
+    let plan = plan::InsertPlan {
+        rows: 5000,
+        indexed_rows: 2000,
+        delete_per_insert: true,
+        read_write_seconds: 2,
+        steps: ["l.i0", "l.x", "l.i1", "l.i2", "qp100"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    let benchmark = workload::insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap();
+    let mut server = TestServer::start();
+    for sql in &benchmark.setup {
+        server.sql(sql);
+    }
+    for phase in &benchmark.phases {
+        let Phase::Step(step) = phase else { continue };
+        let outcome = run(step.clone(), &server);
+        assert_eq!(outcome.fatal, None, "{}", step.name);
+        assert_eq!(server.number("SELECT count(*) FROM pi1"), 5000, "{}", step.name);
+        if step.name == "qp100" {
+            let inserts = outcome.class(Class::Insert).unwrap().operations;
+            assert!((150..=200).contains(&inserts), "{inserts}");
+            assert!(outcome.operations > 100);
+        }
+    }
+}
+
+#[test]
+fn the_load_moves_between_two_targets() {
+    let mut first = TestServer::start();
+    let mut second = TestServer::start();
+    make_table(&mut first, 1000);
+    make_table(&mut second, 1000);
+    let streams = vec![stream(0, Class::Query, point_select(true), Pace::Free, End::Time)];
+    let load = load(step(Class::Query, streams, Some(2.0)), vec![first.target(), second.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    for slice in 0..18 {
+        running.select(slice % 2);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(running.wait(Duration::from_secs(20)));
+    let outcomes = running.join();
+    assert_eq!(outcomes.len(), 2);
+    for outcome in &outcomes {
+        assert_eq!(outcome.fatal, None);
+        assert!(outcome.operations > 500, "{}", outcome.operations);
+        assert!(outcome.client_user_us + outcome.client_system_us > 1000);
+    }
+}
+
+#[test]
+fn a_held_transaction_ends_with_its_step() {
+    let plan = plan::InsertPlan {
+        rows: 2000,
+        indexed_rows: 500,
+        hold_transaction_seconds: 1,
+        read_write_seconds: 3,
+        steps: ["l.i0", "l.x", "qr100"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    let benchmark = workload::insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap();
+    let mut server = TestServer::start();
+    for sql in &benchmark.setup {
+        server.sql(sql);
+    }
+    for phase in &benchmark.phases {
+        let Phase::Step(step) = phase else { continue };
+        let start = Instant::now();
+        let outcome = run(step.clone(), &server);
+        assert_eq!(outcome.fatal, None);
+        if step.name == "qr100" {
+            assert!(start.elapsed() < Duration::from_secs(5));
+            let held = outcome.class(Class::Hold).unwrap().statements;
+            assert!((2..=3).contains(&held), "{held}");
+        }
+    }
+}
+
+#[test]
+fn a_client_holds_little_memory() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let insert = || {
+        let row = vec![
+            text("("),
+            uniform(0, 9),
+            text(","),
+            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            text(")"),
+        ];
+        statement(
+            vec![text("INSERT INTO wide (a, b) VALUES "), Piece::Rows { count: 100, row }],
+            false,
+            Expect::Affected(100),
+        )
+    };
+    server.sql("CREATE TABLE wide (a int, b varchar(20))");
+    let resident = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let clients = 200;
+    let before = resident();
+    let streams = (0..clients)
+        .map(|client| stream(client, Class::Insert, insert(), Pace::Free, End::Time))
+        .collect();
+    let load = load(step(Class::Insert, streams, Some(2.0)), vec![server.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    std::thread::sleep(Duration::from_millis(1500));
+    let each = (resident() - before) / u64::from(clients);
+    assert!(running.wait(Duration::from_secs(20)));
+    assert_eq!(running.join().remove(0).fatal, None);
+    println!("{each} KB per client");
+    assert!(each <= 64, "{each} KB per client, design.md allows 64");
+}
