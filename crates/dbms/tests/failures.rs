@@ -201,3 +201,29 @@ fn a_sweep_ends_servers_whose_owner_is_gone() {
     assert!(!shared_memory_exists(&record.shared_memory));
     place.assert_clean();
 }
+
+#[test]
+fn a_full_disk_is_named_and_leaves_nothing() {
+    let variant = variant("postgres@13.7").unwrap();
+    let place = Place::new();
+    let small = place.path().join("small");
+    fs::create_dir(&small).unwrap();
+    // A data directory takes about 40 MB.
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=10m,mode=755", "none"])
+        .arg(&small)
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if mounted {
+        let error = place.start_in(&variant, &[], &small.join("trial")).err();
+        let left = fs::read_dir(&small).unwrap().count();
+        assert!(std::process::Command::new("umount").arg(&small).status().unwrap().success());
+        let text = error.unwrap().to_string();
+        assert!(text.contains("No space left") && text.contains("free space"), "{text}");
+        assert_eq!(left, 0);
+    } else {
+        eprintln!("skipped: no filesystem can be mounted here");
+    }
+    fs::remove_dir(&small).unwrap();
+    place.assert_clean();
+}
