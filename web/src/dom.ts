@@ -10,7 +10,6 @@ function apply(element: Element, attributes: Attributes, children: Child[]): voi
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name.replace(/^on/, ""), value);
-    else if (name === "style") (element as HTMLElement | SVGElement).style.cssText = String(value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   append(element, children);

@@ -114,12 +114,14 @@ function warnings(context: Context): HTMLElement | null {
   const codes = new Map<string, Warning[]>();
   for (const warning of all) codes.set(warning.code, [...(codes.get(warning.code) ?? []), warning]);
   const kinds = [...codes.entries()].sort((a, b) => b[1].length - a[1].length);
-  return h(
+  const box = h(
     "details",
     { class: "warnings", id: "warnings" },
     h("summary", {}, h("strong", {}, count(all.length, "warning")), h("span", { class: "kinds" }, kinds.map(([code, list]) => h("span", { class: "kind" }, code.replace(/[-_]/g, " "), list.length > 1 && ` ×${list.length}`)))),
     kinds.map(([code, list]) => [kinds.length > 1 && h("h3", {}, code.replace(/[-_]/g, " ")), h("ul", {}, list.map((warning) => warningLine(context, warning)))]),
   );
+  window.addEventListener("beforeprint", () => (box.open = true));
+  return box;
 }
 
 /** Title, facts, sentence, table, warnings. */

@@ -31,6 +31,16 @@ export function alignPercentiles(curves: readonly (readonly [number, number][])[
   return { x: percentiles.map((percentile) => (percentile >= 100 ? end : percentilePosition(percentile))), percentiles, values };
 }
 
+/** The names of ticks, without those that would touch the next. */
+function roomy(u: uPlot, splits: number[], names: string[]): string[] {
+  return splits.map((split, index) => {
+    const next = splits[index + 1];
+    const name = names[index] ?? "";
+    const needed = 8 + 3.2 * (name.length + (names[index + 1]?.length ?? 0));
+    return next !== undefined && u.valToPos(next, "x") - u.valToPos(split, "x") < needed ? "" : name;
+  });
+}
+
 /** Of the ticks of a logarithmic axis the powers of ten; where that leaves few, twice and five times those too. */
 function round(u: uPlot, ticks: number[]): (number | null)[] {
   const { min, max } = u.scales["y"] ?? {};
@@ -56,7 +66,7 @@ class PercentilePlot implements Drawing {
     this.id = `percentiles.${kind}`;
     this.aligned = alignPercentiles(curves.map((curve) => curve.points));
     const holder = h("div", { class: "canvas", role: "img", "aria-label": `Latency of ${kind} statements by percentile; the table below has the figures` });
-    this.element = h("figure", { class: "plot", "data-plot": this.id }, h("figcaption", {}, h("span", { class: "name" }, "Latency by percentile"), h("span", { class: "unit" }, "both axes logarithmic")), holder);
+    this.element = h("figure", { class: "plot", "data-plot": this.id }, h("figcaption", {}, h("span", { class: "name" }, "Latency by percentile"), h("span", { class: "unit" }, "log–log")), holder);
     this.plot = new uPlot(this.plotOptions(width), [this.aligned.x, ...this.aligned.values] as uPlot.AlignedData, holder);
     holder.addEventListener("mouseleave", hideTip);
     group.add(this);
@@ -69,7 +79,7 @@ class PercentilePlot implements Drawing {
     const last = x[x.length - 1] ?? 1;
     const named = [50, 90, 99, 99.9, 99.99, 99.999].filter((percentile) => percentile <= (percentiles.filter((one) => one < 100).pop() ?? 0) + 1e-9);
     const splits = [...named.map(percentilePosition), ...(percentiles.includes(100) ? [last] : [])];
-    const names = [...named.map((percentile) => `p${percentileName(percentile)}`), "max"];
+    const names = [...named.map((percentile) => `p${percentileName(percentile)}`), ...(percentiles.includes(100) ? ["max"] : [])];
     return {
       width,
       height: 210,
@@ -81,7 +91,7 @@ class PercentilePlot implements Drawing {
         y: { distr: 3, log: 10 },
       },
       axes: [
-        { ...axis, splits: () => splits, values: () => names, size: 26, gap: 5 },
+        { ...axis, splits: () => splits, values: (u) => roomy(u, splits, names), size: 26, gap: 5 },
         { ...axis, grid: { ...grid, filter: round }, filter: round, size: 54, gap: 6, space: 26, values: (_u, ticks) => ticks.map((us) => (us === null || us === undefined ? "" : axisDuration(us))) },
       ],
       series: [

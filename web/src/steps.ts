@@ -135,6 +135,8 @@ class StepPanel {
         const button = h("button", { type: "button", class: "chip", "data-variant": variant.name, "aria-pressed": "true", "data-dash": dash }, swatch(context, index), variant.name);
         button.addEventListener("click", () => {
           group.toggle(index);
+          // A finger leaves no button, so the focus would stay.
+          group.setFocus(null);
           button.setAttribute("aria-pressed", String(!group.hidden.has(index)));
         });
         button.addEventListener("mouseenter", () => group.setFocus(group.hidden.has(index) ? null : index));
@@ -159,7 +161,7 @@ class StepPanel {
   private zeroPicker(): HTMLElement {
     const box = h("input", { type: "checkbox", checked: true, "data-control": "zero" });
     box.addEventListener("change", () => this.group.setFromZero(box.checked));
-    return h("label", { class: "pick" }, box, " from 0");
+    return h("label", { class: "pick" }, box, " y from 0");
   }
 
   /** Zoom for fingers, which cannot drag a range. */

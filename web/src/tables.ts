@@ -69,12 +69,12 @@ export function tableView(context: Context, table: Table): HTMLElement {
   );
 }
 
-/** The tables of one section, with a chooser of steps where there are many. */
-function panel(context: Context, tables: Table[], box: HTMLElement): void {
+/** The tables of one section, with a chooser of steps where there are many. Returns what to do for the printer. */
+function panel(context: Context, tables: Table[], box: HTMLElement): (printing: boolean) => void {
   const steps = [...new Set(tables.map((table) => table.step).filter((step): step is string => step !== undefined && step !== null))];
   if (tables.length <= MANY || steps.length < 2) {
     replace(box, tables.map((table) => tableView(context, table)));
-    return;
+    return () => undefined;
   }
   const list = h("div", {});
   const general = tables.some((table) => table.step === undefined || table.step === null);
@@ -86,9 +86,8 @@ function panel(context: Context, tables: Table[], box: HTMLElement): void {
   };
   choose.addEventListener("change", show);
   show();
-  window.addEventListener("beforeprint", () => replace(list, tables.map((table) => tableView(context, table))));
-  window.addEventListener("afterprint", show);
   replace(box, h("div", { class: "bar" }, h("label", { class: "pick" }, "step ", choose)), list);
+  return (printing) => (printing ? replace(list, tables.map((table) => tableView(context, table))) : show());
 }
 
 /** The whole section: tabs that follow the usual keys, panels built when first shown. */
@@ -100,15 +99,14 @@ export function tablesSection(context: Context): HTMLElement {
     section.append(h("p", { class: "note" }, "The report carries no tables."));
     return section;
   }
-  const built = new Set<number>();
+  const built = new Map<number, (printing: boolean) => void>();
   const tabs = groups.map((group, index) => h("button", { type: "button", role: "tab", id: `tab-${group.id}`, "aria-controls": `panel-${group.id}`, "aria-selected": "false", tabindex: index === 0 ? 0 : -1 }, group.title));
   const panels = groups.map((group) => h("div", { role: "tabpanel", id: `panel-${group.id}`, "aria-labelledby": `tab-${group.id}`, "data-section": group.id, hidden: true }));
   const build = (index: number): void => {
     const group = groups[index];
     const box = panels[index];
     if (!group || !box || built.has(index)) return;
-    built.add(index);
-    panel(context, group.tables, box);
+    built.set(index, panel(context, group.tables, box));
   };
   const select = (index: number, focus: boolean): void => {
     build(index);
@@ -129,7 +127,13 @@ export function tablesSection(context: Context): HTMLElement {
       select((target + tabs.length) % tabs.length, true);
     });
   });
-  window.addEventListener("beforeprint", () => groups.forEach((_, index) => build(index)));
+  window.addEventListener("beforeprint", () => {
+    groups.forEach((_, index) => build(index));
+    for (const print of built.values()) print(true);
+  });
+  window.addEventListener("afterprint", () => {
+    for (const print of built.values()) print(false);
+  });
   section.append(h("div", { class: "tabs", role: "tablist", "aria-label": "Kinds of tables" }, tabs), ...panels);
   select(0, false);
   return section;

@@ -35,6 +35,35 @@ async function openStep(page) {
   throw new Error("no step shows throughput over time");
 }
 
+/** Text with less contrast than WCAG 2.2 AA asks for (1.4.3), as "text: contrast". */
+function faintText(page) {
+  return page.evaluate(() => {
+    const parse = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+    const luminance = (rgb) => {
+      const [r, g, b] = rgb.map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const behind = (element) => {
+      for (let around = element; around; around = around.parentElement) {
+        const [r, g, b, alpha = 1] = parse(getComputedStyle(around).backgroundColor);
+        if (alpha === 1 && b !== undefined) return [r, g, b];
+      }
+      return [255, 255, 255];
+    };
+    const faint = new Map();
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const element = node.parentElement;
+      if (node.data.trim() === "" || element.closest("script, style, noscript") || element.getClientRects().length === 0) continue;
+      const style = getComputedStyle(element);
+      const [a, b] = [luminance(parse(element.closest("svg") ? style.fill : style.color).slice(0, 3)), luminance(behind(element))];
+      const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      if (contrast < 4.5) faint.set(`${element.className}: ${node.data.slice(0, 20)}`, contrast.toFixed(2));
+    }
+    return [...faint].slice(0, 5);
+  });
+}
+
 /** Everything that must hold for any report. */
 async function checkAny(browser, file, label) {
   const url = pathToFileURL(file).href;
@@ -125,9 +154,17 @@ async function checkAny(browser, file, label) {
   for (const wanted of ["light", "dark"]) {
     await theme.click();
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), wanted);
+    assert.deepEqual(await faintText(page), [], `${label}: all text can be read in the ${wanted} theme`);
   }
   const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.notEqual(background, "rgb(255, 255, 255)", "the dark theme is dark");
+  const shownTables = await page.locator("figure.table").count();
+  await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+  assert.equal(await page.locator("figure.table").count(), shape.tables, "paper gets every table");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light", "paper is light");
+  await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+  assert.equal(await page.locator("figure.table").count(), shownTables, "the screen is as before");
+
   assert.deepEqual(problems, [], `${label}: no errors, no requests`);
   await close();
 
