@@ -106,7 +106,8 @@ impl Comparison {
     }
 
     fn sentences(&self, verdict: Verdict) -> Vec<String> {
-        let wanted = |relative: &RelativeFigures| relative.verdict.as_deref() == Some(verdict.as_str());
+        let wanted =
+            |relative: &RelativeFigures| relative.verdict.as_deref() == Some(verdict.as_str());
         self.document
             .steps
             .iter()
@@ -182,7 +183,12 @@ fn relative(
     let costs = Costs::each(|metric| ratio(base?, figures, metric));
     if place == judged.base {
         let known = figures.median("o/s").map(|_| 1.0);
-        return RelativeFigures { ratio: known, blocks: figures.samples.len(), costs, ..RelativeFigures::default() };
+        return RelativeFigures {
+            ratio: known,
+            blocks: figures.samples.len(),
+            costs,
+            ..RelativeFigures::default()
+        };
     }
     let Some(found) = judged.of(number, place) else {
         return RelativeFigures { costs, ..RelativeFigures::default() };
@@ -237,7 +243,8 @@ fn warnings_of(
         noted.variant == Some(place)
             && noted.step.as_ref().is_some_and(|(name, dop)| *name == step.name && *dop == step.dop)
     });
-    let mut texts: Vec<String> = judged.unwrap_or_default().iter().map(ToString::to_string).collect();
+    let mut texts: Vec<String> =
+        judged.unwrap_or_default().iter().map(ToString::to_string).collect();
     for noted in of_step {
         if !texts.contains(&noted.warning.text) {
             texts.push(noted.warning.text.clone());

@@ -17,7 +17,9 @@ pub enum ReportError {
         known: Vec<String>,
     },
     /// The store is empty.
-    #[error("expected an experiment in the results directory, found none; `steelyard run` makes one")]
+    #[error(
+        "expected an experiment in the results directory, found none; `steelyard run` makes one"
+    )]
     NoExperiment,
     /// `base` names no variant.
     #[error("expected the base to be one of {}, found {asked}; name one of these", listed(.known))]

@@ -62,11 +62,12 @@ impl Pooled {
         step: &str,
         reader: &mut Deserializer,
     ) -> Result<Self, ReportError> {
-        let histogram = reader.deserialize(&mut &hdr[..]).map_err(|error| ReportError::Histogram {
-            step: step.to_owned(),
-            class: class.to_owned(),
-            detail: error.to_string(),
-        })?;
+        let histogram =
+            reader.deserialize(&mut &hdr[..]).map_err(|error| ReportError::Histogram {
+                step: step.to_owned(),
+                class: class.to_owned(),
+                detail: error.to_string(),
+            })?;
         Ok(Self { class: class.to_owned(), histogram })
     }
 
@@ -149,7 +150,8 @@ mod tests {
 
     #[test]
     fn bounds_belong_to_the_bucket_they_name() {
-        let shares = pooled(&[256_000, 260_000, 1_000_000, 16_000_000_000, 17_000_000_000]).shares();
+        let shares =
+            pooled(&[256_000, 260_000, 1_000_000, 16_000_000_000, 17_000_000_000]).shares();
         assert_eq!(shares, [0.2, 0.4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 0.2]);
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
@@ -171,7 +173,8 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_histogram() {
-        let error = Pooled::read("query", b"nonsense", "qr100", &mut Deserializer::new()).unwrap_err();
+        let error =
+            Pooled::read("query", b"nonsense", "qr100", &mut Deserializer::new()).unwrap_err();
         assert!(error.to_string().contains("class query of step qr100"), "{error}");
     }
 }

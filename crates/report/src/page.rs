@@ -102,7 +102,11 @@ fn variant(results: &crate::VariantResults) -> PageVariant {
     };
     let with_unit = |value: &str, setting: &Setting| {
         // "8192" with the unit "8kB" is 8192 times 8 kB: PostgreSQL keeps them apart, and so does this.
-        if setting.unit.is_empty() { value.to_owned() } else { format!("{value} × {}", setting.unit) }
+        if setting.unit.is_empty() {
+            value.to_owned()
+        } else {
+            format!("{value} × {}", setting.unit)
+        }
     };
     PageVariant {
         name: stored.name.clone(),

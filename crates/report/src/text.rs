@@ -3,16 +3,18 @@
 use crate::table::Table;
 
 /// Tables in the published shape: a legend, absolute values, a line `--- relative to first result`, relative values.
-/// Columns are aligned with spaces.
+/// Columns are aligned with spaces. A legend that stood above an earlier table is not repeated.
 pub(crate) fn text(tables: &[&Table]) -> String {
     let mut out = String::new();
     let mut before: Option<&Table> = None;
+    let mut explained: Vec<&[String]> = Vec::new();
     for table in tables {
         if !before.is_some_and(|before| table.continues(before)) {
             if before.is_some() {
                 out.push('\n');
             }
-            heading(&mut out, table);
+            out.push_str(&format!("{}\n", table.title));
+            legend(&mut out, table, &mut explained);
         }
         if !table.part.is_empty() {
             out.push_str(&format!("--- {}\n", table.part));
@@ -26,15 +28,15 @@ pub(crate) fn text(tables: &[&Table]) -> String {
     out
 }
 
-fn heading(out: &mut String, table: &Table) {
-    out.push_str(&table.title);
-    out.push('\n');
-    if !table.legend.is_empty() {
-        out.push_str("Legend:\n");
+fn legend<'a>(out: &mut String, table: &'a Table, explained: &mut Vec<&'a [String]>) {
+    if table.legend.is_empty() || explained.contains(&table.legend.as_slice()) {
+        return;
     }
+    out.push_str("Legend:\n");
     for line in &table.legend {
         out.push_str(&format!("* {line}\n"));
     }
+    explained.push(&table.legend);
 }
 
 fn grid(out: &mut String, table: &Table) {
@@ -72,17 +74,19 @@ fn grid(out: &mut String, table: &Table) {
 pub(crate) fn markdown(tables: &[&Table]) -> String {
     let mut out = String::new();
     let mut before: Option<&Table> = None;
+    let mut explained: Vec<&[String]> = Vec::new();
     for table in tables {
         if !before.is_some_and(|before| table.continues(before)) {
             if before.is_some() {
                 out.push('\n');
             }
             out.push_str(&format!("### {}\n\n", escaped(&table.title)));
-            for line in &table.legend {
-                out.push_str(&format!("* {}\n", escaped(line)));
-            }
-            if !table.legend.is_empty() {
+            if !table.legend.is_empty() && !explained.contains(&table.legend.as_slice()) {
+                for line in &table.legend {
+                    out.push_str(&format!("* {}\n", escaped(line)));
+                }
                 out.push('\n');
+                explained.push(&table.legend);
             }
         } else {
             out.push('\n');

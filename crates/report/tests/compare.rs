@@ -69,7 +69,9 @@ fn every_step_of_the_plan_with_every_variant_and_every_key() {
         let variants = step["variants"].as_array().unwrap();
         assert_eq!(variants.len(), VARIANTS.len());
         for variant in variants {
-            for metric in ["o/s", "cpu/o", "dbms.cpu/o", "client.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o"] {
+            for metric in
+                ["o/s", "cpu/o", "dbms.cpu/o", "client.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o"]
+            {
                 let absolute = variant["absolute"][metric].as_object().unwrap();
                 assert!(absolute.contains_key("median") && absolute.contains_key("values"));
                 assert!(variant["relative"].as_object().unwrap().contains_key(metric));
@@ -79,19 +81,25 @@ fn every_step_of_the_plan_with_every_variant_and_every_key() {
             }
         }
     }
-    assert!(steps[1]["variants"][0]["absolute"]["o/s"]["median"].is_null(), "l.x was never reached");
+    assert!(
+        steps[1]["variants"][0]["absolute"]["o/s"]["median"].is_null(),
+        "l.x was never reached"
+    );
     assert!(steps[0]["variants"][2]["absolute"]["cpu/o"]["median"].is_null());
 }
 
 #[test]
 fn verdicts_and_marks() {
     let found = rich_lab().compare();
-    let relative = |step: usize, variant: usize| &found.document.steps[step].variants[variant].relative;
+    let relative =
+        |step: usize, variant: usize| &found.document.steps[step].variants[variant].relative;
     assert_eq!(relative(0, 1).verdict.as_deref(), Some("regression"));
     assert!((relative(0, 1).ratio.unwrap() - 0.934).abs() < 0.003);
     assert_eq!(relative(0, 0).ratio, Some(1.0));
     assert_eq!(relative(0, 0).verdict, None);
-    assert!(relative(3, 2).sentence.as_ref().unwrap().ends_with("regression; insert rate not held"));
+    assert!(
+        relative(3, 2).sentence.as_ref().unwrap().ends_with("regression; insert rate not held")
+    );
     assert_eq!(found.regressions().len(), 6);
     let rate = found.document.steps[3].variants[2].insert_rate.as_ref().unwrap();
     assert!(!rate.held);
@@ -104,7 +112,9 @@ fn only_finished_trials_count() {
     let steps = ["l.i0"];
     let two = ["pg13.7", "pg14.3"];
     let lab = Lab::new(&two, &plan(&two, &steps, 7, &[1]), 7);
-    lab.run(&steps, 6, 1, &|name, place, block| record(name, 1000.0 - 100.0 * place as f64 + f64::from(block)));
+    lab.run(&steps, 6, 1, &|name, place, block| {
+        record(name, 1000.0 - 100.0 * place as f64 + f64::from(block))
+    });
     let failed = lab.begin(1, 7, 1);
     lab.store.record_step(failed, &record("l.i0", 5.0)).unwrap();
     lab.store.fail_trial(failed, "server died:\nsignal 9").unwrap();
@@ -155,7 +165,10 @@ fn one_block_is_said_loudly() {
     assert!(variant.warnings[0].starts_with("too few blocks: 1"), "{:?}", variant.warnings);
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("! too few blocks: 1"), "{text}");
-    assert!(text.contains("b is 50.0% slower than a (1 block: no interval): inconclusive"), "{text}");
+    assert!(
+        text.contains("b is 50.0% slower than a (1 block: no interval): inconclusive"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -35,8 +35,12 @@ fn the_page_holds_everything() {
     assert_eq!((step["name"].as_str(), step["unit"].as_str()), (Some("qr100"), Some("queries")));
     assert_eq!(step["rate_target"], 100);
     assert_eq!(step["throughput"].as_array().unwrap().len(), 3);
-    let verdicts: Vec<_> =
-        step["relative"].as_array().unwrap().iter().map(|r| r["variant"].as_u64().unwrap()).collect();
+    let verdicts: Vec<_> = step["relative"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r["variant"].as_u64().unwrap())
+        .collect();
     assert_eq!(verdicts, [1, 2], "every variant but the base");
     assert_eq!(step["latency"].as_array().unwrap().len(), 6, "two classes, three variants");
     let points = step["percentiles"][0]["points"].as_array().unwrap();
@@ -47,8 +51,15 @@ fn the_page_holds_everything() {
     assert_eq!(trial["stalls"], serde_json::json!([[4, 5]]));
     assert_eq!(trial["series"]["cpu.us"][0], 41.24);
     assert_eq!(page["catalog"]["cpu.us"]["group"], "cpu");
-    let ids: Vec<_> = page["tables"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap()).collect();
-    for id in ["throughput.absolute", "throughput.relative", "verdicts", "hardware.l.i0.absolute", "size.l.i0"] {
+    let ids: Vec<_> =
+        page["tables"].as_array().unwrap().iter().map(|t| t["id"].as_str().unwrap()).collect();
+    for id in [
+        "throughput.absolute",
+        "throughput.relative",
+        "verdicts",
+        "hardware.l.i0.absolute",
+        "size.l.i0",
+    ] {
         assert!(ids.contains(&id), "{id} in {ids:?}");
     }
     let codes: Vec<_> =
@@ -73,7 +84,8 @@ fn the_file_is_written_whole_or_not_at_all() {
     report::write_html(&lab.store, &results, &path).unwrap();
     assert_eq!(folder.path().read_dir().unwrap().count(), 1);
     data(&std::fs::read_to_string(&path).unwrap());
-    let error = report::write_html(&lab.store, &results, &folder.path().join("no/r.html")).unwrap_err();
+    let error =
+        report::write_html(&lab.store, &results, &folder.path().join("no/r.html")).unwrap_err();
     assert!(error.to_string().contains("no/r.html"), "{error}");
 }
 
@@ -103,7 +115,10 @@ fn a_large_report_is_written_in_time() {
     let loaded = start.elapsed();
     let html = report::html(&lab.store, &results);
     let took = start.elapsed();
-    println!("loaded in {loaded:?}, written in {took:?}, {} MB", html.map_or(0, |h| h.len() / 1_000_000));
+    println!(
+        "loaded in {loaded:?}, written in {took:?}, {} MB",
+        html.map_or(0, |h| h.len() / 1_000_000)
+    );
     assert!(cfg!(debug_assertions) || took.as_secs_f64() <= 3.0, "{took:?}");
 }
 
@@ -112,11 +127,24 @@ fn a_large_report_is_written_in_time() {
 #[ignore = "takes minutes to prepare in an unoptimised build"]
 fn a_hundred_thousand_results_are_compared_in_time() {
     let two = ["a", "b"];
-    let steps = ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+    let steps =
+        ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
     let lab = Lab::new(&two, &plan(&two, &steps, 5000, &[1]), 5000);
     lab.run(&steps, 5000, 1, &|name, place, block| {
         let mut step = record(name, 1000.0 - 50.0 * place as f64 + f64::from(block * 7919 % 13));
-        for metric in ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o", "client.cpu/o", "seconds", "stall.count", "stall.share", "errors"] {
+        for metric in [
+            "cpu/o",
+            "cs/o",
+            "r/o",
+            "rKB/o",
+            "wKB/o",
+            "dbms.cpu/o",
+            "client.cpu/o",
+            "seconds",
+            "stall.count",
+            "stall.share",
+            "errors",
+        ] {
             step.metrics.push((metric.to_owned(), 1.5));
         }
         step

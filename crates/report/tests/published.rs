@@ -11,7 +11,11 @@ fn relative_throughput_of_the_insert_benchmark() {
     let variants = ["13.7", "14.3", "15b1"];
     let steps = ["l.i0", "l.i1", "qr100"];
     // Absolute figures of a run that has the published quotients.
-    let absolute = [[250_000.0, 80_000.0, 10_000.0], [233_500.0, 77_680.0, 9_710.0], [214_000.0, 75_680.0, 9_530.0]];
+    let absolute = [
+        [250_000.0, 80_000.0, 10_000.0],
+        [233_500.0, 77_680.0, 9_710.0],
+        [214_000.0, 75_680.0, 9_530.0],
+    ];
     let lab = Lab::new(&variants, &plan(&variants, &steps, 1, &[1]), 1);
     lab.run(&steps, 1, 1, &|name, place, _| {
         record(name, absolute[place][steps.iter().position(|step| *step == name).unwrap()])
@@ -60,7 +64,11 @@ fn hardware_per_operation() {
     for (row, expected) in relatives.rows.iter().zip(relative) {
         for (name, expected) in columns.iter().zip(expected) {
             let found: f64 = row.cells[place(name)].parse().unwrap();
-            assert!((found - expected).abs() < 0.0051, "{} {name}: {found}, published {expected}", row.label);
+            assert!(
+                (found - expected).abs() < 0.0051,
+                "{} {name}: {found}, published {expected}",
+                row.label
+            );
         }
     }
 }
@@ -104,8 +112,7 @@ fn sizes_and_counters() {
         sections: Some(vec![Section::Size, Section::Counters]),
         ..Default::default()
     };
-    let text =
-        report::compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    let text = report::compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
     for published in [
         "version  index   rel  total\n13.7      5308  3069   8378\n",
         "version  index   rel  total\n13.7      8333  3950    12G\n",

@@ -17,8 +17,12 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             );
             buckets.step = Some(label.clone());
             buckets.legend = vec![
-                format!("percentage of responses in each bucket; 256us: up to that, 1ms: over 256us up to 1ms, gt: over 16s{}", paced(class, step.is_read_write())),
-                "nonzero: some, but less than 0.0005%; max in seconds; all blocks together".to_owned(),
+                format!(
+                    "percentage of responses in each bucket; 256us: up to that, 1ms: over 256us up to 1ms, gt: over 16s{}",
+                    paced(class, step.is_read_write())
+                ),
+                "nonzero: some, but less than 0.0005%; max in seconds; all blocks together"
+                    .to_owned(),
             ];
             buckets.columns =
                 columns(VARIANT, BUCKETS.iter().map(|(name, _)| *name).chain(["gt", "max"]));

@@ -90,6 +90,9 @@ pub(crate) fn says_something(table: &Table) -> bool {
 }
 
 /// A list of headings.
-pub(crate) fn columns<'a>(first: &'a str, others: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub(crate) fn columns<'a>(
+    first: &'a str,
+    others: impl IntoIterator<Item = &'a str>,
+) -> Vec<String> {
     std::iter::once(first).chain(others).map(str::to_owned).collect()
 }

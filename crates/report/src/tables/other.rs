@@ -38,7 +38,8 @@ fn stalls(view: View<'_>) -> Option<Table> {
 fn failures(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "failures", "Failed statements");
     table.legend = vec![
-        "all blocks together; state: SQLSTATE of the server; retried: tried again, not lost".to_owned(),
+        "all blocks together; state: SQLSTATE of the server; retried: tried again, not lost"
+            .to_owned(),
     ];
     table.columns =
         columns("step", ["version", "class", "state", "count", "retried", "first message"]);

@@ -9,7 +9,10 @@ use crate::table::{Row, RowKind, Section, Table};
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let steps: Vec<usize> =
         (0..view.results.steps.len()).filter(|s| view.results.steps[*s].is_read_write()).collect();
-    let streams = [("rates.insert", "Insert rate", "inserts/s", INSERT_RATE), ("rates.delete", "Delete rate", "deletes/s", DELETE_RATE)];
+    let streams = [
+        ("rates.insert", "Insert rate", "inserts/s", INSERT_RATE),
+        ("rates.delete", "Delete rate", "deletes/s", DELETE_RATE),
+    ];
     let mut tables: Vec<Table> = streams
         .into_iter()
         .map(|(id, title, unit, metric)| stream(view, &steps, id, title, unit, metric))

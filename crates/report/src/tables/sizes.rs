@@ -1,7 +1,7 @@
 //! Sizes of tables and indexes at the end of each step.
 
 use super::{VARIANT, View, columns, says_something};
-use crate::number::{or_unknown, megabytes};
+use crate::number::{megabytes, or_unknown};
 use crate::table::{Row, Section, Table};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {

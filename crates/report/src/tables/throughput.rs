@@ -8,16 +8,13 @@ use crate::table::{Row, RowKind, Section, Table};
 use judge::Verdict;
 
 /// The note under every table with a marked figure.
-pub(crate) const NOT_HELD: &str =
-    "* the insert rate was not held (under 95% of its target): queries had an easier time than was asked for";
+pub(crate) const NOT_HELD: &str = "* the insert rate was not held (under 95% of its target): queries had an easier time than was asked for";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
     absolute.part = "absolute".to_owned();
-    absolute.legend = vec![
-        format!("operations/s ({}): {}", units(view), view.blocks()),
-        view.relative_legend(),
-    ];
+    absolute.legend =
+        vec![format!("operations/s ({}): {}", units(view), view.blocks()), view.relative_legend()];
     absolute.columns = std::iter::once(VARIANT.to_owned())
         .chain(view.results.steps.iter().map(|step| view.results.step_label(step)))
         .collect();
@@ -29,11 +26,13 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     };
     for place in view.order() {
         let label = view.results.variant_name(place);
-        let cells = (0..view.results.steps.len()).map(|step| absolute_cell(view, step, place)).collect();
+        let cells =
+            (0..view.results.steps.len()).map(|step| absolute_cell(view, step, place)).collect();
         absolute.rows.push(Row::new(label, cells).of_kind(view.kind(place)));
         if place != view.judged.base {
-            let cells =
-                (0..view.results.steps.len()).map(|step| relative_cell(view, step, place)).collect();
+            let cells = (0..view.results.steps.len())
+                .map(|step| relative_cell(view, step, place))
+                .collect();
             relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, place)));
         }
     }

@@ -28,8 +28,12 @@ pub fn plan(variants: &[&str], steps: &[&str], blocks: u32, dops: &[u32]) -> Str
     for name in variants {
         text.push_str(&format!("[variants.\"{name}\"]\ndbms = \"postgres@{name}\"\n"));
     }
+    let indexed = steps.contains(&"l.x");
     let steps: Vec<String> = steps.iter().map(|s| format!("\"{s}\"")).collect();
     text.push_str(&format!("[workload.insert]\nsteps = [{}]\ndop = {dops:?}\n", steps.join(", ")));
+    if !indexed {
+        text.push_str("secondary_indexes = 0\n");
+    }
     plan::Plan::parse(&text, None, "test").expect("a valid plan");
     text
 }
@@ -57,7 +61,10 @@ impl Lab {
             value: value.to_owned(),
         };
         store
-            .record_host(experiment, &[fact("cpu", "model", "Example <CPU> 8"), fact("cpu", "cores", "2")])
+            .record_host(
+                experiment,
+                &[fact("cpu", "model", "Example <CPU> 8"), fact("cpu", "cores", "2")],
+            )
             .unwrap();
         let variants = variants
             .iter()
@@ -133,7 +140,8 @@ pub fn record(name: &str, ops: f64) -> StepRecord {
 }
 
 pub fn histogram(class: &str, values: &[(u64, u64)]) -> Histogram {
-    let mut histogram = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
+    let mut histogram =
+        hdrhistogram::Histogram::<u64>::new_with_bounds(1, 60_000_000_000, 3).unwrap();
     for (value, count) in values {
         histogram.record_n(*value, *count).unwrap();
     }
@@ -181,7 +189,8 @@ pub fn rich(name: &str, place: usize, block: u32) -> StepRecord {
         metric("insert.target", 100.0);
         metric("insert.rate", if lost { 88.0 } else { 99.9 });
         metric("insert.held", if lost { 0.0 } else { 1.0 });
-        step.histograms.push(histogram("query", &[(90_000, 99_000), (300_000, 990), (20_000_000, 10)]));
+        step.histograms
+            .push(histogram("query", &[(90_000, 99_000), (300_000, 990), (20_000_000, 10)]));
         step.series.push(series("tp.query", "throughput", vec![ops; 10]));
     }
     step.histograms.push(histogram("insert", &[(2_000_000, 100), (400_000_000, 1)]));
