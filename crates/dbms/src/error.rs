@@ -169,6 +169,22 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the request was wrong, so that trying it again can't help.
+    pub fn is_request(&self) -> bool {
+        matches!(
+            self,
+            Self::Reference { .. }
+                | Self::Unsupported { .. }
+                | Self::VersionNotFound { .. }
+                | Self::Installation { .. }
+                | Self::User { .. }
+                | Self::Unreachable { .. }
+                | Self::DirectoryInUse { .. }
+                | Self::Reserved { .. }
+                | Self::Rejected { .. }
+        )
+    }
+
     /// Makes a closure that wraps an [`io::Error`] with what was being done to which path.
     pub(crate) fn io<'a>(
         doing: &'static str,

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{self, SharedMemory};
+use crate::ipc::{self, IpcObjects};
 use crate::process::{self, ProcessId, wait_until};
 use crate::{Error, place};
 
@@ -49,8 +49,8 @@ pub struct Record {
     pub directories: Vec<PathBuf>,
     /// Control groups to remove.
     pub cgroups: Vec<PathBuf>,
-    /// Shared memory that a killed server cannot remove itself.
-    pub shared_memory: SharedMemory,
+    /// Shared memory and semaphores that a killed server cannot remove itself.
+    pub ipc: IpcObjects,
 }
 
 /// What a sweep found and did for one entry.
@@ -125,7 +125,7 @@ impl Ledger {
             work_directory: None,
             directories: Vec::new(),
             cgroups: Vec::new(),
-            shared_memory: SharedMemory::default(),
+            ipc: IpcObjects::default(),
         };
         let entry =
             Entry { path: self.directory.join(format!("{id}.json")), record, closed: false };
@@ -327,9 +327,9 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
     if record.owner.boot_id == process::boot_id() {
         let running = processes(record);
         swept.ended = running.iter().map(|process| process.pid).collect();
-        let mut shared = record.shared_memory.clone();
+        let mut shared = record.ipc.clone();
         for process in &running {
-            shared.add(&memory::of_process(process.pid));
+            shared.add(&ipc::of_process(process.pid));
         }
         for process in &running {
             let _ = process.signal(libc::SIGQUIT);

@@ -7,18 +7,8 @@ mod common;
 
 use std::os::unix::process::CommandExt;
 
-use common::{Place, Variant, names, socket_directory, variant};
+use common::{Place, names, socket_directory, variant, variants};
 use dbms::{Counter, Ending, Reference, Server, ServerUser};
-
-/// Versions to run on; more of them through the environment: `DBMS_TEST_VERSIONS="postgres@12.11 postgres@18.1"`.
-fn variants() -> Vec<Variant> {
-    let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
-    ["postgres@13.7", "path:/usr/lib/postgresql/15"]
-        .into_iter()
-        .chain(more.split_ascii_whitespace())
-        .filter_map(variant)
-        .collect()
-}
 
 fn figure(changes: &[Counter], view: &str, object: &str, name: &str) -> f64 {
     changes
@@ -30,7 +20,7 @@ fn figure(changes: &[Counter], view: &str, object: &str, name: &str) -> f64 {
 
 #[test]
 fn counters_sizes_and_settling() {
-    for variant in variants() {
+    for variant in variants(&["postgres@13.7", "path:/usr/lib/postgresql/15"]) {
         eprintln!("{}", variant.installation.version);
         let place = Place::new();
         let mut server = place.start(&variant, &[("autovacuum", "off")]).unwrap();

@@ -13,7 +13,7 @@ use super::{ROLE, config, launch, template};
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
 use crate::server::{Ending, Endpoint, Host, Stopped};
-use crate::{Error, ProcessId, ServerSpec, memory, place};
+use crate::{Error, ProcessId, ServerSpec, ipc, place};
 
 /// The number in the socket's name. The directory is private, so it collides with nothing.
 const PORT: u16 = 5432;
@@ -103,7 +103,7 @@ impl Postmaster {
         };
         let Some(entry) = &self.entry else { return Ok(ending.unwrap_or(Ending::Graceful)) };
         let record = entry.record().clone();
-        let mut shared = record.shared_memory.clone();
+        let mut shared = record.ipc.clone();
         // The pg_ctl stop modes: SIGINT is "fast", SIGQUIT is "immediate".
         for (signal, result) in
             [(libc::SIGINT, Ending::Graceful), (libc::SIGQUIT, Ending::Immediate)]
@@ -121,7 +121,7 @@ impl Postmaster {
             && wait_until(Duration::from_secs(2), || ledger::processes(&record).is_empty());
         if !orphans_go {
             for process in ledger::processes(&record) {
-                shared.add(&memory::of_process(process.pid));
+                shared.add(&ipc::of_process(process.pid));
             }
             let left = ledger::kill_all(&record, limit.max(DROP_LIMIT));
             if !left.is_empty() {
@@ -252,7 +252,7 @@ impl Site {
         postmaster.record(|record, pid| record.process = ProcessId::of(pid))?;
         let control = wait_ready(&mut postmaster, spec, self.sockets)?;
         // What only a kill -9 would leave behind.
-        postmaster.record(|record, pid| record.shared_memory = memory::of_process(pid))?;
+        postmaster.record(|record, pid| record.ipc = ipc::of_process(pid))?;
         Ok((postmaster, control))
     }
 

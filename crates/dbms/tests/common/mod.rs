@@ -107,6 +107,13 @@ pub fn variant(text: &str) -> Option<Variant> {
     Some(Variant { name: text.to_owned(), reference, installation })
 }
 
+/// The variants named, as far as they are here, and those of the environment variable `DBMS_TEST_VERSIONS`, such as
+/// `postgres@9.6.24 postgres@18.1`.
+pub fn variants(texts: &[&str]) -> Vec<Variant> {
+    let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
+    texts.iter().copied().chain(more.split_ascii_whitespace()).filter_map(variant).collect()
+}
+
 pub fn socket_directory(server: &dyn Server) -> PathBuf {
     match server.endpoint() {
         Endpoint::Postgres { host: Host::SocketDirectory(path), .. } => path,

@@ -1,21 +1,53 @@
-//! Shared memory that outlives a server which is killed before it can remove it: System V segments and the files
-//! of POSIX shared memory. What a process has mapped stands in `/proc/PID/maps` (proc(5)).
+//! What outlives a server that is killed before it can remove it: System V shared memory, the files of POSIX
+//! shared memory, and the System V semaphores of old Postgres versions. What a process has mapped stands in
+//! `/proc/PID/maps` (proc(5)); semaphores know the last process that used them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use serde::{Deserialize, Serialize};
 
-/// Shared memory of one server.
+/// What Postgres leaves in the last semaphore of each of its sets, as its mark (PGSemaMagic in sysv_sema.c).
+const POSTGRES_MARK: i32 = 537;
+
+/// Such objects of one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SharedMemory {
+pub struct IpcObjects {
     /// System V segments: id and key.
     pub segments: Vec<(i32, i32)>,
     /// POSIX shared memory: file name under `/dev/shm` and inode.
     pub files: Vec<(String, u64)>,
+    /// Sets of System V semaphores (PostgreSQL before 10).
+    #[serde(default)]
+    pub semaphores: Vec<SemaphoreSet>,
 }
 
-impl SharedMemory {
+/// A set of System V semaphores that carries the mark of one postmaster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SemaphoreSet {
+    /// Its id.
+    pub id: i32,
+    /// The number of the marked semaphore, the last one.
+    pub last: i32,
+    /// The process that marked it.
+    pub marked_by: u32,
+}
+
+impl SemaphoreSet {
+    /// Does the set still carry that process's mark? Ids are used again by the system.
+    fn carries_mark(&self) -> bool {
+        // SAFETY: GETVAL and GETPID take no further argument and only read.
+        let (value, pid) = unsafe {
+            (
+                libc::semctl(self.id, self.last, libc::GETVAL),
+                libc::semctl(self.id, self.last, libc::GETPID),
+            )
+        };
+        value == POSTGRES_MARK && u32::try_from(pid) == Ok(self.marked_by)
+    }
+}
+
+impl IpcObjects {
     /// Takes over what `other` holds.
     pub(crate) fn add(&mut self, other: &Self) {
         for segment in &other.segments {
@@ -26,6 +58,11 @@ impl SharedMemory {
         for file in &other.files {
             if !self.files.contains(file) {
                 self.files.push(file.clone());
+            }
+        }
+        for set in &other.semaphores {
+            if !self.semaphores.contains(set) {
+                self.semaphores.push(set.clone());
             }
         }
     }
@@ -43,6 +80,10 @@ impl SharedMemory {
                 unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
             }
         }
+        for set in self.semaphores.iter().filter(|set| set.carries_mark()) {
+            // SAFETY: IPC_RMID takes no further argument.
+            unsafe { libc::semctl(set.id, 0, libc::IPC_RMID) };
+        }
         for (name, inode) in &self.files {
             let path = format!("/dev/shm/{name}");
             if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.ino() == *inode) {
@@ -52,31 +93,47 @@ impl SharedMemory {
     }
 }
 
-/// What process `pid` has mapped of shared memory.
-pub(crate) fn of_process(pid: u32) -> SharedMemory {
-    fs::read_to_string(format!("/proc/{pid}/maps")).map(|maps| parse(&maps)).unwrap_or_default()
+/// What process `pid` has mapped of shared memory, and the semaphores it has marked.
+pub(crate) fn of_process(pid: u32) -> IpcObjects {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let semaphores = fs::read_to_string("/proc/sysvipc/sem").unwrap_or_default();
+    IpcObjects { semaphores: sets_of(&semaphores, pid), ..parse(&maps) }
+}
+
+/// The semaphore sets marked by `pid`, from a list whose columns begin with key, id, permissions, number of
+/// semaphores (sysvipc(7)).
+fn sets_of(list: &str, pid: u32) -> Vec<SemaphoreSet> {
+    list.lines()
+        .skip(1)
+        .filter_map(|line| {
+            let mut fields = line.split_ascii_whitespace().skip(1);
+            let id = fields.next()?.parse().ok()?;
+            let count: i32 = fields.nth(1)?.parse().ok()?;
+            Some(SemaphoreSet { id, last: count - 1, marked_by: pid })
+        })
+        .filter(SemaphoreSet::carries_mark)
+        .collect()
 }
 
 /// Reads a maps file: `address perms offset device inode path`; for System V segments the inode is the segment's
 /// id and the path is `/SYSV` with the key in hexadecimal (Linux, ipc/shm.c).
-fn parse(maps: &str) -> SharedMemory {
-    let mut found = SharedMemory::default();
+fn parse(maps: &str) -> IpcObjects {
+    let mut found = IpcObjects::default();
     for line in maps.lines() {
         let mut fields = line.split_ascii_whitespace().skip(4);
         let (Some(inode), Some(path)) = (fields.next(), fields.next()) else { continue };
         if let Some(key) = path.strip_prefix("/SYSV") {
             if let (Ok(id), Ok(key)) = (inode.parse(), u32::from_str_radix(key, 16)) {
-                found.add(&SharedMemory {
+                found.add(&IpcObjects {
                     segments: vec![(id, key.cast_signed())],
-                    files: Vec::new(),
+                    ..Default::default()
                 });
             }
         } else if let Some(name) = path.strip_prefix("/dev/shm/")
             && let Ok(inode) = inode.parse()
             && !name.contains('/')
         {
-            found
-                .add(&SharedMemory { segments: Vec::new(), files: vec![(name.to_owned(), inode)] });
+            found.add(&IpcObjects { files: vec![(name.to_owned(), inode)], ..Default::default() });
         }
     }
     found
@@ -109,9 +166,9 @@ mod tests {
             return;
         }
         let inode = fs::metadata(&path).unwrap().ino();
-        SharedMemory { segments: Vec::new(), files: vec![(name.clone(), inode + 1)] }.remove();
+        IpcObjects { files: vec![(name.clone(), inode + 1)], ..Default::default() }.remove();
         assert!(fs::exists(&path).unwrap());
-        SharedMemory { segments: Vec::new(), files: vec![(name, inode)] }.remove();
+        IpcObjects { files: vec![(name, inode)], ..Default::default() }.remove();
         assert!(!fs::exists(&path).unwrap());
     }
 }
