@@ -1,2 +1,53 @@
-//! The `steelyard` command.
-fn main() {}
+//! The `steelyard` command: one file per subcommand, no logic of its own.
+
+mod compare;
+mod exit;
+mod fetch;
+mod list;
+mod progress;
+mod report;
+mod results;
+mod run;
+mod short;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Weigh database systems against each other.
+///
+/// steelyard fetches several versions of a DBMS, runs well-defined benchmarks on them in
+/// interleaved trials, and says what got slower, by how much and how sure that is.
+#[derive(Debug, Parser)]
+#[command(name = "steelyard", version, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 a gate failed, 2 the request was wrong, 3 the run failed."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::RunArgs),
+    Fetch(fetch::FetchArgs),
+    Compare(compare::CompareArgs),
+    Report(report::ReportArgs),
+    List(list::ListArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        Command::Run(args) => run::run(args),
+        Command::Fetch(args) => fetch::run(args),
+        Command::Compare(args) => compare::run(args),
+        Command::Report(args) => report::run(args),
+        Command::List(args) => list::run(args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => exit::explain(&error),
+    }
+}

@@ -113,14 +113,14 @@ impl From<store::StoreError> for Error {
 impl Error {
     /// Whether the request was wrong, so that running it again can't help.
     pub fn is_request(&self) -> bool {
-        matches!(
-            self,
-            Error::Variant { .. }
-                | Error::Workload { .. }
-                | Error::Busy { .. }
-                | Error::Resume(_)
-                | Error::MemoryLimit { .. }
-                | Error::TableExists { .. }
-        )
+        match self {
+            Error::Variant { source, .. } | Error::Dbms(source) => source.is_request(),
+            Error::Workload { .. }
+            | Error::Busy { .. }
+            | Error::Resume(_)
+            | Error::MemoryLimit { .. }
+            | Error::TableExists { .. } => true,
+            Error::Store(_) | Error::Step { .. } | Error::Interrupted | Error::Io { .. } => false,
+        }
     }
 }

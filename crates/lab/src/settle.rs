@@ -1,5 +1,6 @@
 //! Paying off the debt that steps leave: the server's part, the host's dirty pages, a rest.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ pub fn settle(
     server: &mut dyn Server,
     owned: bool,
     tables: &[String],
+    directory: Option<&Path>,
     rest: Duration,
     interrupted: &AtomicBool,
     mut record: StepRecord,
@@ -32,6 +34,9 @@ pub fn settle(
     record.notes.extend(settled.lines);
     record.metrics.push(("settle.server".to_owned(), settled.seconds));
     let writeback = Instant::now();
+    if let Some(directory) = directory {
+        record.notes.push(write_back(directory));
+    }
     match wait_for_writeback(interrupted) {
         Some(left) => record.notes.push(format!(
             "waited {:.1} s for writeback; {left} KB of dirty pages left",
@@ -52,6 +57,16 @@ pub fn settle(
 pub fn rest(rows: u64, scale: f64) -> Duration {
     let seconds = (60.0 + rows as f64 / 1e6).min(1200.0);
     Duration::from_secs_f64((seconds * scale).max(0.0))
+}
+
+/// Has the filesystem of the data written back now, instead of when the kernel finds it due.
+fn write_back(directory: &Path) -> String {
+    let synced = std::fs::File::open(directory)
+        .and_then(|file| nix::unistd::syncfs(&file).map_err(std::io::Error::from));
+    match synced {
+        Ok(()) => "wrote the filesystem's dirty pages back".to_owned(),
+        Err(error) => format!("could not have dirty pages written back ({error})"),
+    }
 }
 
 /// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.

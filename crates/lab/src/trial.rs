@@ -110,12 +110,11 @@ impl Bench<'_> {
         directory: &Path,
         cgroup: Option<&Cgroup>,
     ) -> Result<Box<dyn Server>, Error> {
-        let named = |source| Error::Variant {
-            variant: subject.variant.name.clone(),
-            source: Box::new(source),
-        };
         if !owned(subject) {
-            return dbms::attach(&subject.reference).map_err(named);
+            return dbms::attach(&subject.reference).map_err(|source| Error::Variant {
+                variant: subject.variant.name.clone(),
+                source: Box::new(source),
+            });
         }
         let config_file = match &subject.variant.config_text {
             Some(text) => Some(self.write_config(text, directory)?),
@@ -140,7 +139,7 @@ impl Bench<'_> {
             // It has been copied into the server's own configuration.
             let _ = fs::remove_file(file);
         }
-        started.map_err(named)
+        Ok(started?)
     }
 
     /// The variant's configuration file, from the text that the plan keeps of it.
@@ -211,7 +210,9 @@ impl Bench<'_> {
                 Phase::Settle { rows } => {
                     let pause = rest(*rows, self.prepared.plan.settle_seconds_scale);
                     let tables = &benchmark.tables;
-                    settle(server, owned(subject), tables, pause, self.interrupted, record)
+                    let ours = owned(subject);
+                    let directory = ours.then_some(self.options.data_dir.as_path());
+                    settle(server, ours, tables, directory, pause, self.interrupted, record)
                         .map(|record| (record, None))
                         .map_err(|error| match error {
                             Error::Interrupted => Trouble::Interrupted,

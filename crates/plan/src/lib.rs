@@ -54,4 +54,4 @@ pub use schedule::{Block, Trial};
 pub use secret::without_passwords;
 pub use short::{variant_name, variant_names};
 pub use size::{SizeError, parse_size};
-pub use types::{Pairing, Plan, Variant, WorkloadPlan};
+pub use types::{DEFAULT_BLOCKS, DEFAULT_MARGIN, Pairing, Plan, Variant, WorkloadPlan};

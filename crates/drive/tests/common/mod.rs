@@ -1,5 +1,5 @@
 //! What the tests against a real server share.
-#![allow(dead_code)] // every test file uses its own part of it
+#![allow(dead_code, clippy::unwrap_used)] // every test file uses its own part of it
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,135 @@
+//! `steelyard compare`: absolute and relative tables, verdicts.
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use report::{CompareOptions, Section};
+
+use crate::exit::GateFailed;
+use crate::results::{Chosen, load_which};
+
+/// Compare the variants of an experiment: tables, intervals, verdicts
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// What the rows of the tables over all steps are
+    #[arg(long, value_enum, default_value_t = Rows::Variants)]
+    rows: Rows,
+    /// The variant to compare with (instead of the plan's base)
+    #[arg(long, value_name = "VARIANT")]
+    base: Option<String>,
+    /// What counts as a small difference, in percent (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT")]
+    margin: Option<f64>,
+    /// Only these kinds of tables [default: all but counters]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
+    tables: Vec<Kind>,
+    /// Exit with 1 if any step regressed
+    #[arg(long)]
+    gate: bool,
+}
+
+/// How a table is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned with spaces, fit for a terminal and a mail
+    Text,
+    /// Headings, lists and pipes
+    Markdown,
+    /// One line per cell
+    Csv,
+    /// One document, its shape described in docs/compare-json.md
+    Json,
+}
+
+impl From<Format> for report::Format {
+    fn from(format: Format) -> report::Format {
+        match format {
+            Format::Text => report::Format::Text,
+            Format::Markdown => report::Format::Markdown,
+            Format::Csv => report::Format::Csv,
+            Format::Json => report::Format::Json,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Rows {
+    /// Steps are columns, as in published tables
+    Variants,
+    /// Variants are columns
+    Steps,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Absolute,
+    Relative,
+    Rates,
+    Latency,
+    Hardware,
+    Size,
+    Counters,
+    Other,
+}
+
+impl From<Kind> for Section {
+    fn from(kind: Kind) -> Section {
+        match kind {
+            Kind::Absolute => Section::Absolute,
+            Kind::Relative => Section::Relative,
+            Kind::Rates => Section::Rates,
+            Kind::Latency => Section::Latency,
+            Kind::Hardware => Section::Hardware,
+            Kind::Size => Section::Size,
+            Kind::Counters => Section::Counters,
+            Kind::Other => Section::Other,
+        }
+    }
+}
+
+/// Prints the comparison.
+pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
+    let results = args.chosen.load()?;
+    let options = CompareOptions {
+        rows: match args.rows {
+            Rows::Variants => report::Rows::Variants,
+            Rows::Steps => report::Rows::Steps,
+        },
+        base: args.base.clone(),
+        margin: args.margin.map(|percent| percent / 100.0),
+        sections: (!args.tables.is_empty())
+            .then(|| args.tables.iter().copied().map(Section::from).collect()),
+    };
+    let comparison = report::compare(&results, &options)?;
+    std::io::stdout().write_all(comparison.render(args.format.into())?.as_bytes())?;
+    let regressions = comparison.regressions();
+    if args.gate && !regressions.is_empty() {
+        return Err(GateFailed(regressions).into());
+    }
+    Ok(())
+}
+
+/// The tables that end a run: throughput and verdicts, and where to find the rest.
+pub fn print_after_run(directory: &Path, experiment: store::ExperimentId) -> anyhow::Result<()> {
+    let results = load_which(directory, report::Which::Id(experiment))?;
+    let options = CompareOptions {
+        sections: Some(vec![Section::Absolute, Section::Relative, Section::Rates]),
+        ..CompareOptions::default()
+    };
+    let comparison = report::compare(&results, &options)?;
+    let mut out = std::io::stdout();
+    out.write_all(comparison.render(report::Format::Text)?.as_bytes())?;
+    let place = directory.display();
+    writeln!(
+        out,
+        "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --results {place}"
+    )?;
+    writeln!(out, "As a page: steelyard report --results {place} -o report.html")?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Exit codes, the same for every subcommand.
+
+use std::process::ExitCode;
+
+/// A gate failed: there is a regression.
+const GATE: u8 = 1;
+/// The request was wrong: running it again can't help.
+const WRONG_REQUEST: u8 = 2;
+/// The request was fine, and carrying it out failed.
+const FAILED: u8 = 3;
+
+/// A request that the command itself finds wrong.
+#[derive(Debug)]
+pub struct WrongRequest(pub String);
+
+impl std::fmt::Display for WrongRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongRequest {}
+
+/// Steps regressed, and the user wanted that to count.
+#[derive(Debug)]
+pub struct GateFailed(pub Vec<String>);
+
+impl std::fmt::Display for GateFailed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the gate failed:")?;
+        for sentence in &self.0 {
+            write!(f, "\n  {sentence}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for GateFailed {}
+
+/// Prints an error with its causes and tells the exit code.
+pub fn explain(error: &anyhow::Error) -> ExitCode {
+    if broken_pipe(error) {
+        // `steelyard compare | head` has what it wanted.
+        return ExitCode::SUCCESS;
+    }
+    if error.is::<GateFailed>() {
+        eprintln!("{error}");
+        return ExitCode::from(GATE);
+    }
+    eprintln!("error: {error}");
+    let mut last = error.to_string();
+    for cause in error.chain().skip(1) {
+        let text = cause.to_string();
+        // Many errors already say what their cause said.
+        if !last.contains(&text) {
+            eprintln!("  because: {text}");
+        }
+        last = text;
+    }
+    ExitCode::from(if is_request(error) { WRONG_REQUEST } else { FAILED })
+}
+
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+fn is_request(error: &anyhow::Error) -> bool {
+    error.is::<WrongRequest>()
+        || error.is::<plan::PlanError>()
+        || error.downcast_ref::<lab::Error>().is_some_and(lab::Error::is_request)
+        || error.downcast_ref::<dbms::Error>().is_some_and(dbms::Error::is_request)
+        || error.is::<store::StoreError>()
+        || error.is::<report::ReportError>()
+}

@@ -1,0 +1,214 @@
+//! What a run shows while it goes on: bars on a terminal, plain lines elsewhere; all on stderr.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lab::Event;
+
+/// Shows events.
+pub struct Progress {
+    quiet: bool,
+    bars: Option<Bars>,
+    trials: usize,
+    plain_rate: Rate,
+}
+
+struct Bars {
+    all: MultiProgress,
+    experiment: ProgressBar,
+    step: Option<ProgressBar>,
+    unit: &'static str,
+    rate: Rate,
+}
+
+/// The present rate of a step: over the last second or so, not since its start.
+#[derive(Default)]
+struct Rate {
+    last: Option<(Duration, u64)>,
+    per_second: f64,
+}
+
+impl Rate {
+    fn update(&mut self, elapsed: Duration, operations: u64) -> f64 {
+        match self.last {
+            Some((at, before)) if elapsed > at => {
+                if elapsed - at >= Duration::from_millis(900) {
+                    self.per_second =
+                        operations.saturating_sub(before) as f64 / (elapsed - at).as_secs_f64();
+                    self.last = Some((elapsed, operations));
+                }
+            }
+            _ => {
+                self.last = Some((elapsed, operations));
+                self.per_second = operations as f64 / elapsed.as_secs_f64().max(1e-3);
+            }
+        }
+        self.per_second
+    }
+}
+
+impl Progress {
+    /// Bars when stderr is a terminal, lines otherwise, nothing when `quiet`.
+    pub fn new(quiet: bool) -> Progress {
+        let bars = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+            let experiment = all.add(ProgressBar::new(0));
+            experiment.set_style(style(
+                "{msg:34} {wide_bar} {pos}/{len} steps  {elapsed} of about {duration}",
+            ));
+            experiment.enable_steady_tick(Duration::from_millis(500));
+            Bars { all, experiment, step: None, unit: "", rate: Rate::default() }
+        });
+        Progress { quiet, bars, trials: 0, plain_rate: Rate::default() }
+    }
+
+    /// Shows an event.
+    pub fn tell(&mut self, event: Event) {
+        if self.quiet {
+            return;
+        }
+        match event {
+            Event::Note(text) => self.line(&text),
+            Event::Began { name, trials, finished, steps } => {
+                self.trials = trials;
+                if let Some(bars) = &self.bars {
+                    bars.experiment.set_length((trials * steps) as u64);
+                    bars.experiment.set_position((finished * steps) as u64);
+                    bars.experiment.set_message(name);
+                } else {
+                    let kept =
+                        if finished > 0 { format!(", {finished} kept") } else { String::new() };
+                    self.line(&format!("{name}: {trials} trials of {steps} steps{kept}"));
+                }
+            }
+            Event::TrialBegan { number, block, variant, dop } => {
+                let text =
+                    format!("trial {number}/{}: {variant} (block {block}, dop {dop})", self.trials);
+                match &self.bars {
+                    Some(bars) => bars.experiment.set_message(text),
+                    None => self.line(&text),
+                }
+            }
+            Event::StepBegan { name, operations, seconds, unit, .. } => {
+                self.plain_rate = Rate::default();
+                if let Some(bars) = &mut self.bars {
+                    bars.begin(&name, operations, seconds, unit);
+                }
+            }
+            Event::Progress { operations, elapsed } => {
+                if let Some(bars) = &mut self.bars {
+                    bars.update(operations, elapsed);
+                }
+            }
+            Event::StepEnded { name, rate, unit, seconds, warnings } => {
+                self.step_ended(&name, rate, unit, seconds, &warnings);
+            }
+            Event::TrialEnded | Event::Ended => {}
+        }
+    }
+
+    fn step_ended(
+        &mut self,
+        name: &str,
+        rate: Option<f64>,
+        unit: &str,
+        seconds: f64,
+        warnings: &[String],
+    ) {
+        if let Some(bars) = &mut self.bars {
+            if let Some(step) = bars.step.take() {
+                step.finish_and_clear();
+            }
+            if rate.is_some() {
+                bars.experiment.inc(1);
+            }
+        }
+        let figure = rate.map_or(String::new(), |rate| format!("{rate:>12.0} {unit}/s"));
+        self.line(&format!("  {name:<8}{figure:<22}{seconds:>8.1} s"));
+        for warning in warnings {
+            self.line(&format!("    warning: {warning}"));
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bars {
+            Some(bars) => {
+                // Only a terminal that went away fails this.
+                let _ = bars.all.println(text);
+            }
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// Removes the bars.
+    pub fn finish(&mut self) {
+        if let Some(bars) = self.bars.take() {
+            if let Some(step) = bars.step {
+                step.finish_and_clear();
+            }
+            bars.experiment.finish_and_clear();
+        }
+    }
+}
+
+impl Bars {
+    fn begin(
+        &mut self,
+        name: &str,
+        operations: Option<u64>,
+        seconds: Option<f64>,
+        unit: &'static str,
+    ) {
+        let template = match (operations, seconds) {
+            (Some(_), _) => "  {prefix:8} {msg:24} {wide_bar} {percent:>3}%  {eta} left",
+            (None, Some(_)) => "  {prefix:8} {msg:24} {wide_bar} {pos}/{len} s",
+            (None, None) => "  {prefix:8} {msg:24} {spinner} {elapsed}",
+        };
+        let length = operations.or(seconds.map(|seconds| seconds.ceil() as u64)).unwrap_or(0);
+        let bar = self.all.add(ProgressBar::new(length));
+        bar.set_style(style(template));
+        bar.set_prefix(name.to_owned());
+        if length == 0 {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        self.unit = unit;
+        self.rate = Rate::default();
+        self.step = Some(bar);
+    }
+
+    fn update(&mut self, operations: u64, elapsed: Duration) {
+        let rate = self.rate.update(elapsed, operations);
+        let Some(bar) = &self.step else { return };
+        if operations > 0 {
+            bar.set_message(format!("{rate:.0} {}/s", self.unit));
+        }
+        match bar.length() {
+            Some(0) | None => {}
+            // A step that is measured in seconds has few of them; one of operations has many.
+            Some(length) if operations > length => bar.set_position(elapsed.as_secs().min(length)),
+            Some(_) if self.unit == "queries" => bar.set_position(elapsed.as_secs()),
+            Some(_) => bar.set_position(operations),
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .progress_chars("━╸─")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_the_present_one() {
+        let mut rate = Rate::default();
+        rate.update(Duration::from_secs(1), 1000);
+        rate.update(Duration::from_secs(2), 2000);
+        let now = rate.update(Duration::from_secs(3), 2100);
+        assert!((now - 100.0).abs() < 1e-9);
+    }
+}

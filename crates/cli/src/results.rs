@@ -1,0 +1,50 @@
+//! The results directory and the experiment in it, as every reading subcommand takes them.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use report::{Results, Which};
+use store::Store;
+
+/// Where results are.
+#[derive(Debug, Clone, Args)]
+pub struct ResultsDir {
+    /// The results directory
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "STEELYARD_RESULTS",
+        default_value = "steelyard-results"
+    )]
+    pub results: PathBuf,
+}
+
+/// Which experiment of a results directory.
+#[derive(Debug, Clone, Args)]
+pub struct Chosen {
+    #[command(flatten)]
+    pub directory: ResultsDir,
+    /// The experiment, by its number or name (the latest if not given)
+    #[arg(long, short, value_name = "ID|NAME")]
+    pub experiment: Option<String>,
+}
+
+impl Chosen {
+    /// Opens the store and loads the experiment.
+    pub fn open(&self) -> anyhow::Result<(Store, Results)> {
+        let store = Store::open_read_only(&self.directory.results)?;
+        let which = self.experiment.as_deref().map_or(Which::Latest, Which::Named);
+        let results = report::load(&store, which)?;
+        Ok((store, results))
+    }
+
+    /// Loads the experiment.
+    pub fn load(&self) -> anyhow::Result<Results> {
+        Ok(self.open()?.1)
+    }
+}
+
+/// Loads an experiment of a results directory.
+pub fn load_which(directory: &Path, which: Which<'_>) -> anyhow::Result<Results> {
+    Ok(report::load(&Store::open_read_only(directory)?, which)?)
+}
