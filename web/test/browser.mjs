@@ -225,6 +225,17 @@ try {
     writeSample(big, "big");
     const milliseconds = await checkAny(browser, big, "big");
     assert.ok(milliseconds <= OPEN_LIMIT_MS, `40 steps × 6 variants × 300 s opened in ${Math.round(milliseconds)} ms, allowed are ${OPEN_LIMIT_MS}`);
+    const bigger = join(directory, "bigger.html");
+    writeSample(bigger, "bigger");
+    const times = [];
+    for (let round = 0; round < 2; round += 1) {
+      const { milliseconds: took, close } = await openPage(browser, pathToFileURL(bigger).href);
+      times.push(took);
+      await close();
+    }
+    const best = Math.round(Math.min(...times));
+    assert.ok(best <= OPEN_LIMIT_MS, `the same with six blocks opened in ${best} ms, allowed are ${OPEN_LIMIT_MS}`);
+    console.log(`ok  bigger: the same with six blocks, opened in ${best} ms`);
   }
 } finally {
   await browser.close();
