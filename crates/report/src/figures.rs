@@ -8,12 +8,14 @@ pub(crate) fn paired(
     variant: &VariantStep,
     metric: &str,
 ) -> (Vec<f64>, Vec<f64>) {
+    // In order of the blocks.
     let of_base = base.values(metric);
     variant
         .values(metric)
         .into_iter()
         .filter_map(|(block, value)| {
-            of_base.iter().find(|(other, _)| *other == block).map(|(_, base)| (*base, value))
+            let place = of_base.binary_search_by_key(&block, |(other, _)| *other).ok()?;
+            of_base.get(place).map(|(_, base)| (*base, value))
         })
         .unzip()
 }

@@ -176,6 +176,7 @@ impl Loader<'_> {
                 values: row.values,
             });
             figures.absent.extend(step.absent.iter().cloned());
+            figures.notes.extend(step.notes.iter().cloned());
             if detailed {
                 let gathered = gathered.entry((place, variant)).or_default();
                 detail(self.store, &mut self.reader, step, figures, gathered)?;

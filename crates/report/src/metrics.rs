@@ -12,6 +12,8 @@ pub(crate) const INSERT_TARGET: &str = "insert.target";
 pub(crate) const DELETE_RATE: &str = "delete.rate";
 /// Share of the seconds of a step that were stalls, 0 to 1.
 pub(crate) const STALL_SHARE: &str = "stall.share";
+/// How long a step took.
+pub(crate) const SECONDS: &str = "seconds";
 /// Number of stalls.
 pub(crate) const STALL_COUNT: &str = "stall.count";
 
@@ -34,7 +36,7 @@ pub const METRICS: [&str; 18] = [
     INSERT_TARGET,
     HELD,
     DELETE_RATE,
-    "seconds",
+    SECONDS,
     "retries",
     "errors",
     STALL_COUNT,

@@ -61,6 +61,8 @@ pub struct VariantStep {
     pub absent: BTreeSet<String>,
     /// Errors of statements, over all blocks.
     pub failures: Vec<Failure>,
+    /// What was recorded about the measuring, such as what could not be measured and why.
+    pub notes: BTreeSet<String>,
 }
 
 /// One trial's figures for a step.
@@ -147,6 +149,13 @@ impl StepResults {
     /// Whether this step has queries beside a paced stream of inserts.
     pub fn is_read_write(&self) -> bool {
         self.variants.iter().any(|v| v.median(metrics::INSERT_TARGET).is_some())
+    }
+}
+
+impl Sample {
+    /// A metric, if it is known.
+    pub fn value(&self, metric: &str) -> Option<f64> {
+        self.values.get(metrics::place(metric)?).copied().filter(|value| !value.is_nan())
     }
 }
 

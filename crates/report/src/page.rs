@@ -6,7 +6,7 @@ use store::{ExperimentState, Series, Setting, Store};
 
 use crate::ReportError;
 use crate::judged::{Judged, judge_results};
-use crate::metrics::{INSERT_TARGET, OPS};
+use crate::metrics::{INSERT_TARGET, OPS, SECONDS};
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::number::rounded;
 use crate::page_data::{
@@ -14,6 +14,7 @@ use crate::page_data::{
     PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
 };
 use crate::sentence::sentence;
+use crate::table::Table;
 use crate::tables::{self, View};
 use crate::time::rfc3339;
 
@@ -74,7 +75,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
             })
             .collect(),
         steps,
-        tables: tables::all(View { results, judged: &judged, rows_are_steps: false }),
+        tables: page_tables(View { results, judged: &judged, rows_are_steps: false }),
         warnings,
         catalog: gatherer.catalog,
     })
@@ -293,7 +294,9 @@ impl Gatherer<'_> {
         let series = self.store.series(sample.step)?;
         // Stalls are those of what the step is about: the queries of a read+write step, else its rows.
         let about = if unit == "queries" { "tp.query" } else { "tp.insert" };
-        let stalls = series.iter().find(|s| s.name == about).map(stalls).unwrap_or_default();
+        let whole = sample.value(SECONDS).map_or(usize::MAX, |seconds| seconds.floor() as usize);
+        let stalls = series.iter().find(|s| s.name == about);
+        let stalls = stalls.map(|series| spans(series, whole)).unwrap_or_default();
         let mut kept = BTreeMap::new();
         for one in series {
             let wanted = match self.detail {
@@ -320,9 +323,19 @@ impl Gatherer<'_> {
     }
 }
 
-fn stalls(series: &Series) -> Vec<(usize, usize)> {
-    // The last second is rarely a whole one.
-    let whole = series.values.len().saturating_sub(1);
-    let seconds = series.values.get(..whole).unwrap_or_default();
+/// The stalls in the whole seconds of a series.
+fn spans(series: &Series, whole: usize) -> Vec<(usize, usize)> {
+    let seconds = series.values.get(..whole).unwrap_or(&series.values);
     judge::stalls(seconds).spans.into_iter().map(|span| (span.from, span.to)).collect()
+}
+
+/// The tables as the page shows them: each part stands alone there, so its title says which it is.
+fn page_tables(view: View<'_>) -> Vec<Table> {
+    let mut tables = tables::all(view);
+    for table in &mut tables {
+        if !table.part.is_empty() {
+            table.title = format!("{}: {}", table.title, table.part);
+        }
+    }
+    tables
 }

@@ -1,5 +1,6 @@
 //! Hardware per operation, absolute and relative, one pair of tables per step.
 
+use super::throughput::NOT_HELD;
 use super::{VARIANT, View, columns, says_something};
 use crate::figures::ratio;
 use crate::metrics::{COSTS, OPS};
@@ -48,14 +49,19 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         for (place, name, figures) in view.variants(number) {
             let mut cells: Vec<String> =
                 COSTS.iter().map(|metric| or_unknown(figures.median(metric), cost)).collect();
-            cells.push(or_unknown(figures.median(OPS), rate));
+            let mark = if figures.rate_not_held() { "*" } else { "" };
+            cells.push(or_unknown(figures.median(OPS), |value| format!("{}{mark}", rate(value))));
+            if !mark.is_empty() && absolute.notes.is_empty() {
+                absolute.notes.push(NOT_HELD.to_owned());
+            }
             absolute.rows.push(Row::new(name, cells).of_kind(view.kind(place)));
             if let Some(base) = base.filter(|_| place != view.judged.base) {
-                let cells = COSTS
-                    .iter()
-                    .chain([&OPS])
-                    .map(|metric| or_unknown(ratio(base, figures, metric), relative))
-                    .collect();
+                let lost = figures.rate_not_held() || base.rate_not_held();
+                let cells = COSTS.iter().chain([&OPS]).map(|metric| {
+                    let mark = if lost && *metric == OPS { "*" } else { "" };
+                    or_unknown(ratio(base, figures, metric), |r| format!("{}{mark}", relative(r)))
+                });
+                let cells = cells.collect();
                 relatives.rows.push(Row::new(name, cells));
             }
         }
@@ -70,6 +76,9 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         if !lacking.is_empty() {
             let note = format!("{UNKNOWN} could not be measured: {}", lacking.join(", "));
             absolute.notes.push(note);
+            for (_, name, figures) in view.variants(number) {
+                absolute.notes.extend(figures.notes.iter().map(|note| format!("{name}: {note}")));
+            }
         }
         tables.extend([absolute, relatives].into_iter().filter(says_something));
     }

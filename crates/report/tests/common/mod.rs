@@ -1,5 +1,6 @@
 //! Synthetic experiments in a real store.
 #![allow(dead_code, reason = "every test file uses a part")]
+#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
 
 use std::collections::BTreeMap;
 
