@@ -35,7 +35,7 @@ impl Cache {
     /// [`Error::Io`] if the directory cannot be made.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        fs::create_dir_all(path).map_err(Error::io("create the cache directory", path))?;
+        place::create_directories(path)?;
         let root =
             fs::canonicalize(path).map_err(Error::io("resolve the cache directory", path))?;
         Ok(Self { root })

@@ -219,7 +219,7 @@ impl Entry {
         self.write()
     }
 
-    /// Records `directory`, makes it with mode `mode` (parents as usual) and marks it as this entry's own. It may
+    /// Records `directory`, makes it with mode `mode` (and its parents) and marks it as this entry's own. It may
     /// exist if it is empty.
     ///
     /// # Errors
@@ -236,7 +236,7 @@ impl Entry {
         }
         let absolute = std::path::absolute(directory).map_err(Error::io("resolve", directory))?;
         self.update(|record| record.directories.push(absolute.clone()))?;
-        fs::create_dir_all(&absolute).map_err(Error::io("create", &absolute))?;
+        place::create_directories(&absolute)?;
         place::set_mode(&absolute, mode)?;
         let marker = absolute.join(MARKER);
         fs::write(&marker, &self.record.id).map_err(Error::io("write", &marker))

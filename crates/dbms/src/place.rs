@@ -33,6 +33,22 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(Error::io("set the mode of", path))
 }
 
+/// Makes `path` and what is missing above it, each 0755 whatever the umask: the servers' user must get through.
+pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
+    let mut missing: Vec<&Path> =
+        path.ancestors().take_while(|way| !way.as_os_str().is_empty() && !way.exists()).collect();
+    missing.reverse();
+    for directory in missing {
+        match fs::create_dir(directory) {
+            Ok(()) => set_mode(directory, 0o755)?,
+            // Another process or thread was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(Error::io("create", directory)(error)),
+        }
+    }
+    Ok(())
+}
+
 /// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if not, so that an
 /// unprivileged user can run what root unpacked. Symbolic links are left alone.
 pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
@@ -82,6 +98,8 @@ pub(crate) fn copy_tree(from: &Path, to: &Path, owner: Option<(u32, u32)>) -> Re
         } else {
             copy_file(path, &target, metadata.mode() & 0o7777, &mut clone)
                 .map_err(Error::io("copy the prepared data directory to", &target))?;
+            // Whatever the umask took away.
+            set_mode(&target, metadata.mode() & 0o7777)?;
         }
         match owner {
             Some((uid, gid)) => give(&target, uid, gid),
@@ -148,6 +166,19 @@ mod tests {
         assert_eq!(fs::metadata(to.join("a")).unwrap().mode() & 0o777, 0o700);
         assert_eq!(fs::read_link(to.join("a/link")).unwrap(), Path::new("b/file"));
         assert!(copy_tree(&from, &to, None).is_err(), "an existing target is refused");
+    }
+
+    #[test]
+    fn makes_directories_that_others_can_enter() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("a/b");
+        create_directories(&inner).unwrap();
+        create_directories(&inner).unwrap();
+        for made in [&inner, &directory.path().join("a")] {
+            assert_eq!(fs::metadata(made).unwrap().mode() & 0o777, 0o755);
+        }
+        fs::write(directory.path().join("file"), "x").unwrap();
+        assert!(create_directories(&directory.path().join("file/b")).is_err());
     }
 
     #[test]
