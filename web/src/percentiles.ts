@@ -31,14 +31,20 @@ export function alignPercentiles(curves: readonly (readonly [number, number][])[
   return { x: percentiles.map((percentile) => (percentile >= 100 ? end : percentilePosition(percentile))), percentiles, values };
 }
 
-/** The names of ticks, without those that would touch the next. */
+/** The names of ticks, from the maximum down, without those that would touch the one kept before. */
 function roomy(u: uPlot, splits: number[], names: string[]): string[] {
-  return splits.map((split, index) => {
-    const next = splits[index + 1];
-    const name = names[index] ?? "";
-    const needed = 8 + 3.2 * (name.length + (names[index + 1]?.length ?? 0));
-    return next !== undefined && u.valToPos(next, "x") - u.valToPos(split, "x") < needed ? "" : name;
-  });
+  let edge = Infinity;
+  return splits
+    .map((split, index): string => {
+      const position = splits.length - 1 - index;
+      const name = names[position] ?? "";
+      const half = name.length * 3.2;
+      const centre = u.valToPos(splits[position] ?? split, "x");
+      if (centre + half > edge) return "";
+      edge = centre - half - 6;
+      return name;
+    })
+    .reverse();
 }
 
 /** Of the ticks of a logarithmic axis the powers of ten; where that leaves few, twice and five times those too. */
