@@ -56,10 +56,21 @@ fn filled(template: &str, json: &str) -> Result<String, ReportError> {
     Ok(format!("{before}{tag}{}</script>{after}", harmless(json)))
 }
 
-/// JSON that cannot end the script element it stands in (`</script`, `<!--`) and is one line for every reader. In JSON
-/// these characters occur only inside strings, where escapes mean the same.
+/// JSON that cannot end the script element it stands in (`</script`, `<!--`), all ASCII, so that the browser keeps the page
+/// in one byte a character. In JSON these characters occur only inside strings, where escapes mean the same.
 fn harmless(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    let mut out = String::with_capacity(json.len() + json.len() / 64);
+    let mut units = [0_u16; 2];
+    for c in json.chars() {
+        if c.is_ascii() && c != '<' {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -68,14 +79,15 @@ mod tests {
 
     #[test]
     fn data_cannot_break_out() {
-        let json = serde_json::to_string("</script><script>alert(1)</script>\u{2028}<!--").unwrap();
+        let nasty = "</script><script>alert(1)</script>\u{2028}<!-- \\ \" – 🐘";
+        let json = serde_json::to_string(nasty).unwrap();
         let page = filled(&format!("<html>{PLACE}</html>"), &json).unwrap();
         assert_eq!(page.matches("</script>").count(), 1);
-        assert!(!page.contains("<!--") && !page.contains('\u{2028}'));
+        assert!(!page.contains("<!--") && page.is_ascii());
         let start = page.find("steelyard-data\">").unwrap() + "steelyard-data\">".len();
         let end = page.find("</script>").unwrap();
         let back: String = serde_json::from_str(&page[start..end]).unwrap();
-        assert_eq!(back, "</script><script>alert(1)</script>\u{2028}<!--");
+        assert_eq!(back, nasty);
     }
 
     #[test]

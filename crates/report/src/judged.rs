@@ -29,6 +29,23 @@ impl Judged {
         self.steps.iter().flatten().flatten().filter(|c| c.verdict == verdict).count()
     }
 
+    /// The warnings of the comparisons, each once; with its step and variant (places) when it is about one comparison
+    /// only, else with neither.
+    pub(crate) fn warnings(&self) -> Vec<(Option<(usize, usize)>, judge::Warning)> {
+        let mut found: Vec<(Option<(usize, usize)>, judge::Warning)> = Vec::new();
+        for (step, variants) in self.steps.iter().enumerate() {
+            for (variant, comparison) in variants.iter().enumerate() {
+                for warning in comparison.iter().flat_map(|comparison| &comparison.warnings) {
+                    match found.iter_mut().find(|(_, known)| known == warning) {
+                        Some((about, _)) => *about = None,
+                        None => found.push((Some((step, variant)), *warning)),
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Places of the variants in the order of rows: the base, then the others as in the plan.
     pub fn order(&self, results: &Results) -> Vec<usize> {
         let others = (0..results.variants.len()).filter(|v| *v != self.base);

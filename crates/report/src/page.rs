@@ -48,11 +48,17 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
             text: gatherer.detail.said().to_owned(),
         });
     }
-    for comparison in judged.steps.iter().enumerate().flat_map(|(number, step)| {
-        step.iter().enumerate().filter_map(move |(place, c)| Some((number, place, c.as_ref()?)))
-    }) {
-        warnings.extend(judged_warnings(results, comparison));
-    }
+    warnings.extend(judged.warnings().into_iter().map(|(about, warning)| {
+        let step = about.and_then(|(step, _)| results.steps.get(step));
+        PageWarning {
+            step: step.map(|step| step.name.clone()),
+            dop: step.map(|step| step.dop),
+            variant: about.map(|(_, variant)| results.variant_name(variant).to_owned()),
+            block: None,
+            code: warning.code().to_owned(),
+            text: warning.to_string(),
+        }
+    }));
     let steps = results
         .steps
         .iter()
@@ -138,25 +144,6 @@ fn warning(results: &Results, noted: &Noted) -> PageWarning {
         code: noted.warning.code.clone(),
         text: noted.warning.text.clone(),
     }
-}
-
-fn judged_warnings(
-    results: &Results,
-    (number, place, comparison): (usize, usize, &judge::Comparison),
-) -> Vec<PageWarning> {
-    let step = results.steps.get(number);
-    comparison
-        .warnings
-        .iter()
-        .map(|warning| PageWarning {
-            step: step.map(|step| step.name.clone()),
-            dop: step.map(|step| step.dop),
-            variant: Some(results.variant_name(place).to_owned()),
-            block: None,
-            code: warning.code().to_owned(),
-            text: warning.to_string(),
-        })
-        .collect()
 }
 
 fn page_step(

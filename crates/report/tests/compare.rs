@@ -12,7 +12,7 @@ fn rich_lab() -> Lab {
     let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 6, &[1]), 6);
     // l.x is in the plan and was never reached.
     lab.run(&["l.i0", "l.i1", "qr100"], 6, 1, &rich);
-    lab.store.finish_experiment(lab.experiment).unwrap();
+    lab.store.finish_experiment(lab.experiment).expect("an experiment");
     lab
 }
 
@@ -164,7 +164,7 @@ fn one_block_is_said_loudly() {
     assert_eq!((variant.relative.low, variant.relative.high), (None, None));
     assert!(variant.warnings[0].starts_with("too few blocks: 1"), "{:?}", variant.warnings);
     let text = found.render(Format::Text).unwrap();
-    assert!(text.contains("! too few blocks: 1"), "{text}");
+    assert!(text.contains("! l.i0 b: too few blocks: 1"), "{text}");
     assert!(
         text.contains("b is 50.0% slower than a (1 block: no interval): inconclusive"),
         "{text}"
@@ -230,4 +230,28 @@ fn an_experiment_without_any_result() {
     assert_eq!(found.document.steps.len(), 1);
     assert_eq!(found.document.steps[0].variants[1].relative.ratio, None);
     assert!(found.shown().is_empty());
+}
+
+#[test]
+fn a_warning_about_one_comparison_names_it_and_others_stand_once() {
+    let steps = ["l.i0", "l.i1"];
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &steps, 15, &[1]), 15);
+    // Darwin's maize, as log ratios in thousandths: Student's t says 0.050, the sign-flip test 0.053.
+    let maize =
+        [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
+    lab.run(&steps, 15, 1, &|name, place, block| {
+        let d: f64 =
+            if place == 1 && name == "l.i1" { maize[block as usize - 1] / 1000.0 } else { 0.0 };
+        record(name, 1000.0 * d.exp())
+    });
+    let notes = &lab.compare().tables[2].notes;
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].starts_with("! l.i1 b: the interval excludes 1"), "{notes:?}");
+
+    let lab = Lab::new(&two, &plan(&two, &steps, 3, &[1]), 3);
+    lab.run(&steps, 3, 1, &|name, _, block| record(name, 1000.0 + f64::from(block)));
+    let notes = &lab.compare().tables[2].notes;
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    assert!(notes[0].starts_with("! too few blocks: 3"), "{notes:?}");
 }

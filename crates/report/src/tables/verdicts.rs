@@ -41,13 +41,21 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
                 sentence(name, view.results.variant_name(view.judged.base), comparison, held),
             ];
             table.rows.push(Row::new(view.results.step_label(step), cells).of_kind(kind));
-            for warning in &comparison.warnings {
-                let said = format!("! {warning}");
-                if !table.notes.contains(&said) {
-                    table.notes.push(said);
-                }
-            }
         }
     }
+    table.notes = view
+        .judged
+        .warnings()
+        .into_iter()
+        .map(|(about, warning)| {
+            match about.and_then(|(step, v)| Some((view.results.steps.get(step)?, v))) {
+                Some((step, variant)) => {
+                    let name = view.results.variant_name(variant);
+                    format!("! {} {name}: {warning}", view.results.step_label(step))
+                }
+                None => format!("! {warning}"),
+            }
+        })
+        .collect();
     says_something(&table).then_some(table)
 }
