@@ -1,0 +1,57 @@
+# `make help` tells what there is. Everything installs what it needs first (scripts/setup.sh).
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+
+# rustup puts cargo here, and a shell that was open before does not know it yet.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+
+PAGE := web/dist/report.html
+MODULES := web/node_modules/.package-lock.json
+PAGE_SOURCES := $(shell find web/src web/report.html web/vite.config.ts web/tsconfig.json -type f)
+STEELYARD := target/release/steelyard
+DEMO := demo-results
+
+.PHONY: help
+help: ## what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 15
+
+.PHONY: build
+build: setup-build $(PAGE) ## the command: target/release/steelyard
+	cargo build --release --locked -p steelyard
+
+.PHONY: demo
+demo: build ## compare Postgres 13.7 with 14.3: tables here, a page in demo-results/
+	$(STEELYARD) run plans/demo.toml --results $(DEMO)
+	@$(STEELYARD) report --results $(DEMO) -o $(DEMO)/report.html > /dev/null
+	@echo
+	@echo "The report: file://$(CURDIR)/$(DEMO)/report.html"
+
+.PHONY: test
+test: setup-test $(PAGE) ## everything: formatting, lints, tests, the page in a browser
+	scripts/test.sh
+
+.PHONY: bench
+bench: setup-bench $(PAGE) ## what the client costs, beside pgbench and sysbench
+	cargo run --release --locked -p bench
+
+.PHONY: web
+web: setup-build $(PAGE) ## only the report's page: web/dist/report.html
+
+.PHONY: clean
+clean: ## remove what was built and the demo's results (not the cache of servers)
+	cargo clean
+	rm -rf web/dist web/node_modules $(DEMO)
+
+.PHONY: setup-build setup-test setup-bench
+setup-build setup-test setup-bench: setup-%:
+	@scripts/setup.sh $*
+
+$(MODULES): web/package.json web/package-lock.json | setup-build
+	cd web && npm ci --no-audit --no-fund
+	@touch $@
+
+$(PAGE): $(MODULES) $(PAGE_SOURCES) | setup-build
+	cd web && npm run --silent build
+	@touch $@

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# Installs what building, testing or benchmarking steelyard needs and this machine lacks.
+#
+#   scripts/setup.sh build|test|bench
+#
+# Looks for the tools first and touches nothing when they are there. Packages are installed with apt-get as root or
+# through sudo; where neither is possible, a message names them and the exit code is 2.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+purpose=${1:-build}
+case $purpose in
+    build | test | bench) ;;
+    *) echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
+esac
+
+# rustup puts cargo here, and a shell that was open before does not know it yet.
+PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+
+have() { command -v "$1" > /dev/null 2>&1; }
+fail() { printf 'setup: %s\n' "$@" >&2; exit 2; }
+
+# at_least FOUND WANTED: compares version numbers such as 1.94.
+at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
+
+# The right to install, as a command prefix: root has it, others may have sudo.
+elevate() {
+    if [ "$(id -u)" = 0 ]; then
+        "$@"
+    elif sudo -n true 2> /dev/null || [ -t 0 ]; then
+        sudo "$@"
+    else
+        return 1
+    fi
+}
+
+updated=
+# install_packages PACKAGE…: all of them or an explanation.
+install_packages() {
+    [ $# -gt 0 ] || return 0
+    if ! have apt-get; then
+        fail "these packages (by their names in Debian) are missing: $*" \
+            "Install them with your system's package manager, then run this again."
+    fi
+    if [ "$(id -u)" != 0 ] && ! have sudo; then
+        fail "these packages are missing: $*" "As root: apt-get install $*"
+    fi
+    echo "setup: installing $*"
+    # env: sudo drops the caller's environment.
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q)
+    if [ -z "$updated" ]; then
+        elevate "${apt[@]}" update ||
+            fail "these packages are missing: $*" "The package lists could not be read. As root: apt-get update && apt-get install $*"
+        updated=yes
+    fi
+    elevate "${apt[@]}" install -y --no-install-recommends "$@" ||
+        fail "these packages could not be installed: $*" "As root: apt-get install $*"
+}
+
+# ---- what every purpose needs -----------------------------------------------------------------------------------
+
+packages=()
+have cc || packages+=(gcc)
+# A compiler without the C library's headers compiles nothing; SQLite and the TLS library are built from C.
+if have cc && ! printf '#include <stdlib.h>\n' | cc -E -x c - > /dev/null 2>&1; then
+    packages+=(libc6-dev)
+fi
+have cc || packages+=(libc6-dev)
+have make || packages+=(make)
+have git || packages+=(git)
+[ -e /etc/ssl/certs/ca-certificates.crt ] || [ -e /etc/pki/tls/certs/ca-bundle.crt ] || packages+=(ca-certificates)
+if ! have node; then
+    packages+=(nodejs npm)
+elif ! have npm; then
+    packages+=(npm)
+fi
+install_packages "${packages[@]}"
+
+node_version=$(node --version | tr -d v)
+at_least "$node_version" 18 ||
+    fail "node $node_version is too old; the report's page is built with 18 or newer (web/package.json)." \
+        "Install a newer one (its own site offers packages for older systems) and run this again."
+
+# ---- Rust -------------------------------------------------------------------------------------------------------
+
+wanted=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
+
+rust_version() { cargo --version 2> /dev/null | sed -n 's/^cargo \([0-9][0-9.]*\).*/\1/p'; }
+
+found=$(rust_version || true)
+if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
+    if [ -z "$found" ] && ! have rustup && have apt-cache; then
+        # Debian 13 and Ubuntu 24.04 have it; Debian 12 does not, and its rustc is too old.
+        if apt-cache show rustup > /dev/null 2>&1; then install_packages rustup; fi
+    fi
+    if [ -z "$found" ] && have rustup; then
+        echo "setup: installing the stable Rust toolchain through rustup"
+        rustup toolchain install stable --profile minimal --component clippy,rustfmt
+        rustup default > /dev/null 2>&1 || rustup default stable
+        found=$(rust_version || true)
+    fi
+    if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
+        if have rustup; then
+            how="Run: rustup update stable && rustup default stable"
+        else
+            how="Install it with rustup: https://rustup.rs says how (one line, no root needed). Then run this again."
+        fi
+        fail "Rust $wanted or newer is needed, found ${found:-none}." "$how"
+    fi
+fi
+
+# ---- tests ------------------------------------------------------------------------------------------------------
+
+# An installation from packages, for the tests of `path:`. The package would create and start a cluster of its
+# own; that is prevented, and on a machine where Postgres packages are in use nothing is touched.
+install_postgres() {
+    [ ! -x /usr/lib/postgresql/15/bin/postgres ] || return 0
+    local conf=/etc/postgresql-common/createcluster.conf
+    if ! have apt-cache || ! apt-cache show postgresql-15 > /dev/null 2>&1 || [ -e "$conf" ]; then
+        echo "setup: no postgresql-15 in /usr/lib/postgresql; the tests of path: that need it are skipped"
+        return 0
+    fi
+    install_packages postgresql-common
+    elevate cp -p "$conf" "$conf.before-steelyard"
+    elevate sh -c "echo 'create_main_cluster = false' >> $conf"
+    # Also after a failure: what the user installs later is to behave as usual.
+    trap 'elevate mv '"$conf.before-steelyard $conf" EXIT
+    install_packages postgresql-15
+    elevate mv "$conf.before-steelyard" "$conf"
+    trap - EXIT
+}
+
+if [ "$purpose" = test ]; then
+    if ! cargo clippy --version > /dev/null 2>&1 || ! cargo fmt --version > /dev/null 2>&1; then
+        have rustup || fail "cargo clippy and cargo fmt are missing." "Install your system's packages for clippy and rustfmt."
+        rustup component add clippy rustfmt
+    fi
+    if [ -z "${CHROMIUM:-}" ] && ! have chromium && ! have chromium-browser && ! have google-chrome; then
+        install_packages chromium
+    fi
+    if have apt-get; then install_postgres; fi
+fi
+
+# ---- benchmarks -------------------------------------------------------------------------------------------------
+
+if [ "$purpose" = bench ]; then
+    if [ ! -x /usr/lib/postgresql/15/bin/pgbench ] && ! have pgbench; then install_postgres; fi
+    if [ ! -x /usr/lib/postgresql/15/bin/pgbench ] && ! have pgbench; then
+        fail "pgbench is missing; it comes with the server package of your system (Debian: postgresql-15)."
+    fi
+    packages=()
+    have sysbench || packages+=(sysbench)
+    install_packages "${packages[@]}"
+fi
