@@ -30,7 +30,7 @@ const CATALOG = {
   "cpu.id": ["CPU idle", "%", "cpu"],
   "cpu.wa": ["CPU waiting for I/O", "%", "cpu"],
   "cpu.st": ["CPU stolen", "%", "cpu"],
-  "sys.cs": ["context switches", "/s", "scheduler"],
+  "sys.cs": ["context switches", "1/s", "scheduler"],
   "sys.in": ["interrupts", "/s", "scheduler"],
   "sys.runq": ["run queue", "", "scheduler"],
   "dev.r": ["reads", "/s", "device"],

@@ -2,8 +2,8 @@
 
 import type { Series, Step, Trial } from "./data";
 
-/** Which block is shown: one by number, or all. */
-export type BlockChoice = number | "all";
+/** Which block is shown: one by number, all, or of each variant the one that carries the most series. */
+export type BlockChoice = number | "all" | "fullest";
 
 /** A figure that is shown: one series of the data, or the sum of several. */
 export interface Figure {
@@ -45,10 +45,28 @@ export function blocksOf(step: Step): number[] {
   return [...new Set(step.trials.map((trial) => trial.block))].sort((a, b) => a - b);
 }
 
+function seriesCount(trial: Trial): number {
+  return Object.keys(trial.series).length;
+}
+
+/** True if some trials of a variant carry twice the series of others or more, as in reports that would be too large. */
+export function isThinned(step: Step): boolean {
+  const counts = new Map<number, Set<number>>();
+  for (const trial of step.trials) counts.set(trial.variant, (counts.get(trial.variant) ?? new Set()).add(seriesCount(trial)));
+  return [...counts.values()].some((numbers) => Math.min(...numbers) * 2 <= Math.max(...numbers) && numbers.size > 1);
+}
+
 /** The trials that are shown, in order of variant and block. */
 export function shownTrials(step: Step, block: BlockChoice): Trial[] {
+  const fullest = new Map<number, Trial>();
+  if (block === "fullest") {
+    for (const trial of step.trials) {
+      const other = fullest.get(trial.variant);
+      if (!other || seriesCount(trial) > seriesCount(other)) fullest.set(trial.variant, trial);
+    }
+  }
   return step.trials
-    .filter((trial) => block === "all" || trial.block === block)
+    .filter((trial) => block === "all" || trial.block === block || fullest.get(trial.variant) === trial)
     .sort((a, b) => a.variant - b.variant || a.block - b.block);
 }
 

@@ -10,6 +10,17 @@ const SUMS: Figure[] = [
   { id: "client.cpu", label: "Client CPU", unit: "ms/s", group: "client", keys: ["client.us", "client.sy"] },
 ];
 
+/** Headings for amounts, whose axes climb from KB to what reads best. */
+const LABELS: Record<string, string> = {
+  "dev.rkb": "Read from storage",
+  "dev.wkb": "Written to storage",
+  "dev.dkb": "Discarded on storage",
+  "mem.dirty": "Dirty pages",
+  "mem.writeback": "Pages being written",
+  "dbms.rkb": "DBMS, read from storage",
+  "dbms.wkb": "DBMS, written to storage",
+};
+
 /** Shown unasked, in this order. */
 export const DEFAULTS = ["tp.insert", "tp.delete", "cpu", "dbms.cpu", "sys.cs", "dev.rkb", "dev.wkb", "mem.dirty"];
 
@@ -41,7 +52,7 @@ function heading(label: string): string {
 export function allFigures(page: Page): Figure[] {
   const single: Figure[] = Object.entries(page.catalog).map(([key, entry]) => ({
     id: key,
-    label: heading(entry.label),
+    label: LABELS[key] ?? heading(entry.label),
     unit: entry.unit,
     group: entry.group,
     keys: [key],

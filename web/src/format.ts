@@ -43,26 +43,49 @@ export function grouped(value: number | null | undefined): string {
 
 /**
  * A figure with its unit: "/s" and "%" stand close, words after a space; KB and MB climb to the unit that
- * reads best, so that 2400000 KB is 2.4 GB. (Steps of 1000: the suffixes are for reading, not for accounting.)
+ * reads best. Their steps are 1024, as the kernel and the DBMS count them.
  */
 export function withUnit(value: number | null | undefined, unit: string): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
-  const bytes = /^(KB|MB|GB)(\/s)?$/.exec(unit);
-  if (bytes) {
-    const ladder = ["KB", "MB", "GB", "TB"];
-    let rung = ladder.indexOf(bytes[1] ?? "KB");
-    let scaled = value;
-    while (Math.abs(scaled) >= 999.5 && rung < ladder.length - 1) {
-      scaled /= 1000;
-      rung += 1;
-    }
-    return `${figures(scaled)}\u00a0${ladder[rung] ?? ""}${bytes[2] ?? ""}`;
-  }
+  const bytes = inBytes(value, unit);
+  if (bytes) return `${figures(bytes.value)}\u00a0${bytes.unit}${bytes.rest}`;
   if (unit === "us" || unit === "µs") return duration(value);
   if (unit === "" || unit === "%" || unit.startsWith("/")) return figures(value) + unit;
+  if (unit === "1/s") return `${figures(value)}/s`;
   // "1.07k ms" would carry two prefixes.
   if (unit.startsWith("ms") && Math.abs(value) >= 999.5) return `${grouped(value)}\u00a0${unit}`;
   return `${figures(value)}\u00a0${unit}`;
+}
+
+const LADDER = ["KB", "MB", "GB", "TB"];
+
+/** An amount in KB, MB or GB in the unit that reads best; null for other units. */
+function inBytes(value: number, unit: string): { value: number; unit: string; rest: string } | null {
+  const match = /^(KB|MB|GB)(\/s)?$/.exec(unit);
+  if (!match) return null;
+  let rung = LADDER.indexOf(match[1] ?? "KB");
+  let scaled = value;
+  while (Math.abs(scaled) >= 1023.5 && rung < LADDER.length - 1) {
+    scaled /= 1024;
+    rung += 1;
+  }
+  return { value: scaled, unit: LADDER[rung] ?? "", rest: match[2] ?? "" };
+}
+
+/** A tick of an axis in its unit: amounts and times say theirs, the others leave it to the heading. */
+export function axisValue(value: number, unit: string): string {
+  if (value === 0) return "0";
+  if (unit === "us") return axisDuration(value);
+  const bytes = inBytes(value, unit);
+  return bytes ? `${short(bytes.value)}\u00a0${bytes.unit}` : short(value);
+}
+
+/** The unit as it stands in a heading, beside an axis of `axisValue`. */
+export function headingUnit(unit: string): string {
+  if (unit === "us") return "per second, maximum";
+  if (/^[KMG]B$/.test(unit)) return "";
+  if (/^[KMG]B\/s$/.test(unit)) return "per second";
+  return unit === "1/s" ? "/s" : unit;
 }
 
 /** Microseconds in the unit that reads best. */

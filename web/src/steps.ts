@@ -1,6 +1,6 @@
 /** The list of steps: every panel's head at once, its plots only when it is open and in sight. */
 
-import { blocksOf, lines, seconds, shownTrials, stalledSeconds, hasFigure, type BlockChoice } from "./align";
+import { blocksOf, isThinned, lines, seconds, shownTrials, stalledSeconds, hasFigure, type BlockChoice } from "./align";
 import { lookOf, swatch, variantName, type Context } from "./context";
 import { stepAnchor, type Step } from "./data";
 import { h, replace } from "./dom";
@@ -56,7 +56,7 @@ class StepPanel {
     private readonly choice: Choice,
   ) {
     this.group = new PlotGroup(Math.max(1, seconds(step)));
-    this.block = blocksOf(step)[0] ?? "all";
+    this.block = isThinned(step) ? "fullest" : (blocksOf(step)[0] ?? "all");
     const id = stepAnchor(context.page, step);
     this.button = h("button", { type: "button", class: "step-toggle", "aria-expanded": "false", "aria-controls": `${id}-body` }, h("span", { class: "arrow", "aria-hidden": "true" }), h("span", { class: "step-name" }, step.name), context.page.steps.some((other) => other.dop !== step.dop) && h("span", { class: "minor" }, `dop ${step.dop}`));
     this.body.id = `${id}-body`;
@@ -149,9 +149,9 @@ class StepPanel {
   private blockPicker(caption: HTMLElement): HTMLElement | null {
     const blocks = blocksOf(this.step);
     if (blocks.length < 2) return null;
-    const select = h("select", { "aria-label": "Block shown", "data-control": "block" }, blocks.map((block) => h("option", { value: block }, `block ${block}`)), h("option", { value: "all" }, "all blocks"));
+    const select = h("select", { "aria-label": "Block shown", "data-control": "block" }, isThinned(this.step) && h("option", { value: "fullest" }, "typical blocks"), blocks.map((block) => h("option", { value: block }, `block ${block}`)), h("option", { value: "all" }, "all blocks"));
     select.addEventListener("change", () => {
-      this.block = select.value === "all" ? "all" : Number(select.value);
+      this.block = select.value === "all" || select.value === "fullest" ? select.value : Number(select.value);
       this.drawTimed();
       this.describeStalls(caption);
     });
@@ -222,9 +222,10 @@ class StepPanel {
     this.timed = [];
     const main = throughputFigure(context.page, step);
     const trials = shownTrials(step, block);
-    const side = figuresFor(context.page, step, this.choice.figures);
+    const shown = { ...step, trials };
+    const side = figuresFor(context.page, shown, this.choice.figures);
     const width = this.plots.clientWidth || this.width;
-    const hasMain = hasFigure(step, main);
+    const hasMain = hasFigure(shown, main);
     replace(this.plots, !hasMain && h("p", { class: "note" }, step.trials.length === 0 ? "No trial of this step has been finished." : "This step has no throughput per second: it is one statement, or too short."));
     const all = hasMain ? [main, ...side] : side;
     all.forEach((figure, index) => {
@@ -253,7 +254,7 @@ class StepPanel {
       const total = trials.reduce((sum, trial) => sum + stalledSeconds(trial.stalls), 0);
       return total > 0 ? [h("span", { class: "value" }, swatch(context, variant), `${variantName(context, variant)} ${total} s`)] : [];
     });
-    replace(caption, parts.length > 0 ? ["Stalls (ticks above the plots, shaded): ", parts] : block === "all" ? "No stalls." : "No stalls in this block.", step.rate_target !== undefined && ` Dashed line: the insert rate that was wanted, ${short(step.rate_target)}/s.`);
+    replace(caption, parts.length > 0 ? ["Stalls (ticks above the plots, shaded): ", parts] : typeof block === "number" ? "No stalls in this block." : "No stalls.", isThinned(step) && " To keep this file small, hardware per second is kept for one typical block of each variant.", step.rate_target !== undefined && ` Dashed line: the insert rate that was wanted, ${short(step.rate_target)}/s.`);
   }
 
   inspect(): StepInspection[] {

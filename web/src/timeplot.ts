@@ -5,7 +5,7 @@ import { isolated, stallBands, type BlockChoice, type Figure, type Line } from "
 import { lookOf, swatch, variantName, type Context } from "./context";
 import type { Step, Trial } from "./data";
 import { h, replace } from "./dom";
-import { axisDuration, figures, short, withUnit, NOTHING } from "./format";
+import { axisValue, headingUnit, withUnit, NOTHING } from "./format";
 import type { Inspection, PlotGroup, TimeDrawing } from "./group";
 import { AXIS_FONT, ink } from "./ink";
 import { faded } from "./theme";
@@ -27,6 +27,9 @@ export function yRange(min: number | null, max: number | null, target: number | 
   const air = (top - bottom) * 0.06;
   return [bottom >= 0 ? Math.max(0, bottom - air) : bottom - air, top + air];
 }
+
+/** Distances of ticks that are round in KB, MB, GB and TB. */
+const ROUND_BYTES = [1, 1024, 1024 ** 2, 1024 ** 3].flatMap((unit) => [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * unit));
 
 export interface TimePlotOptions {
   context: Context;
@@ -66,7 +69,7 @@ export class TimePlot implements TimeDrawing {
     this.element = h(
       "figure",
       { class: "plot", "data-plot": figure.id },
-      h("figcaption", {}, h("span", { class: "name" }, figure.label), h("span", { class: "unit" }, figure.unit === "us" ? "per second, maximum" : figure.unit), this.readout),
+      h("figcaption", {}, h("span", { class: "name" }, figure.label), h("span", { class: "unit" }, headingUnit(figure.unit)), this.readout),
       holder,
     );
     this.plot = new uPlot(this.plotOptions(), this.data(), holder);
@@ -127,7 +130,8 @@ export class TimePlot implements TimeDrawing {
           gap: 6,
           size: Y_AXIS,
           space: 24,
-          values: (_u, splits) => splits.map((value) => (figure.unit === "us" ? axisDuration(value) : short(value))),
+          ...(/^[KMG]B/.test(figure.unit) ? { incrs: ROUND_BYTES } : {}),
+          values: (_u, splits) => splits.map((value) => (axisValue(value, figure.unit))),
         },
       ],
       series: [
@@ -246,7 +250,7 @@ export class TimePlot implements TimeDrawing {
       if (known.length === 0) return [{ variant, text: NOTHING }];
       const least = Math.min(...known);
       const most = Math.max(...known);
-      return [{ variant, text: known.length === 1 ? withUnit(least, figure.unit) : `${figures(least)} … ${withUnit(most, figure.unit)}` }];
+      return [{ variant, text: known.length === 1 ? withUnit(least, figure.unit) : `${withUnit(least, figure.unit)} … ${withUnit(most, figure.unit)}` }];
     });
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blocksOf, hasFigure, isolated, lines, seconds, shownTrials, stallBands, stalledSeconds, sum, type Figure } from "../src/align";
+import { blocksOf, hasFigure, isolated, isThinned, lines, seconds, shownTrials, stallBands, stalledSeconds, sum, type Figure } from "../src/align";
 import type { Step, Trial } from "../src/data";
 
 const trial = (variant: number, block: number, series: Trial["series"], stalls: [number, number][] = []): Trial => ({ variant, block, started: "", stalls, series });
@@ -25,6 +25,12 @@ describe("lines of a figure", () => {
       { variant: 1, block: 1, values: [4, 5, 6, 7], points: 4 },
       { variant: 1, block: 2, values: [5, null, null, null], points: 1 },
     ]);
+  });
+  it("shows of each variant the block with the most series, where a report was thinned", () => {
+    const thinned = step([trial(0, 1, { a: [1] }), trial(0, 2, { a: [1], b: [1] }), trial(1, 1, { a: [1], b: [1] }), trial(1, 2, { a: [1] })]);
+    expect(isThinned(thinned)).toBe(true);
+    expect(shownTrials(thinned, "fullest").map((one) => [one.variant, one.block])).toEqual([[0, 2], [1, 1]]);
+    expect(isThinned(step([trial(0, 1, { a: [1] }), trial(1, 1, { b: [1], c: [1] })]))).toBe(false);
   });
   it("shows one block", () => expect(shownTrials(measured, 2).map((one) => one.variant)).toEqual([1]));
   it("draws nothing for a trial that lacks the series", () => expect(lines(measured, figure("a", "b"), 1, 4)[0]).toEqual({ variant: 0, block: 1, values: [null, null, null, null], points: 0 }));

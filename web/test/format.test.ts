@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { axisDuration, change, count, duration, figures, grouped, interval, moment, percentileName, ratio, short, withUnit } from "../src/format";
+import { axisDuration, axisValue, change, count, duration, figures, grouped, headingUnit, interval, moment, percentileName, ratio, short, withUnit } from "../src/format";
 
 const NBSP = "\u00a0";
 
@@ -35,12 +35,15 @@ describe("units", () => {
   it("keeps rates and percent close to the figure", () => {
     expect(withUnit(41236, "/s")).toBe("41.2k/s");
     expect(withUnit(61.84, "%")).toBe("61.8%");
+    expect(withUnit(20_900, "1/s")).toBe("20.9k/s");
   });
   it("climbs from KB to the unit that reads best", () => {
     expect(withUnit(900, "KB/s")).toBe(`900${NBSP}KB/s`);
-    expect(withUnit(61_000, "KB/s")).toBe(`61.0${NBSP}MB/s`);
-    expect(withUnit(2_400_000, "KB")).toBe(`2.40${NBSP}GB`);
-    expect(withUnit(5_100, "MB")).toBe(`5.10${NBSP}GB`);
+    expect(withUnit(62_464, "KB/s")).toBe(`61.0${NBSP}MB/s`);
+    expect(withUnit(1_048_576, "KB")).toBe(`1.00${NBSP}GB`);
+    expect(withUnit(5_120, "MB")).toBe(`5.00${NBSP}GB`);
+    expect(axisValue(512_000, "KB/s")).toBe(`500${NBSP}MB`);
+    expect(headingUnit("KB/s")).toBe("per second");
   });
   it("never writes two prefixes", () => expect(withUnit(1071, "ms/s")).toBe(`1\u202f071${NBSP}ms/s`));
   it("writes microseconds as what reads best", () => {
