@@ -1,0 +1,106 @@
+//! steelyard's engine as a contender: a process that runs one step and prints its operations.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use drive::{Address, Load, Outcome, Target};
+use workload::{
+    Action, Class, Dialect, Draw, End, Expect, Pace, Phase, Piece, Role, Statement, Step, Stream,
+    Unit, Width, insert,
+};
+
+/// Prepared point selects over ids 1 to `ids`, as one client, for `seconds`. `statement` has `$1`
+/// where the id belongs.
+pub fn select(
+    socket: PathBuf,
+    database: String,
+    statement: &str,
+    ids: i64,
+    seconds: f64,
+    sample: bool,
+) -> Result<()> {
+    let (before, after) = statement.split_once("$1").unwrap_or((statement, ""));
+    let pieces = vec![
+        Piece::Text(before.to_owned()),
+        Piece::Value(Draw::Uniform { low: 1, high: ids + 1, width: Width::Four }),
+        Piece::Text(after.to_owned()),
+    ];
+    let step = Step {
+        name: "point-select".to_owned(),
+        dop: 1,
+        unit: Unit::Queries,
+        counted: Class::Query,
+        streams: vec![Stream {
+            client: 0,
+            class: Class::Query,
+            role: Role::Lead,
+            statements: vec![Statement {
+                pieces,
+                prepared: true,
+                expect: Expect::Rows { min: 1, max: 1 },
+            }],
+            script: vec![Action::Run(0)],
+            operations_per_round: 1,
+            pace: Pace::Free,
+            end: End::Time,
+            refresh: None,
+            adds_to: None,
+            least_mean_rows: None,
+        }],
+        cells: 0,
+        seconds: Some(seconds),
+        operations: None,
+        insert_target: None,
+    };
+    let outcome = run(step, socket, database, sample)?;
+    println!("{}", outcome.operations);
+    Ok(())
+}
+
+/// Step l.i0 into the empty table pi1, as one client.
+pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Result<()> {
+    let plan = plan::InsertPlan {
+        rows,
+        prepared_inserts: prepared,
+        steps: vec!["l.i0".to_owned()],
+        ..plan::InsertPlan::default()
+    };
+    let benchmark = insert::benchmark(&plan, 1, Dialect::postgres(15))?;
+    let Some(Phase::Step(step)) = benchmark.phases.into_iter().next() else {
+        bail!("the insert benchmark has no l.i0")
+    };
+    let outcome = run(step, socket, database, false)?;
+    println!("{}", outcome.operations);
+    Ok(())
+}
+
+fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Outcome> {
+    let target = Target {
+        name: "bench".to_owned(),
+        address: Address::Unix(socket),
+        user: "steelyard".to_owned(),
+        password: None,
+        database,
+    };
+    let load = Load { step: Arc::new(step), targets: vec![target], seed: 42 };
+    let ready = drive::prepare(&load)?;
+    let start = Instant::now() + Duration::from_millis(1);
+    let sampler = sample.then(|| {
+        let targets = probe::Targets {
+            device: probe::block_device_of(std::path::Path::new("/var/tmp")),
+            dbms: None,
+            driver: true,
+        };
+        probe::Sampler::start(targets, start, Duration::from_secs(1))
+    });
+    let running = ready.go(start);
+    while !running.wait(Duration::from_secs(10)) {}
+    drop(sampler);
+    let Some(outcome) = running.join().into_iter().next() else { bail!("no outcome") };
+    match outcome.fatal {
+        Some(fatal) => bail!(fatal),
+        None => Ok(outcome),
+    }
+}

@@ -1,0 +1,92 @@
+//! Side-by-side benchmarks of steelyard's own costs (`make bench`): the driver against a bare C
+//! loop, pgbench and sysbench on one server in turn, the cost of a row of l.i0, and what sampling
+//! takes. Each contender runs as a process of its own and its CPU time is what the kernel says of
+//! that whole process.
+
+mod client;
+mod measure;
+mod rivals;
+mod server;
+mod table;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Side-by-side benchmarks of steelyard's own costs.
+#[derive(Debug, Parser)]
+#[command(name = "bench")]
+struct Cli {
+    /// Rounds; in each every contender runs once, in turn
+    #[arg(long, default_value_t = 7)]
+    rounds: usize,
+    /// Seconds of each run
+    #[arg(long, default_value_t = 4.0)]
+    seconds: f64,
+    #[command(subcommand)]
+    role: Option<Role>,
+}
+
+/// What this program is when it starts itself as a contender.
+#[derive(Debug, Subcommand)]
+enum Role {
+    /// Point selects by steelyard's engine; prints their number
+    #[command(hide = true)]
+    Select {
+        socket: PathBuf,
+        database: String,
+        statement: String,
+        ids: i64,
+        seconds: f64,
+        /// Sample the kernel's figures beside
+        #[arg(long)]
+        sample: bool,
+    },
+    /// Step l.i0 by steelyard's engine; prints the number of rows
+    #[command(hide = true)]
+    Load {
+        socket: PathBuf,
+        database: String,
+        rows: u64,
+        /// Prepared inserts
+        #[arg(long)]
+        prepared: bool,
+    },
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    match cli.role {
+        Some(Role::Select { socket, database, statement, ids, seconds, sample }) => {
+            client::select(socket, database, &statement, ids, seconds, sample)
+        }
+        Some(Role::Load { socket, database, rows, prepared }) => {
+            client::load(socket, database, rows, prepared)
+        }
+        None => side_by_side(cli.rounds, cli.seconds),
+    }
+}
+
+fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
+    let mut server = server::BenchServer::start()?;
+    println!("PostgreSQL {} on one unix socket, one connection, {rounds} rounds of {seconds} s in turn.", server.version);
+    println!("CPU of the client process alone, user + system, in µs per query; medians over the rounds.\n");
+    rivals::prepare(&mut server)?;
+    let contenders = rivals::point_select(&server, seconds)?;
+    let runs = measure::in_turn(&contenders, rounds)?;
+    table::point_select(&contenders, &runs);
+    rivals::system_calls(&server, &contenders)?;
+    println!();
+    let loads = rivals::loads(&server);
+    let runs = measure::in_turn_with(&loads, rounds, || {
+        server.sql("DROP TABLE IF EXISTS pi1")?;
+        server.make_insert_table()
+    })?;
+    table::loads(&loads, &runs);
+    println!();
+    let sampling = rivals::sampling(&server, seconds);
+    let runs = measure::in_turn(&sampling, rounds)?;
+    table::sampling(&sampling, &runs);
+    server.stop()
+}

@@ -1,0 +1,206 @@
+//! The contenders and what they need.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::measure::Contender;
+use crate::server::BenchServer;
+
+/// Rows of the tables that point selects read, all in the server's cache.
+const IDS: u32 = 100_000;
+/// Rows of one load.
+const ROWS: u64 = 200_000;
+/// pgbench's read-only statement.
+const PGBENCH_SELECT: &str = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
+/// sysbench's point select.
+const SYSBENCH_SELECT: &str = "SELECT c FROM sbtest1 WHERE id=$1";
+
+/// pgbench, on the PATH or where Debian puts it.
+fn pgbench() -> String {
+    let debian = "/usr/lib/postgresql/15/bin/pgbench";
+    if Path::new(debian).exists() { debian.to_owned() } else { "pgbench".to_owned() }
+}
+
+fn pgbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
+    let mut command = vec![
+        pgbench(),
+        "-h".to_owned(),
+        server.socket_directory.display().to_string(),
+        "-p".to_owned(),
+        server.port.to_string(),
+        "-U".to_owned(),
+        "steelyard".to_owned(),
+    ];
+    command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    command.push(server.database.clone());
+    command
+}
+
+fn sysbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
+    let mut command = vec![
+        "sysbench".to_owned(),
+        "oltp_point_select".to_owned(),
+        "--db-driver=pgsql".to_owned(),
+        format!("--pgsql-host={}", server.socket_directory.display()),
+        format!("--pgsql-port={}", server.port),
+        "--pgsql-user=steelyard".to_owned(),
+        format!("--pgsql-db={}", server.database),
+        "--tables=1".to_owned(),
+        format!("--table-size={IDS}"),
+    ];
+    command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    command
+}
+
+/// Makes both rivals' tables, with their own tools.
+pub fn prepare(server: &mut BenchServer) -> Result<()> {
+    for command in [
+        pgbench_with(server, &["-i", "-q", "-s", "1"]),
+        sysbench_with(server, &["prepare"]),
+    ] {
+        let output = Command::new(&command[0])
+            .args(&command[1..])
+            .output()
+            .with_context(|| format!("cannot run {}: run `make bench`, which installs it", command[0]))?;
+        anyhow::ensure!(
+            output.status.success(),
+            "{} failed: {}{}",
+            command[0],
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    server.sql("VACUUM ANALYZE")?;
+    server.sql("CHECKPOINT")
+}
+
+/// This program as a contender.
+fn ourselves(arguments: Vec<String>) -> Vec<String> {
+    let program = std::env::current_exe().unwrap_or_else(|_| "bench".into());
+    let mut command = vec![program.display().to_string()];
+    command.extend(arguments);
+    command
+}
+
+fn plain(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
+}
+
+fn select(server: &BenchServer, statement: &str, seconds: f64, sample: bool) -> Vec<String> {
+    let mut arguments = vec![
+        "select".to_owned(),
+        server.socket().display().to_string(),
+        server.database.clone(),
+        statement.to_owned(),
+        IDS.to_string(),
+        seconds.to_string(),
+    ];
+    if sample {
+        arguments.push("--sample".to_owned());
+    }
+    ourselves(arguments)
+}
+
+/// Point selects: the floor, us on both statements, and both rivals.
+pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>> {
+    let whole = seconds.ceil().to_string();
+    let bare = |statement: &str| {
+        vec![
+            env!("BARE_LOOP").to_owned(),
+            server.socket().display().to_string(),
+            "steelyard".to_owned(),
+            server.database.clone(),
+            statement.to_owned(),
+            IDS.to_string(),
+            seconds.to_string(),
+        ]
+    };
+    let contender = |name: &str, command, operations| Contender {
+        name: name.to_owned(),
+        command,
+        operations,
+    };
+    Ok(vec![
+        contender("bare C loop, pgbench's select", bare(PGBENCH_SELECT), plain as fn(&str) -> _),
+        contender("steelyard, pgbench's select", select(server, PGBENCH_SELECT, seconds, false), plain),
+        contender(
+            "pgbench -M prepared -S",
+            pgbench_with(server, &["-n", "-M", "prepared", "-S", "-c", "1", "-T", &whole]),
+            |text| number_after(text, "number of transactions actually processed:"),
+        ),
+        contender("steelyard, sysbench's select", select(server, SYSBENCH_SELECT, seconds, false), plain),
+        contender(
+            "sysbench oltp_point_select",
+            sysbench_with(server, &["--threads=1", &format!("--time={whole}"), "run"]),
+            |text| number_after(text, "transactions:"),
+        ),
+    ])
+}
+
+/// The first number after `label`.
+fn number_after(text: &str, label: &str) -> Option<f64> {
+    let rest = &text[text.find(label)? + label.len()..];
+    let digits: String =
+        rest.trim_start().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+    digits.parse().ok()
+}
+
+/// l.i0 with inserts as text, as published, and prepared.
+pub fn loads(server: &BenchServer) -> Vec<Contender> {
+    [("l.i0, 100 rows per statement", false), ("l.i0, prepared", true)]
+        .into_iter()
+        .map(|(name, prepared)| {
+            let mut arguments = vec![
+                "load".to_owned(),
+                server.socket().display().to_string(),
+                server.database.clone(),
+                ROWS.to_string(),
+            ];
+            if prepared {
+                arguments.push("--prepared".to_owned());
+            }
+            Contender { name: name.to_owned(), command: ourselves(arguments), operations: plain }
+        })
+        .collect()
+}
+
+/// Point selects without and with the kernel's figures sampled beside.
+pub fn sampling(server: &BenchServer, seconds: f64) -> Vec<Contender> {
+    [("without sampling", false), ("sampling at 1 Hz", true)]
+        .into_iter()
+        .map(|(name, sample)| Contender {
+            name: name.to_owned(),
+            command: select(server, PGBENCH_SELECT, seconds, sample),
+            operations: plain,
+        })
+        .collect()
+}
+
+/// System calls per query as perf counts them, where perf is there and may.
+pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()> {
+    let _ = server;
+    println!("\nSystem calls per query (perf stat -e raw_syscalls:sys_enter):");
+    for contender in contenders {
+        let output = Command::new("perf")
+            .args(["stat", "-x", ",", "-e", "raw_syscalls:sys_enter", "--"])
+            .args(&contender.command)
+            .output();
+        let counted = output.ok().and_then(|output| {
+            let operations = (contender.operations)(&String::from_utf8_lossy(&output.stdout))?;
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            let line = text.lines().find(|line| line.contains("raw_syscalls:sys_enter"))?;
+            let calls: f64 = line.split(',').next()?.parse().ok()?;
+            Some(calls / operations)
+        });
+        match counted {
+            Some(calls) => println!("  {:<34}{calls:>8.3}", contender.name),
+            None => {
+                println!("  not counted: perf is missing or may not (kernel.perf_event_paranoid)");
+                break;
+            }
+        }
+    }
+    Ok(())
+}

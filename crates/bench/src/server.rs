@@ -1,0 +1,94 @@
+//! The one server that all contenders use.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser};
+use workload::{Dialect, insert};
+
+/// A started server and where it is.
+pub struct BenchServer {
+    server: Option<Box<dyn Server>>,
+    pub version: String,
+    pub socket_directory: PathBuf,
+    pub port: u16,
+    pub database: String,
+    _directory: tempfile::TempDir,
+}
+
+impl BenchServer {
+    /// Debian's PostgreSQL 15, or the newest 15 from the archive where Debian's isn't installed.
+    pub fn start() -> Result<BenchServer> {
+        let debian = std::path::Path::new("/usr/lib/postgresql/15/bin/postgres");
+        let text = if debian.exists() { "path:/usr/lib/postgresql/15" } else { "postgres@15" };
+        let reference: Reference = text.parse()?;
+        let cache = Cache::open_default()?;
+        let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
+        let directory = tempfile::Builder::new().prefix("steelyard-bench-").tempdir_in("/var/tmp")?;
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), open)?;
+        let ledger = Ledger::open_default()?;
+        let config = [
+            ("shared_buffers", "1GB"),
+            ("max_wal_size", "8GB"),
+            ("checkpoint_timeout", "1h"),
+            ("autovacuum", "off"),
+        ];
+        let server = dbms::start(ServerSpec {
+            installation: &installation,
+            reference: &reference,
+            name: "bench",
+            directory: &directory.path().join("server"),
+            config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            config_file: None,
+            initdb: Vec::new(),
+            procs_files: Vec::new(),
+            user: ServerUser::choose(None)?,
+            start_limit: Duration::from_secs(60),
+            stop_limit: Duration::from_secs(60),
+            cache: &cache,
+            ledger: &ledger,
+        })?;
+        let Endpoint::Postgres { host: Host::SocketDirectory(socket_directory), port, database, .. } =
+            server.endpoint()
+        else {
+            bail!("the server has no unix socket")
+        };
+        Ok(BenchServer {
+            server: Some(server),
+            version: installation.version,
+            socket_directory,
+            port,
+            database,
+            _directory: directory,
+        })
+    }
+
+    /// The socket's file.
+    pub fn socket(&self) -> PathBuf {
+        self.socket_directory.join(format!(".s.PGSQL.{}", self.port))
+    }
+
+    pub fn sql(&mut self, sql: &str) -> Result<()> {
+        self.server.as_mut().context("the server has been stopped")?.execute(sql)?;
+        Ok(())
+    }
+
+    /// The empty table of the insert benchmark.
+    pub fn make_insert_table(&mut self) -> Result<()> {
+        let benchmark =
+            insert::benchmark(&plan::InsertPlan::default(), 1, Dialect::postgres(15))?;
+        for sql in benchmark.setup {
+            self.sql(&sql)?;
+        }
+        Ok(())
+    }
+
+    pub fn stop(mut self) -> Result<()> {
+        if let Some(server) = self.server.take() {
+            server.stop()?.discard()?;
+        }
+        Ok(())
+    }
+}

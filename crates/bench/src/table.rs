@@ -1,0 +1,78 @@
+//! What the measurements say, beside the bounds.
+
+use crate::measure::{Contender, Run, spread};
+
+/// Bounds of the design: client CPU per point select against the bare loop and both rivals, its
+/// user part, client CPU per row of l.i0, and throughput with sampling against without.
+const AGAINST_BARE: f64 = 1.05;
+const AGAINST_RIVALS: f64 = 0.92;
+const USER_US: f64 = 1.0;
+const ROW_US: f64 = 0.5;
+const SAMPLING: f64 = 0.99;
+
+fn verdict(holds: bool) -> &'static str {
+    if holds { "holds" } else { "MISSED" }
+}
+
+fn cpu(runs: &[Run]) -> (f64, f64, f64) {
+    spread(runs.iter().map(Run::cpu_per_operation))
+}
+
+fn print(contenders: &[Contender], runs: &[Vec<Run>], unit: &str) {
+    println!("{:<34}{:>9}  {:>17}  {:>7}  {:>10}", unit, "cpu", "lowest..highest", "user", "per second");
+    for (contender, runs) in contenders.iter().zip(runs) {
+        let (median, low, high) = cpu(runs);
+        let (user, ..) = spread(runs.iter().map(Run::user_per_operation));
+        let (rate, ..) = spread(runs.iter().map(Run::rate));
+        println!(
+            "{:<34}{median:>9.3}  {low:>8.3}..{high:<7.3}  {user:>7.3}  {rate:>10.0}",
+            contender.name
+        );
+    }
+}
+
+fn ratio(name: &str, ours: &[Run], theirs: &[Run], bound: f64) {
+    let ratio = cpu(ours).0 / cpu(theirs).0;
+    let pairs = ours.iter().zip(theirs).map(|(a, b)| a.cpu_per_operation() / b.cpu_per_operation());
+    let (_, low, high) = spread(pairs);
+    println!(
+        "  {name:<38}{ratio:>7.3}  ({low:.3}..{high:.3} by round)  bound {bound}: {}",
+        verdict(ratio <= bound)
+    );
+}
+
+/// The point selects, in the order of [`crate::rivals::point_select`].
+pub fn point_select(contenders: &[Contender], runs: &[Vec<Run>]) {
+    print(contenders, runs, "µs per prepared point select");
+    println!("\nratios of medians");
+    ratio("steelyard / bare C loop", &runs[1], &runs[0], AGAINST_BARE);
+    ratio("steelyard / pgbench", &runs[1], &runs[2], AGAINST_RIVALS);
+    ratio("steelyard / sysbench", &runs[3], &runs[4], AGAINST_RIVALS);
+    let (user, low, high) = spread(runs[1].iter().map(Run::user_per_operation));
+    println!(
+        "  {:<38}{user:>7.3}  ({low:.3}..{high:.3})  bound {USER_US}: {}",
+        "user part, µs",
+        verdict(user <= USER_US)
+    );
+}
+
+/// The loads.
+pub fn loads(contenders: &[Contender], runs: &[Vec<Run>]) {
+    print(contenders, runs, "µs per row");
+    let (median, ..) = cpu(&runs[0]);
+    println!("  bound {ROW_US}: {}", verdict(median <= ROW_US));
+}
+
+/// Throughput with and without sampling.
+pub fn sampling(contenders: &[Contender], runs: &[Vec<Run>]) {
+    print(contenders, runs, "µs per prepared point select");
+    let (without, ..) = spread(runs[0].iter().map(Run::rate));
+    let (with, ..) = spread(runs[1].iter().map(Run::rate));
+    let (_, low, high) =
+        spread(runs[1].iter().zip(&runs[0]).map(|(with, without)| with.rate() / without.rate()));
+    println!(
+        "  throughput with / without sampling {:>9.3}  ({low:.3}..{high:.3} by round)  bound {SAMPLING}: {}",
+        with / without,
+        verdict(with / without >= SAMPLING)
+    );
+}
