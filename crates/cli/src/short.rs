@@ -76,13 +76,7 @@ impl ShortForm {
             insert.indexed_rows = rows;
         }
         if !self.steps.is_empty() {
-            insert.steps = self
-                .steps
-                .iter()
-                .map(|step| {
-                    plan::canonical_insert_step(step).map_or_else(|| step.clone(), str::to_owned)
-                })
-                .collect();
+            insert.steps = self.known_steps()?;
         }
         if !self.dop.is_empty() {
             insert.dop.clone_from(&self.dop);
@@ -109,6 +103,17 @@ impl ShortForm {
         plan.settle_seconds_scale = (rows / FULL_REST_ROWS).clamp(0.05, 1.0);
         // Through its text, so that the plan is checked as a file would be.
         Ok(Plan::parse(&plan.to_toml(), None, "the short form")?)
+    }
+
+    /// The steps by their present names.
+    fn known_steps(&self) -> Result<Vec<String>, WrongRequest> {
+        let known = |step: &String| {
+            plan::canonical_insert_step(step).map(str::to_owned).ok_or_else(|| {
+                let all = plan::INSERT_STEPS.join(", ");
+                WrongRequest(format!("`--steps`: unknown step `{step}`; the steps are {all}"))
+            })
+        };
+        self.steps.iter().map(known).collect()
     }
 
     fn named_variants(&self) -> Vec<(String, String)> {

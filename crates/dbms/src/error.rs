@@ -73,7 +73,7 @@ pub enum Error {
     },
     /// The server's user may not enter a directory.
     #[error(
-        "user `{user}`, under which the server runs, cannot reach {}: it may not enter {}; choose a directory outside of it (STEELYARD_CACHE for binaries, --results for data) or run `chmod o+x` on it",
+        "user `{user}`, under which the server runs, cannot reach {}: it may not enter {}; choose a directory outside of it (--data-dir for data, STEELYARD_CACHE for binaries) or run `chmod o+x` on it",
         .path.display(), .barred_by.display()
     )]
     Unreachable {

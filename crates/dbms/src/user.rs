@@ -61,7 +61,10 @@ impl ServerUser {
     }
 
     /// Checks that this user may enter every directory on the way to `path` (as far as it exists).
-    pub(crate) fn check_reach(&self, path: &Path) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`] with the first directory that bars the way.
+    pub fn check_reach(&self, path: &Path) -> Result<(), Error> {
         if !self.differs() {
             return Ok(());
         }

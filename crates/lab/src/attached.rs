@@ -6,6 +6,9 @@ use crate::error::Error;
 
 /// The comment that marks a table as ours, so that one which a killed run left can be dropped.
 const MARK: &str = "made by steelyard for a trial; may be dropped";
+/// A statement of a client that was broken off may go on for a while; longer than this its table
+/// is left to the next run.
+const LOCK_LIMIT: &str = "30s";
 
 /// Makes sure that none of `tables` is there, dropping those that an earlier run left.
 ///
@@ -14,31 +17,57 @@ const MARK: &str = "made by steelyard for a trial; may be dropped";
 /// [`Error::TableExists`] for a table of somebody else.
 pub fn clear(server: &mut dyn Server, variant: &str, tables: &[String]) -> Result<(), Error> {
     for table in tables {
-        let rows = server.query_rows(&format!(
-            "SELECT coalesce(obj_description(to_regclass('{table}'), 'pg_class'), '') \
-             WHERE to_regclass('{table}') IS NOT NULL"
-        ))?;
-        let Some(comment) = rows.first().and_then(|row| row.first()) else { continue };
-        if comment.as_deref() != Some(MARK) {
-            return Err(Error::TableExists { variant: variant.to_owned(), table: table.clone() });
+        match owner(server, table)? {
+            None => {}
+            Some(Owner::Steelyard) => {
+                server.execute(&format!("DROP TABLE {table}"))?;
+            }
+            Some(Owner::Stranger) => {
+                let (variant, table) = (variant.to_owned(), table.clone());
+                return Err(Error::TableExists { variant, table });
+            }
         }
-        server.execute(&format!("DROP TABLE {table}"))?;
     }
     Ok(())
 }
 
-/// Marks the tables as ours.
-pub fn mark(server: &mut dyn Server, tables: &[String]) -> Result<(), Error> {
-    for table in tables {
-        server.execute(&format!("COMMENT ON TABLE {table} IS '{MARK}'"))?;
-    }
-    Ok(())
+/// Makes the tables and marks them as ours, in one transaction: a run that is killed in between
+/// leaves no table that the next one would take for a stranger's.
+pub fn create(
+    server: &mut dyn Server,
+    setup: &[String],
+    tables: &[String],
+) -> Result<(), dbms::Error> {
+    let marks = tables.iter().map(|table| format!("COMMENT ON TABLE {table} IS '{MARK}'"));
+    let script: Vec<String> = setup.iter().cloned().chain(marks).collect();
+    server.execute(&script.join(";\n")).map(|_| ())
 }
 
-/// Drops the tables after the trial.
+/// Drops the tables after the trial, however it ended; a stranger's table of the same name stays.
 pub fn drop_tables(server: &mut dyn Server, tables: &[String]) -> Result<(), Error> {
+    server.execute(&format!("SET lock_timeout = '{LOCK_LIMIT}'"))?;
     for table in tables {
-        server.execute(&format!("DROP TABLE IF EXISTS {table}"))?;
+        if owner(server, table)? == Some(Owner::Steelyard) {
+            server.execute(&format!("DROP TABLE {table}"))?;
+        }
     }
     Ok(())
+}
+
+/// Whose a table is.
+#[derive(PartialEq)]
+enum Owner {
+    Steelyard,
+    Stranger,
+}
+
+/// Whose `table` is; `None` if there is no such table.
+fn owner(server: &mut dyn Server, table: &str) -> Result<Option<Owner>, Error> {
+    let rows = server.query_rows(&format!(
+        "SELECT coalesce(obj_description(to_regclass('{table}'), 'pg_class'), '') \
+         WHERE to_regclass('{table}') IS NOT NULL"
+    ))?;
+    Ok(rows.first().and_then(|row| row.first()).map(|comment| {
+        if comment.as_deref() == Some(MARK) { Owner::Steelyard } else { Owner::Stranger }
+    }))
 }

@@ -1,5 +1,6 @@
 //! Why a run could not begin or go on.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// Why a run could not begin or go on. What had finished before is in the store.
@@ -120,7 +121,14 @@ impl Error {
             | Error::Resume(_)
             | Error::MemoryLimit { .. }
             | Error::TableExists { .. } => true,
-            Error::Store(_) | Error::Step { .. } | Error::Interrupted | Error::Io { .. } => false,
+            Error::Store(source) => source.is_request(),
+            Error::Io { source, .. } => matches!(
+                source.kind(),
+                ErrorKind::NotADirectory
+                    | ErrorKind::PermissionDenied
+                    | ErrorKind::ReadOnlyFilesystem
+            ),
+            Error::Step { .. } | Error::Interrupted => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{Cache, Ledger, ServerUser};
@@ -61,7 +62,10 @@ pub fn run(
     // Only now, so that a plan which can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
     let user = ServerUser::choose(options.server_user.as_deref())?;
-    make_data_dir(options)?;
+    let made = make_data_dir(options)?;
+    if prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some()) {
+        user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
+    }
     let experiment = match going_on {
         Some(experiment) => {
             store.resume_experiment(experiment.id)?;
@@ -76,10 +80,7 @@ pub fn run(
         // The store may be what failed; the error that came first is the one to tell.
         Err(_) => store.interrupt_experiment(experiment.id).unwrap_or(()),
     }
-    // Only when it is empty and of our own naming; another run may be using it.
-    if options.data_dir == crate::default_data_dir() {
-        let _ = fs::remove_dir(&options.data_dir);
-    }
+    made.remove();
     drop(exclusive);
     result.map(|()| {
         on_event(Event::Ended);
@@ -183,20 +184,39 @@ fn fresh_seed() -> u64 {
     RandomState::new().hash_one(now_ms()) >> 1
 }
 
+/// The directory under which servers' data is made, and whether it is ours to remove.
+struct DataDir<'a> {
+    path: &'a Path,
+    ours: bool,
+}
+
+impl DataDir<'_> {
+    /// Removes it if it is ours and empty; another run may be using it.
+    fn remove(&self) {
+        if self.ours {
+            let _ = fs::remove_dir(self.path);
+        }
+    }
+}
+
 /// The directory under which servers' data is made: passable for others, listable by none.
-fn make_data_dir(options: &Options) -> Result<(), Error> {
+fn make_data_dir(options: &Options) -> Result<DataDir<'_>, Error> {
     use std::os::unix::fs::PermissionsExt;
-    let path = &options.data_dir;
+    let path = options.data_dir.as_path();
     let io = |source| Error::Io {
-        path: path.clone(),
+        path: path.to_owned(),
         source,
         remedy: "Choose a place for the servers' data with --data-dir",
     };
-    if !path.exists() {
-        fs::create_dir_all(path).map_err(io)?;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io)?;
+    if path.is_dir() {
+        return Ok(DataDir { path, ours: path == crate::default_data_dir() });
     }
-    Ok(())
+    if path.exists() {
+        return Err(io(std::io::ErrorKind::NotADirectory.into()));
+    }
+    fs::create_dir_all(path).map_err(io)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io)?;
+    Ok(DataDir { path, ours: true })
 }
 
 /// Goes through the schedule.

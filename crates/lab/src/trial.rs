@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{Ledger, Server, ServerSpec, ServerUser};
 use probe::{Cgroup, Group};
-use store::{ExperimentId, Setting, StepRecord, Store, TrialId, Warning};
+use store::{ExperimentId, Setting, StepRecord, StepState, Store, TrialId, Warning};
 use workload::{Benchmark, Phase, stream_seed};
 
 use crate::attached;
@@ -61,8 +61,11 @@ impl Bench<'_> {
         });
         let result =
             self.steps(place, subject, &benchmark, server.as_mut(), group, store, on_event);
-        if result.is_ok() && !owned(subject) {
-            attached::drop_tables(server.as_mut(), &benchmark.tables)?;
+        if !owned(subject) {
+            let dropped = attached::drop_tables(server.as_mut(), &benchmark.tables);
+            if result.is_ok() {
+                dropped?;
+            }
         }
         let stopped = server.stop();
         if let Ok(stopped) = &stopped
@@ -180,7 +183,10 @@ impl Bench<'_> {
         store: &Store,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<(), Error> {
-        self.set_up(subject, benchmark, server)?;
+        self.set_up(subject, benchmark, server).map_err(|error| match error {
+            Error::Dbms(source) => self.failed(place, subject, "setup", source.to_string(), server),
+            other => other,
+        })?;
         let settings: Vec<_> = server
             .settings()?
             .into_iter()
@@ -239,7 +245,14 @@ impl Bench<'_> {
                     }
                     trouble
                 }
-                Err(trouble) => Some(trouble),
+                Err(trouble) => {
+                    let mut record = StepRecord::new(ordinal as u32, name, place.dop);
+                    record.started_ms = store::now_ms();
+                    record.state = StepState::Failed;
+                    // The trouble is what to tell, even where it can't be stored.
+                    let _ = store.record_step(place.trial, &record);
+                    Some(trouble)
+                }
             };
             match trouble {
                 None if self.interrupted.load(Ordering::Relaxed) => return Err(Error::Interrupted),
@@ -264,15 +277,14 @@ impl Bench<'_> {
             attached::clear(server, &subject.variant.name, &benchmark.tables)?;
         }
         interruptible(server, owned(subject), self.interrupted, |server| {
+            if !owned(subject) {
+                return attached::create(server, &benchmark.setup, &benchmark.tables);
+            }
             for statement in &benchmark.setup {
                 server.execute(statement)?;
             }
             Ok(())
-        })?;
-        if !owned(subject) {
-            attached::mark(server, &benchmark.tables)?;
-        }
-        Ok(())
+        })
     }
 
     fn failed(

@@ -119,6 +119,20 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
+    /// Whether the request was wrong (a directory without results, of another program, not to be
+    /// written), so that trying it again can't help.
+    pub fn is_request(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Missing(_)
+                | StoreError::Directory { .. }
+                | StoreError::NotADatabase { .. }
+                | StoreError::Newer { .. }
+                | StoreError::Older { .. }
+                | StoreError::NotFound { .. }
+        )
+    }
+
     /// Sorts a complaint of SQLite about the database at `path`.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();

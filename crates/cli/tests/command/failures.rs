@@ -1,0 +1,211 @@
+//! Runs that fail on the way: what is said, and what is kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::database::Database;
+use crate::place::Place;
+use crate::plans::{ONE, plan};
+
+/// A small filesystem, unmounted when dropped.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`, with the reason printed, where nothing can be mounted.
+    fn mount(at: &Path, options: &str) -> Option<SmallDisk> {
+        fs::create_dir(at).unwrap();
+        let options = format!("mode=755,{options}");
+        let done =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(at).output();
+        if done.is_ok_and(|output| output.status.success()) {
+            return Some(SmallDisk(at.to_owned()));
+        }
+        eprintln!("skipped: no filesystem can be mounted here");
+        None
+    }
+
+    fn grow(&self, size: &str) {
+        let options = format!("remount,{size}");
+        assert!(
+            Command::new("mount").args(["-o", &options]).arg(&self.0).status().unwrap().success()
+        );
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Names and states of the steps of the first trial.
+fn first_trial(database: &Database) -> Vec<(String, String)> {
+    database.steps(database.trials()[0].id)
+}
+
+fn step(name: &str, state: &str) -> (String, String) {
+    (name.to_owned(), state.to_owned())
+}
+
+#[test]
+fn a_statement_that_fails_is_told_with_its_sqlstate() {
+    let place = Place::new();
+    // The sort of l.x needs more temporary space than it may have.
+    let config =
+        "config = { fsync = \"off\", maintenance_work_mem = \"1MB\", temp_file_limit = \"64kB\" }";
+    let file =
+        place.plan(&plan(ONE, config, "rows = 60000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]"));
+    let ended = place.run(&[&file]);
+    ended.expect(
+        3,
+        &[
+            "variant `pg13.7`",
+            "block 1",
+            "step l.x",
+            "53400",
+            "temp_file_limit",
+            "CREATE INDEX",
+            "--resume",
+        ],
+    );
+    let database = Database::of(&place.results());
+    assert_eq!(first_trial(&database), [step("l.i0", "finished"), step("l.x", "failed")]);
+    let trial = &database.trials()[0];
+    assert_eq!(trial.state, "failed");
+    assert!(trial.error.as_ref().unwrap().contains("53400"));
+    assert_eq!(database.texts("SELECT sqlstate FROM failure"), ["53400"]);
+    // A step that failed has no result.
+    let json = place.steelyard(&["compare", "--format", "json"]);
+    json.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(document["finished"], false);
+    let index =
+        document["steps"].as_array().unwrap().iter().find(|step| step["name"] == "l.x").unwrap();
+    assert!(index["variants"][0]["absolute"]["o/s"]["median"].is_null(), "{index}");
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_told_with_its_sqlstate() {
+    let place = Place::new();
+    let config = "config = { fsync = \"off\", statement_timeout = \"150ms\" }";
+    let file = place.plan(&plan(ONE, config, "rows = 400000\nsteps = [\"l.i0\", \"l.x\"]"));
+    place.run(&[&file]).expect(3, &["variant `pg13.7`", "step ", "57014", "statement timeout"]);
+    assert_eq!(Database::of(&place.results()).trials()[0].state, "failed");
+}
+
+#[test]
+fn tables_that_cannot_be_made_are_told_with_variant_and_sqlstate() {
+    let place = Place::new();
+    let config = "config = { default_transaction_read_only = \"on\" }";
+    let file = place.plan(&plan(ONE, config, "steps = [\"l.i0\"]"));
+    place.run(&[&file]).expect(3, &["variant `pg13.7`", "step setup", "25006", "CREATE TABLE"]);
+}
+
+#[test]
+fn a_server_that_dies_shows_its_last_log_lines() {
+    let place = Place::new();
+    let file = place.plan(&plan(
+        ONE,
+        "",
+        "read_write_seconds = 60\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]",
+    ));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  l.x");
+    std::thread::sleep(Duration::from_millis(700));
+    let record = place.ledger().records().unwrap().remove(0);
+    kill(Pid::from_raw(record.process.unwrap().pid as i32), Signal::SIGKILL).unwrap();
+    run.end().expect(
+        3,
+        &[
+            "variant `pg13.7`",
+            "step qr100",
+            "the server died",
+            "signal: 9",
+            "last lines",
+            "ready to accept connections",
+            "--resume",
+        ],
+    );
+    let database = Database::of(&place.results());
+    assert_eq!(
+        first_trial(&database),
+        [step("l.i0", "finished"), step("l.x", "finished"), step("qr100", "failed")]
+    );
+    // The log is kept beside the results.
+    let logs = place.results().join("artifacts/logs");
+    let log = fs::read_dir(logs).unwrap().next().unwrap().unwrap().path();
+    assert!(fs::read_to_string(log).unwrap().contains("ready to accept connections"));
+}
+
+#[test]
+fn a_full_disk_under_the_data_is_named() {
+    let place = Place::new();
+    let Some(_disk) = SmallDisk::mount(&place.data(), "size=75m") else { return };
+    let file = place.plan(&plan(ONE, "", "rows = 2000000\nsteps = [\"l.i0\"]"));
+    place.run(&[&file]).expect(
+        3,
+        &["variant `pg13.7`", "step l.i0", "No space left on device", "is full", "--data-dir"],
+    );
+    assert_eq!(first_trial(&Database::of(&place.results())), [step("l.i0", "failed")]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_full_disk_under_the_results_loses_no_finished_step() {
+    let place = Place::new();
+    let Some(disk) = SmallDisk::mount(&place.results(), "size=420k") else { return };
+    let file =
+        place.plan(&plan(ONE, "blocks = 12", "rows = 2000\nsteps = [\"l.i0\", \"l.x\", \"l.i1\"]"));
+    let ended = place.run(&[&file]);
+    ended.expect(3, &["no space left for results", "free some space", "--resume"]);
+    disk.grow("size=20m");
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let kept = database.finished();
+    drop(database);
+    place.assert_nothing_left();
+    place.run(&["--resume"]).expect(0, &["trial 12/12"]);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let finished = database.finished();
+    assert_eq!(finished.len(), 12);
+    assert!(!kept.is_empty() && kept.iter().all(|trial| finished.contains(trial)), "{kept:?}");
+    drop(database);
+}
+
+#[test]
+fn a_second_run_on_the_machine_is_refused() {
+    let place = Place::new();
+    let file = place.plan(&plan(
+        ONE,
+        "",
+        "read_write_seconds = 20\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]",
+    ));
+    let data = place.data();
+    let arguments = ["run", "--data-dir", data.to_str().unwrap(), &file];
+    let first = place.start(&arguments);
+    let begin = std::time::Instant::now();
+    // Either the first has begun or somebody else measures on this machine.
+    while place.ledger().records().unwrap().is_empty()
+        && crate::place::processes_of(place.path()).contains(&first.pid())
+    {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    if place.ledger().records().unwrap().is_empty() {
+        eprintln!("somebody else measures on this machine; their run refuses ours");
+        first.end().expect(2, &["another run is measuring", "(pid ", "--allow-concurrent"]);
+        return;
+    }
+    let pid = format!("(pid {})", first.pid());
+    place
+        .steelyard(&arguments)
+        .expect(2, &["another run is measuring", &pid, "--allow-concurrent"]);
+    first.signal(Signal::SIGINT);
+    first.end().expect(3, &["interrupted"]);
+}

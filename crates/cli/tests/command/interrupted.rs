@@ -1,0 +1,142 @@
+//! Runs that are ended from outside, and those that go on from there.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::database::{Database, Trial};
+use crate::place::{Place, processes_of};
+use crate::plans::{BOTH, ONE, plan};
+
+const STEPS: &str = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+
+/// After the results are complete: `kept` unchanged, one finished attempt for each trial.
+fn assert_complete(place: &Place, trials: usize, kept: &[Trial]) {
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let finished = database.finished();
+    assert_eq!(finished.len(), trials, "{:?}", database.trials());
+    for trial in kept {
+        assert!(finished.contains(trial), "{trial:?} is not among {finished:?}");
+    }
+    let mut places: Vec<_> = finished.iter().map(|t| (t.block, t.variant.clone(), t.dop)).collect();
+    places.sort();
+    places.dedup();
+    assert_eq!(places.len(), trials, "{finished:?}");
+    assert_eq!(database.texts("SELECT state FROM experiment"), ["finished"]);
+    assert_eq!(database.number("SELECT count(*) FROM trial WHERE state = 'running'"), 0);
+}
+
+#[test]
+fn ctrl_c_in_a_step_keeps_what_is_finished() {
+    let place = Place::new();
+    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 3")));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 2/2", "  l.x");
+    std::thread::sleep(Duration::from_millis(500));
+    let begin = Instant::now();
+    run.signal(Signal::SIGINT);
+    run.end().expect(3, &["interrupted", "finished trials are kept", "steelyard run --resume"]);
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+    place.assert_nothing_left();
+    let database = Database::of(&place.results());
+    let kept = database.finished();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(database.texts("SELECT state FROM experiment"), ["interrupted"]);
+    let broken = database.steps(2);
+    assert_eq!(broken[2], ("qr100".to_owned(), "failed".to_owned()), "{broken:?}");
+    drop(database);
+    // Another plan is not what was interrupted.
+    let other = place.file("other.toml", &plan(BOTH, "blocks = 2", STEPS));
+    place
+        .run(&["--resume", &other])
+        .expect(2, &["no unfinished experiment of this plan", "`small`", "without --resume"]);
+    place.run(&["--resume", &file]).expect(0, &["1 kept", "trial 2/2"]);
+    assert_complete(&place, 2, &kept);
+    place.run(&["--resume"]).expect(2, &["no unfinished experiment", "name a plan"]);
+}
+
+#[test]
+fn sigterm_in_the_rest_after_settling_ends_at_once() {
+    let place = Place::new();
+    let steps = "rows = 2000\nindexed_rows = 100\nsteps = [\"l.i0\", \"l.x\", \"l.i1\", \"l.i2\", \"qr100\"]";
+    let file = place.plan(&plan(ONE, "settle_seconds_scale = 1.0", steps));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  l.i2");
+    std::thread::sleep(Duration::from_millis(1500));
+    let begin = Instant::now();
+    run.signal(Signal::SIGTERM);
+    run.end().expect(3, &["interrupted", "--resume"]);
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+    place.assert_nothing_left();
+}
+
+#[test]
+fn an_interrupt_in_a_long_statement_ends_it() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", "rows = 600000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]"));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  l.i0");
+    std::thread::sleep(Duration::from_millis(150));
+    let begin = Instant::now();
+    run.signal(Signal::SIGINT);
+    run.end().expect(3, &["interrupted"]);
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_killed_run_leaves_no_server_and_can_go_on() {
+    let place = Place::new();
+    let file = place.plan(&plan(
+        BOTH,
+        "blocks = 2",
+        &STEPS.replace("3000", "3000\nread_write_seconds = 2"),
+    ));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 2/4", "  l.x");
+    std::thread::sleep(Duration::from_millis(500));
+    run.signal(Signal::SIGKILL);
+    assert_eq!(run.end().code, None, "killed");
+    // The kernel tells the server that its parent is gone.
+    let begin = Instant::now();
+    while !processes_of(place.path()).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(place.path()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(place.ledger().records().unwrap().len(), 1, "what was started is written down");
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let kept = database.finished();
+    assert_eq!(kept.len(), 1);
+    assert_eq!(database.trials()[1].state, "running");
+    drop(database);
+    // Looking does not change anything.
+    place.steelyard(&["compare"]).expect(0, &[]);
+    place
+        .run(&["--resume"])
+        .expect(0, &["cleaned up what a killed run left", "1 kept", "trial 2/4", "trial 4/4"]);
+    assert_complete(&place, 4, &kept);
+    let trials = Database::of(&place.results()).trials();
+    assert_eq!(trials[1].state, "abandoned");
+    assert_eq!((&trials[2].variant, trials[2].block), (&trials[1].variant, trials[1].block));
+    assert_eq!(trials[2].attempt, 2);
+    let list = place.steelyard(&["list"]);
+    assert!(list.stdout.contains("\tfinished\t4\t"), "{}", list.stdout);
+}
+
+#[test]
+fn a_second_signal_ends_the_run_without_ceremony() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", &STEPS.replace("3000", "3000\nread_write_seconds = 60")));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  l.x");
+    std::thread::sleep(Duration::from_millis(300));
+    run.signal(Signal::SIGINT);
+    run.signal(Signal::SIGTERM);
+    let ended = run.end();
+    // The first may have been enough by then.
+    assert!(matches!(ended.code, Some(130 | 3)), "{:?}", ended.code);
+    // The next start, whatever it is for, sweeps up.
+    let quick = place.file("quick.toml", &plan(ONE, "", "rows = 2000\nsteps = [\"l.i0\"]"));
+    place.run(&[&quick]).expect(0, &[]);
+}

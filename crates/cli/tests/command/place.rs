@@ -1,0 +1,269 @@
+//! A place for one test: directories of its own, and the proof at the end that nothing is left.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// Longer than any command of these tests takes on a busy machine.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Processes whose parent was killed get this long to notice.
+const NOTICE: Duration = Duration::from_secs(10);
+
+/// Directories of one test. Checks when dropped that no process, no data, no ledger entry and no
+/// control group is left of the commands that ran in it.
+pub struct Place {
+    directory: tempfile::TempDir,
+    pids: RefCell<Vec<u32>>,
+}
+
+/// A command that has ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// A command that runs.
+pub struct Running {
+    child: Child,
+    lines: Arc<Mutex<String>>,
+    readers: Vec<JoinHandle<String>>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        // Not /tmp, which is in memory on many machines: then no device is known below it.
+        let directory =
+            tempfile::Builder::new().prefix("steelyard-test-").tempdir_in("/var/tmp").unwrap();
+        // The user that servers run as must get through.
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        Self { directory, pids: RefCell::default() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn results(&self) -> PathBuf {
+        self.path().join("results")
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    pub fn ledger(&self) -> dbms::Ledger {
+        dbms::Ledger::open(self.path().join("state")).unwrap()
+    }
+
+    /// Writes a plan and gives its path.
+    pub fn plan(&self, text: &str) -> String {
+        self.file("plan.toml", text)
+    }
+
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// The command with this test's directories.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("steelyard"));
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env("STEELYARD_STATE", self.path().join("state"))
+            .env("STEELYARD_RESULTS", self.results())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts a command that does not measure, or not alone.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        let mut child = self.command(arguments).spawn().unwrap();
+        self.pids.borrow_mut().push(child.id());
+        let lines = Arc::new(Mutex::new(String::new()));
+        let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let heard = Arc::clone(&lines);
+        let readers = vec![
+            std::thread::spawn(move || read_all(stdout)),
+            std::thread::spawn(move || {
+                for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                    let mut heard = heard.lock().unwrap();
+                    heard.push_str(&line);
+                    heard.push('\n');
+                }
+                String::new()
+            }),
+        ];
+        Running { child, lines, readers }
+    }
+
+    pub fn steelyard(&self, arguments: &[&str]) -> Ended {
+        self.start(arguments).end()
+    }
+
+    /// `steelyard run` beside the other tests, with the data in this place.
+    pub fn start_run(&self, arguments: &[&str]) -> Running {
+        let data = self.data();
+        let mut all = vec!["run", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+        all.extend(arguments);
+        self.start(&all)
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ended {
+        self.start_run(arguments).end()
+    }
+
+    /// Nothing is left of any command that ran here. Drop asks it too.
+    pub fn assert_nothing_left(&self) {
+        let pids = self.pids.borrow();
+        let begin = Instant::now();
+        while !processes_of(self.path()).is_empty() && begin.elapsed() < NOTICE {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let running: Vec<_> =
+            processes_of(self.path()).into_iter().filter(|pid| !pids.contains(pid)).collect();
+        assert!(running.is_empty(), "processes are left: {running:?}");
+        let data = names(&self.data());
+        assert!(data.is_empty(), "left in the data directory: {data:?}");
+        let entries = self.ledger().records().unwrap();
+        assert!(entries.is_empty(), "entries are left in the ledger: {entries:?}");
+        let groups = groups_of(&pids);
+        assert!(groups.is_empty(), "control groups are left: {groups:?}");
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // A failed test must not leave servers on the machine.
+            for pid in processes_of(self.path()) {
+                let _ = kill(Pid::from_raw(pid as i32), Signal::SIGKILL);
+            }
+        } else {
+            self.assert_nothing_left();
+        }
+    }
+}
+
+impl Running {
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
+    /// Waits until `after` and behind it `text` were told on stderr.
+    pub fn wait_for(&mut self, after: &str, text: &str) {
+        let begin = Instant::now();
+        loop {
+            let heard = self.lines.lock().unwrap().clone();
+            if heard.split_once(after).is_some_and(|(_, rest)| rest.contains(text)) {
+                return;
+            }
+            let ended = self.child.try_wait().unwrap();
+            if ended.is_some() || begin.elapsed() > LIMIT {
+                let _ = self.child.kill();
+                panic!("`{after}` … `{text}` does not come ({ended:?}):\n{heard}");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Waits for the end.
+    pub fn end(mut self) -> Ended {
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if begin.elapsed() > LIMIT {
+                let _ = self.child.kill();
+                panic!("no end after {LIMIT:?}:\n{}", self.lines.lock().unwrap());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let mut stdout = String::new();
+        for reader in self.readers.drain(..) {
+            stdout.push_str(&reader.join().unwrap());
+        }
+        let stderr = self.lines.lock().unwrap().clone();
+        Ended { code: status.code(), stdout, stderr }
+    }
+}
+
+impl Ended {
+    /// It ended with `code`, and stderr has all `parts`.
+    #[track_caller]
+    pub fn expect(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.stdout, self.stderr);
+        for part in parts {
+            assert!(self.stderr.contains(part), "`{part}` is missing in:\n{}", self.stderr);
+        }
+    }
+}
+
+fn read_all(mut from: impl Read) -> String {
+    let mut text = String::new();
+    from.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Names in a directory; none if it is not there.
+pub fn names(directory: &Path) -> Vec<String> {
+    fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Processes whose working directory or command line has something to do with `directory`.
+pub fn processes_of(directory: &Path) -> Vec<u32> {
+    let text = directory.to_str().unwrap();
+    let all = fs::read_dir("/proc").unwrap();
+    all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid| *pid != std::process::id())
+        .filter(|pid| {
+            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(directory))
+                || fs::read(format!("/proc/{pid}/cmdline"))
+                    .is_ok_and(|line| String::from_utf8_lossy(&line).contains(text))
+        })
+        .collect()
+}
+
+/// Control groups that runs with these pids have made.
+fn groups_of(pids: &[u32]) -> Vec<PathBuf> {
+    let prefixes: Vec<_> = pids.iter().map(|pid| format!("steelyard-{pid}-")).collect();
+    let mut found = Vec::new();
+    let mut left = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(directory) = left.pop() {
+        let Ok(listing) = fs::read_dir(&directory) else { continue };
+        for entry in listing.flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+                found.push(entry.path());
+            }
+            left.push(entry.path());
+        }
+    }
+    found
+}

@@ -1,0 +1,190 @@
+//! Wrong requests: exit code 2, the place and the remedy, nothing begun.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::database::Database;
+use crate::place::{Place, names};
+use crate::plans::{BOTH, ONE, plan};
+
+/// Steps that take a fraction of a second.
+const QUICK: &str = "rows = 2000\nsteps = [\"l.i0\"]";
+
+#[test]
+fn a_plan_with_mistakes_is_told_where_they_are() {
+    let place = Place::new();
+    let good = plan(BOTH, "", "steps = [\"l.i0\"]");
+    for (from, to, parts) in [
+        (
+            "seed = 7",
+            "sede = 7",
+            &["plan.toml:5:1", "unknown key `sede`", "did you mean `seed`"][..],
+        ),
+        ("\"l.i0\"", "\"l.i0\", \"qr10\"", &["plan.toml:", "qr10", "did you mean `qr100`"]),
+        (
+            "base = \"pg13.7\"",
+            "base = \"pg13\"",
+            &["plan.toml:2:", "no variant", "the variants are pg13.7, pg14.3"],
+        ),
+        (
+            "[workload.insert]",
+            "[workload.insert]\ntables = \"shared\"\ndelete_per_insert = true",
+            &["plan.toml:", "delete_per_insert", "per-client"],
+        ),
+        (
+            "[workload.insert]",
+            "[workload.insort]",
+            &["plan.toml:", "insort", "did you mean `insert`"],
+        ),
+        ("seed = 7", "seed = ", &["plan.toml:5:"]),
+    ] {
+        assert!(good.contains(from));
+        let file = place.plan(&good.replace(from, to));
+        place.run(&[&file]).expect(2, parts);
+    }
+    assert!(!place.results().exists() && !place.data().exists(), "nothing is begun");
+}
+
+#[test]
+fn a_command_that_makes_no_sense_is_told_so() {
+    let place = Place::new();
+    place.run(&["missing.toml"]).expect(2, &["missing.toml", "No such file"]);
+    place.run(&["sysbench"]).expect(2, &["sysbench", "insert"]);
+    place.run(&[]).expect(2, &["plan", "-v postgres@13.7"]);
+    place.run(&["insert"]).expect(2, &["-v postgres@13.7"]);
+    place.run(&["insert", "-v", "postgres@13.7", "-c", "work_mem"]).expect(2, &["NAME=VALUE"]);
+    place.run(&["insert", "-v", "postgres@13.7", "--rows", "many"]).expect(2, &["many", "200k"]);
+    place
+        .run(&["insert", "-v", "postgres@13.7", "--steps", "l.i0,qr10"])
+        .expect(2, &["qr10", "qr100"]);
+    place.run(&["insert", "-v", "oracle@19"]).expect(2, &["oracle@19", "postgres@13.7"]);
+    let file = place.plan(&plan(ONE, "", QUICK));
+    place.run(&[&file, "--rows", "5"]).expect(2, &["plan.toml", "short form"]);
+    place.run(&[&file, "--blocks", "0"]).expect(2, &["blocks"]);
+    place.steelyard(&["compare"]).expect(2, &["results", "--results"]);
+    place.steelyard(&["list"]).expect(2, &["steelyard run"]);
+    assert!(!place.results().exists(), "nothing is begun");
+}
+
+#[test]
+fn a_version_that_does_not_exist_is_answered_with_the_nearest() {
+    let place = Place::new();
+    let file = place.plan(&plan(&[("pg", "postgres@13.99")], "", QUICK));
+    let ended = place.run(&[&file]);
+    if ended.stderr.contains("check the network") {
+        eprintln!("skipped: the archive can't be asked: {}", ended.stderr);
+        ended.expect(3, &[]);
+    } else {
+        ended.expect(2, &["variant `pg`", "no postgres 13.99", "nearest", "13."]);
+    }
+    let file = place.plan(&plan(&[("pg", "path:/nowhere/at/all")], "", QUICK));
+    place.run(&[&file]).expect(2, &["variant `pg`", "/nowhere/at/all", "bin/postgres"]);
+    assert!(!place.results().exists(), "nothing is begun");
+}
+
+#[test]
+fn settings_that_the_server_or_steelyard_refuses_are_named() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "config = { work_mem = \"banana\" }", QUICK));
+    place.run(&[&file]).expect(2, &["variant pg13.7", "work_mem = banana", "config"]);
+    place.assert_nothing_left();
+    let file = place.plan(&plan(ONE, "config = { listen_addresses = \"*\" }", QUICK));
+    place
+        .run(&[&file])
+        .expect(2, &["variant pg13.7", "listen_addresses", "private unix socket", "remove it"]);
+    // The port and the directory of the socket are steelyard's own, so none can be in use.
+    let file = place.plan(&plan(ONE, "config = { port = 5432 }", QUICK));
+    place.run(&[&file]).expect(2, &["`port` cannot be set"]);
+    let file =
+        place.plan(&plan(ONE, "", QUICK).replace("dbms =", "config_file = \"none.conf\"\ndbms ="));
+    place.run(&[&file]).expect(2, &["plan.toml:", "none.conf"]);
+}
+
+#[test]
+fn what_one_variant_refuses_loses_nothing_of_the_other() {
+    let place = Place::new();
+    // 13.7 knows this setting, 14.3 does not.
+    let text = plan(BOTH, "blocks = 3", QUICK).replace(
+        "dbms = \"postgres@14.3\"",
+        "dbms = \"postgres@14.3\"\nconfig = { operator_precedence_warning = \"off\" }",
+    );
+    let file = place.plan(&text);
+    place
+        .run(&[&file])
+        .expect(2, &["variant pg14.3", "operator_precedence_warning", "unrecognized"]);
+    let database = Database::of(&place.results());
+    let trials = database.trials();
+    let (last, before) = trials.split_last().unwrap();
+    assert_eq!((last.variant.as_str(), last.state.as_str()), ("pg14.3", "failed"));
+    assert!(last.error.as_ref().unwrap().contains("operator_precedence_warning"));
+    assert!(before.iter().all(|trial| trial.variant == "pg13.7" && trial.state == "finished"));
+    // What is there can be looked at, with the gap in it.
+    place.steelyard(&["list"]).expect(0, &[]);
+    place.steelyard(&["compare"]).expect(0, &[]);
+}
+
+#[test]
+fn results_of_a_newer_steelyard_are_left_alone() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", QUICK));
+    place.run(&[&file]).expect(0, &[]);
+    let database = Database::of(&place.results());
+    database.0.pragma_update(None, "user_version", 99).unwrap();
+    drop(database);
+    let parts = ["steelyard.db", "99", "update steelyard"];
+    for arguments in [&["compare"][..], &["list"], &["report"]] {
+        place.steelyard(arguments).expect(2, &parts);
+    }
+    place.run(&[&file]).expect(2, &parts);
+    place.run(&["--resume"]).expect(2, &parts);
+    let database = Database::of(&place.results());
+    assert_eq!(database.number("SELECT count(*) FROM trial"), 1);
+    assert_eq!(database.number("PRAGMA user_version"), 99);
+}
+
+#[test]
+fn results_that_cannot_be_written_are_refused_before_anything_runs() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", QUICK));
+    place.file("results", "a file, not a directory");
+    place.run(&[&file]).expect(2, &["results", "--results"]);
+    place.steelyard(&["compare"]).expect(2, &["results"]);
+    let strange = place.path().join("strange");
+    fs::create_dir(&strange).unwrap();
+    fs::write(
+        strange.join("steelyard.db"),
+        "no database at all, but long enough for a header".repeat(9),
+    )
+    .unwrap();
+    let strange = strange.to_str().unwrap();
+    place.run(&[&file, "--results", strange]).expect(2, &["strange", "no database", "--results"]);
+    // Nobody may write there, not even root.
+    place.run(&[&file, "--results", "/proc/none"]).expect(2, &["/proc/none", "--results"]);
+    assert!(!place.data().exists());
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_used_is_refused_before_anything_runs() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", QUICK));
+    let run =
+        |data: &str| place.steelyard(&["run", "--allow-concurrent", "--data-dir", data, &file]);
+    place.file("blocked", "a file");
+    run(place.path().join("blocked").to_str().unwrap()).expect(2, &["blocked", "--data-dir"]);
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: not root, so servers run as the calling user");
+        return;
+    }
+    let closed = place.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    let data = closed.join("data");
+    let ended = run(data.to_str().unwrap());
+    ended.expect(2, &["user `", "cannot reach", "/closed", "--data-dir", "chmod o+x"]);
+    assert_eq!(names(&closed), Vec::<String>::new(), "what was made is removed");
+    let trials = Database::of(&place.results()).number("SELECT count(*) FROM trial");
+    assert_eq!(trials, 0, "nothing is begun");
+    place
+        .run(&[&file, "--server-user", "nobody-of-this-name"])
+        .expect(2, &["nobody-of-this-name", "no such user"]);
+}
