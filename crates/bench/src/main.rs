@@ -22,7 +22,7 @@ struct Cli {
     #[arg(long, default_value_t = 7)]
     rounds: usize,
     /// Seconds of each run
-    #[arg(long, default_value_t = 4.0)]
+    #[arg(long, default_value_t = 5.0)]
     seconds: f64,
     #[command(subcommand)]
     role: Option<Role>,

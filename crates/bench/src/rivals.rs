@@ -10,8 +10,8 @@ use crate::server::BenchServer;
 
 /// Rows of the tables that point selects read, all in the server's cache.
 const IDS: u32 = 100_000;
-/// Rows of one load.
-const ROWS: u64 = 200_000;
+/// Rows of one load: enough that starting the process weighs nothing.
+const ROWS: u64 = 600_000;
 /// pgbench's read-only statement.
 const PGBENCH_SELECT: &str = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
 /// sysbench's point select.

@@ -34,10 +34,14 @@ impl Receiver {
     }
 
     /// Makes `wanted` bytes from `start` on available.
+    #[inline]
     fn fill(&mut self, socket: &mut Socket, wanted: usize) -> Result<(), Error> {
-        if self.end - self.start >= wanted {
-            return Ok(());
-        }
+        if self.end - self.start >= wanted { Ok(()) } else { self.receive(socket, wanted) }
+    }
+
+    /// The part of [`Receiver::fill`] that needs the socket.
+    #[inline(never)]
+    fn receive(&mut self, socket: &mut Socket, wanted: usize) -> Result<(), Error> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         } else if self.start + wanted > self.buffer.len() {
@@ -54,7 +58,18 @@ impl Receiver {
     }
 
     /// Walks over `count` bytes whose content doesn't matter, however many they are.
-    fn skip(&mut self, socket: &mut Socket, mut count: usize) -> Result<(), Error> {
+    #[inline]
+    fn skip(&mut self, socket: &mut Socket, count: usize) -> Result<(), Error> {
+        if self.end - self.start >= count {
+            self.start += count;
+            return Ok(());
+        }
+        self.skip_far(socket, count)
+    }
+
+    /// The part of [`Receiver::skip`] that needs the socket.
+    #[inline(never)]
+    fn skip_far(&mut self, socket: &mut Socket, mut count: usize) -> Result<(), Error> {
         loop {
             let here = (self.end - self.start).min(count);
             self.start += here;
