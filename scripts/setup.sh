@@ -15,7 +15,7 @@ case $purpose in
 esac
 
 # rustup puts cargo here, and a shell that was open before does not know it yet.
-PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
 
 have() { command -v "$1" > /dev/null 2>&1; }
 fail() { printf 'setup: %s\n' "$@" >&2; exit 2; }
@@ -34,7 +34,23 @@ elevate() {
     fi
 }
 
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q) # env, for sudo drops the caller's environment
 updated=
+
+# Package lists of a fresh machine are empty or old; read once, and only when something is missing.
+update() {
+    [ -z "$updated" ] || return 0
+    elevate "${apt[@]}" update || return 1
+    updated=yes
+}
+
+# available PACKAGE: does this system have it? The answer for an unknown one can be empty instead of an error.
+available() {
+    have apt-get || return 1
+    update > /dev/null 2>&1 || true
+    [ -n "$(apt-cache show --no-all-versions "$1" 2> /dev/null)" ]
+}
+
 # install_packages PACKAGE…: all of them or an explanation.
 install_packages() {
     [ $# -gt 0 ] || return 0
@@ -46,13 +62,8 @@ install_packages() {
         fail "these packages are missing: $*" "As root: apt-get install $*"
     fi
     echo "setup: installing $*"
-    # env: sudo drops the caller's environment.
-    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q)
-    if [ -z "$updated" ]; then
-        elevate "${apt[@]}" update ||
-            fail "these packages are missing: $*" "The package lists could not be read. As root: apt-get update && apt-get install $*"
-        updated=yes
-    fi
+    update || fail "these packages are missing: $*" \
+        "The package lists could not be read. As root: apt-get update && apt-get install $*"
     elevate "${apt[@]}" install -y --no-install-recommends "$@" ||
         fail "these packages could not be installed: $*" "As root: apt-get install $*"
 }
@@ -89,10 +100,8 @@ rust_version() { cargo --version 2> /dev/null | sed -n 's/^cargo \([0-9][0-9.]*\
 
 found=$(rust_version || true)
 if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
-    if [ -z "$found" ] && ! have rustup && have apt-cache; then
-        # Debian 13 and Ubuntu 24.04 have it; Debian 12 does not, and its rustc is too old.
-        if apt-cache show rustup > /dev/null 2>&1; then install_packages rustup; fi
-    fi
+    # Debian 13 and Ubuntu 24.04 have rustup; Debian 12 does not, and its rustc is too old.
+    if [ -z "$found" ] && ! have rustup && available rustup; then install_packages rustup; fi
     if [ -z "$found" ] && have rustup; then
         echo "setup: installing the stable Rust toolchain through rustup"
         rustup toolchain install stable --profile minimal --component clippy,rustfmt
@@ -103,7 +112,7 @@ if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
         if have rustup; then
             how="Run: rustup update stable && rustup default stable"
         else
-            how="Install it with rustup: https://rustup.rs says how (one line, no root needed). Then run this again."
+            how="Install rustup as https://rustup.rs says (one line, no root needed), then run this again."
         fi
         fail "Rust $wanted or newer is needed, found ${found:-none}." "$how"
     fi
@@ -116,7 +125,7 @@ fi
 install_postgres() {
     [ ! -x /usr/lib/postgresql/15/bin/postgres ] || return 0
     local conf=/etc/postgresql-common/createcluster.conf
-    if ! have apt-cache || ! apt-cache show postgresql-15 > /dev/null 2>&1 || [ -e "$conf" ]; then
+    if [ -e "$conf" ] || ! available postgresql-15; then
         echo "setup: no postgresql-15 in /usr/lib/postgresql; the tests of path: that need it are skipped"
         return 0
     fi
@@ -138,7 +147,7 @@ if [ "$purpose" = test ]; then
     if [ -z "${CHROMIUM:-}" ] && ! have chromium && ! have chromium-browser && ! have google-chrome; then
         install_packages chromium
     fi
-    if have apt-get; then install_postgres; fi
+    install_postgres
 fi
 
 # ---- benchmarks -------------------------------------------------------------------------------------------------

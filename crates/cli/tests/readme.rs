@@ -1,6 +1,8 @@
 //! The examples of README.md: every block marked `<!-- tested -->` is run as it stands, one after another in one
 //! directory, with the built command as `steelyard`; options that stand anywhere in it exist.
 
+#![allow(clippy::unwrap_used)] // helpers of tests may fail like tests
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
