@@ -1,5 +1,6 @@
 //! Exit codes, the same for every subcommand.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 /// A gate failed: there is a regression.
@@ -44,20 +45,25 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if error.is::<GateFailed>() {
-        eprintln!("{error}");
+        say(&error.to_string());
         return ExitCode::from(GATE);
     }
-    eprintln!("error: {error}");
+    say(&format!("error: {error}"));
     let mut last = error.to_string();
     for cause in error.chain().skip(1) {
         let text = cause.to_string();
         // Many errors already say what their cause said.
         if !last.contains(&text) {
-            eprintln!("  because: {text}");
+            say(&format!("  because: {text}"));
         }
         last = text;
     }
     ExitCode::from(if is_request(error) { WRONG_REQUEST } else { FAILED })
+}
+
+/// A line on stderr; the exit code counts also where nobody listens.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn broken_pipe(error: &anyhow::Error) -> bool {

@@ -21,7 +21,7 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "steelyard", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 a gate failed, 2 the request was wrong, 3 the run failed."
+    after_help = "Exit codes: 0 done, 1 a gate failed, 2 the request was wrong, 3 the run failed or was interrupted."
 )]
 struct Cli {
     #[command(subcommand)]

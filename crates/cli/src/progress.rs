@@ -1,6 +1,6 @@
 //! What a run shows while it goes on: bars on a terminal, plain lines elsewhere; all on stderr.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -137,7 +137,10 @@ impl Progress {
                 // Only a terminal that went away fails this.
                 let _ = bars.all.println(text);
             }
-            None => eprintln!("{text}"),
+            // Nobody may be listening any more; that is no reason to end a run.
+            None => {
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }
         }
     }
 

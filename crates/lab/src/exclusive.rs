@@ -1,7 +1,9 @@
-//! One run on one machine at a time.
+//! One run on one machine at a time, and one process on one experiment.
 
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::path::Path;
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
@@ -11,7 +13,7 @@ use crate::error::Error;
 /// that dies, and no file is left behind.
 const NAME: &[u8] = b"steelyard-run";
 
-/// Proof that this process is the only run on the machine.
+/// Proof that this process is the only run on the machine, or the only one of an experiment.
 #[derive(Debug)]
 pub struct Exclusive(#[allow(dead_code)] UnixListener);
 
@@ -23,6 +25,27 @@ impl Exclusive {
     /// [`Error::Busy`] with the other run's pid.
     pub fn take() -> Result<Exclusive, Error> {
         Exclusive::take_named(NAME)
+    }
+
+    /// Takes one experiment of a results database, so that no other process goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Resume`] with the pid of the process that runs it.
+    pub fn take_experiment(database: &Path, experiment: i64) -> Result<Exclusive, Error> {
+        let file = std::fs::metadata(database).map_err(|source| Error::Io {
+            path: database.to_owned(),
+            source,
+            remedy: "Choose a directory for results with --results",
+        })?;
+        let name = format!("steelyard-{:x}-{:x}-{experiment}", file.dev(), file.ino());
+        Exclusive::take_named(name.as_bytes()).map_err(|error| match error {
+            Error::Busy { pid } => Error::Resume(format!(
+                "experiment {experiment} is being run by process {pid}; wait for it, or end it, \
+                 before you go on with it"
+            )),
+            other => other,
+        })
     }
 
     fn take_named(name: &[u8]) -> Result<Exclusive, Error> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{Cache, Ledger, ServerUser};
@@ -66,12 +66,19 @@ pub fn run(
     if prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some()) {
         user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
     }
-    let experiment = match going_on {
+    let database = options.results.join(store::DATABASE);
+    let (experiment, held) = match going_on {
         Some(experiment) => {
+            let held = Exclusive::take_experiment(&database, experiment.id.0)
+                .inspect_err(|_| made.remove())?;
             store.resume_experiment(experiment.id)?;
-            experiment
+            (experiment, held)
         }
-        None => begin(&store, &prepared, options)?,
+        None => {
+            let experiment = begin(&store, &prepared, options)?;
+            let held = Exclusive::take_experiment(&database, experiment.id.0)?;
+            (experiment, held)
+        }
     };
     let result =
         conduct(&prepared, &experiment, options, ledger, &user, interrupted, &store, on_event);
@@ -81,7 +88,7 @@ pub fn run(
         Err(_) => store.interrupt_experiment(experiment.id).unwrap_or(()),
     }
     made.remove();
-    drop(exclusive);
+    drop((held, exclusive));
     result.map(|()| {
         on_event(Event::Ended);
         experiment.id
@@ -184,23 +191,27 @@ fn fresh_seed() -> u64 {
     RandomState::new().hash_one(now_ms()) >> 1
 }
 
-/// The directory under which servers' data is made, and whether it is ours to remove.
-struct DataDir<'a> {
-    path: &'a Path,
-    ours: bool,
+/// The directory under which servers' data is made, as far as it is ours to remove.
+#[derive(Default)]
+struct DataDir {
+    /// Directories that were made for it, the outermost first.
+    made: Vec<PathBuf>,
 }
 
-impl DataDir<'_> {
-    /// Removes it if it is ours and empty; another run may be using it.
+impl DataDir {
+    /// Removes what was made, as far as it is empty; another run may be using it.
     fn remove(&self) {
-        if self.ours {
-            let _ = fs::remove_dir(self.path);
+        for path in self.made.iter().rev() {
+            if fs::remove_dir(path).is_err() {
+                return;
+            }
         }
     }
 }
 
-/// The directory under which servers' data is made: passable for others, listable by none.
-fn make_data_dir(options: &Options) -> Result<DataDir<'_>, Error> {
+/// Makes the directory under which servers' data is made: passable for others, listable by none,
+/// whatever the umask.
+fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
     let path = options.data_dir.as_path();
     let io = |source| Error::Io {
@@ -208,15 +219,32 @@ fn make_data_dir(options: &Options) -> Result<DataDir<'_>, Error> {
         source,
         remedy: "Choose a place for the servers' data with --data-dir",
     };
+    let mut data = DataDir::default();
     if path.is_dir() {
-        return Ok(DataDir { path, ours: path == crate::default_data_dir() });
+        if path == crate::default_data_dir() {
+            data.made.push(path.to_owned());
+        }
+        return Ok(data);
     }
     if path.exists() {
         return Err(io(std::io::ErrorKind::NotADirectory.into()));
     }
-    fs::create_dir_all(path).map_err(io)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o711)).map_err(io)?;
-    Ok(DataDir { path, ours: true })
+    let mut missing: Vec<&Path> = path.ancestors().take_while(|way| !way.exists()).collect();
+    missing.reverse();
+    for directory in missing {
+        let result = fs::create_dir(directory)
+            .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(0o711)));
+        match result {
+            Ok(()) => data.made.push(directory.to_owned()),
+            // Another run was first.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                data.remove();
+                return Err(io(error));
+            }
+        }
+    }
+    Ok(data)
 }
 
 /// Goes through the schedule.

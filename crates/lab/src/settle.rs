@@ -72,23 +72,23 @@ fn write_back(directory: &Path) -> String {
 /// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.
 fn wait_for_writeback(interrupted: &AtomicBool) -> Option<u64> {
     let begin = Instant::now();
-    let mut last = probe::dirty_pages_kb().ok()?;
+    let mut now = probe::dirty_pages_kb().ok()?;
+    let mut fewest = now;
     let mut unchanged = Instant::now();
-    while last > CALM_KB
-        && begin.elapsed() < WRITEBACK_LIMIT
-        && !interrupted.load(Ordering::Relaxed)
+    while now > CALM_KB && begin.elapsed() < WRITEBACK_LIMIT && !interrupted.load(Ordering::Relaxed)
     {
         std::thread::sleep(LOOK);
-        let now = probe::dirty_pages_kb().ok()?;
-        if now < last {
+        now = probe::dirty_pages_kb().ok()?;
+        if now < fewest {
+            fewest = now;
             unchanged = Instant::now();
         } else if unchanged.elapsed() > Duration::from_secs(35) {
-            // Longer than the kernel's default dirty_expire_centisecs: what is left stays.
-            return Some(now);
+            // Longer than the kernel's default dirty_expire_centisecs: what is left stays, or
+            // other software makes new ones as fast as old ones are written.
+            break;
         }
-        last = now;
     }
-    Some(last)
+    Some(now)
 }
 
 /// Runs a long task of the server; an interrupt asks the server, where it is ours, to shut down,

@@ -47,6 +47,9 @@ pub struct Surroundings<'a> {
     pub device: Option<Device>,
     /// The tables of the benchmark.
     pub tables: &'a [String],
+    /// The server's counters as the step before left them; `None` where something else came
+    /// between. To read them takes a good half second, in which the server's last numbers arrive.
+    pub counted: &'a mut Option<Snapshot>,
     /// The trial's seed.
     pub seed: u64,
     /// How long an answer may be overdue.
@@ -64,7 +67,10 @@ impl Surroundings<'_> {
         mut record: StepRecord,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<(StepRecord, Option<Trouble>), Trouble> {
-        let before = self.server.counters(self.tables)?;
+        let before = match self.counted.take() {
+            Some(counted) => counted,
+            None => self.server.counters(self.tables)?,
+        };
         let load = Load {
             step: Arc::clone(step),
             targets: vec![target(self.variant, self.server.endpoint())],
@@ -144,7 +150,8 @@ impl Surroundings<'_> {
             .into_iter()
             .map(|c| Counter { view: c.view, object: c.object, name: c.name, value: c.value })
             .collect();
-        record.absent = after.absent;
+        record.absent.clone_from(&after.absent);
+        *self.counted = Some(after);
         record.sizes = self
             .server
             .sizes(self.tables)?

@@ -204,6 +204,7 @@ impl Bench<'_> {
             (Some(_), false) => data_directory(server).and_then(|p| probe::block_device_of(&p)),
             (None, _) => None,
         };
+        let mut counted = None;
         for (ordinal, phase) in benchmark.phases.iter().enumerate() {
             let name = match phase {
                 Phase::Step(step) => step.name.as_str(),
@@ -214,6 +215,7 @@ impl Bench<'_> {
             on_event(began(phase, place.dop));
             let outcome = match phase {
                 Phase::Settle { rows } => {
+                    counted = None;
                     let pause = rest(*rows, self.prepared.plan.settle_seconds_scale);
                     let tables = &benchmark.tables;
                     let ours = owned(subject);
@@ -231,6 +233,7 @@ impl Bench<'_> {
                     group: group.clone(),
                     device: device.clone(),
                     tables: &benchmark.tables,
+                    counted: &mut counted,
                     seed: stream_seed(self.seed, "block", 0, place.block, ""),
                     answer_limit: self.options.answer_limit,
                     interrupted: self.interrupted,

@@ -125,6 +125,29 @@ fn a_killed_run_leaves_no_server_and_can_go_on() {
 }
 
 #[test]
+fn nobody_goes_on_with_what_another_process_runs() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", &STEPS.replace("3000", "3000\nread_write_seconds = 60")));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  l.x");
+    let process = format!("process {}", run.pid());
+    place.run(&["--resume"]).expect(2, &["experiment 1 is being run by", &process, "wait for it"]);
+    let trials = Database::of(&place.results()).trials();
+    assert_eq!((trials.len(), trials[0].state.as_str()), (1, "running"));
+    run.signal(Signal::SIGHUP);
+    run.end().expect(3, &["interrupted"]);
+}
+
+#[test]
+fn a_run_to_which_nobody_listens_any_more_is_finished() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", STEPS));
+    let mut run = place.start_deaf_run(&[&file]);
+    assert!(run.wait().unwrap().success());
+    assert_complete(&place, 1, &[]);
+}
+
+#[test]
 fn a_second_signal_ends_the_run_without_ceremony() {
     let place = Place::new();
     let file = place.plan(&plan(ONE, "", &STEPS.replace("3000", "3000\nread_write_seconds = 60")));

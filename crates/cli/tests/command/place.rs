@@ -123,6 +123,17 @@ impl Place {
         self.start(&all)
     }
 
+    /// A run whose stderr nobody reads, and is closed.
+    pub fn start_deaf_run(&self, arguments: &[&str]) -> Child {
+        let data = self.data();
+        let mut all = vec!["run", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+        all.extend(arguments);
+        let mut child = self.command(&all).stdout(Stdio::null()).spawn().unwrap();
+        self.pids.borrow_mut().push(child.id());
+        drop(child.stderr.take());
+        child
+    }
+
     pub fn run(&self, arguments: &[&str]) -> Ended {
         self.start_run(arguments).end()
     }

@@ -188,3 +188,23 @@ fn a_data_directory_that_cannot_be_used_is_refused_before_anything_runs() {
         .run(&[&file, "--server-user", "nobody-of-this-name"])
         .expect(2, &["nobody-of-this-name", "no such user"]);
 }
+
+#[test]
+fn a_strict_umask_bars_no_way() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", QUICK));
+    let program = assert_cmd::cargo::cargo_bin!("steelyard");
+    let data = place.path().join("data/deeper/still");
+    let ended = std::process::Command::new("sh")
+        .args(["-c", "umask 077; exec \"$@\"", "sh"])
+        .arg(program)
+        .args(["run", "--allow-concurrent", "--data-dir"])
+        .arg(data)
+        .arg(&file)
+        .env("STEELYARD_STATE", place.path().join("state"))
+        .env("STEELYARD_RESULTS", place.results())
+        .output()
+        .unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!place.data().exists(), "what was made is removed");
+}
