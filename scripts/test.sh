@@ -45,11 +45,11 @@ cargo_test() {
     fi
 }
 
-# The command on real servers, and the page of what came out.
+# The command on real servers. Every step that is plotted has to last some seconds.
 small_run() {
     cargo build --locked -q -p steelyard || return 1
     target/debug/steelyard run insert -v postgres@13.7 -v postgres@14.3 --quiet --allow-concurrent \
-        --rows 20000 --indexed-rows 5000 --seconds 3 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100,qp100 \
+        --rows 400k --indexed-rows 20k --seconds 4 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
         --results "$work/results" --data-dir "$work/data" || return 1
     target/debug/steelyard report --results "$work/results" -o "$work/report.html"
 }
