@@ -20,6 +20,9 @@ const LOOK: Duration = Duration::from_millis(250);
 /// After the server has died, clients get this long to notice by themselves.
 const NOTICE: Duration = Duration::from_secs(2);
 
+/// A dying server's connections break before its end can be seen, by at most this.
+const DEATH: Duration = Duration::from_millis(500);
+
 /// Why a step has no result.
 #[derive(Debug)]
 pub enum Trouble {
@@ -91,7 +94,9 @@ impl Surroundings<'_> {
             return Err(Trouble::Failed("the load had no target".to_owned()));
         };
         figures::fill(&mut record, step, &outcome, &recording, scope);
-        let trouble = trouble.or_else(|| outcome.fatal.clone().map(Trouble::Failed));
+        let trouble = trouble
+            .or_else(|| cut_off(&outcome).then(|| self.death(DEATH)).flatten())
+            .or_else(|| outcome.fatal.clone().map(Trouble::Failed));
         if trouble.is_none() {
             self.afterwards(&mut record, &before)?;
         }
@@ -120,8 +125,7 @@ impl Surroundings<'_> {
                 // The clients see it too, and their connections tell more exactly when.
                 running.wait(NOTICE);
                 running.break_off();
-                let how = self.server.died().unwrap_or_else(|| "no reason known".to_owned());
-                return Some(Trouble::Failed(format!("the server died ({how})")));
+                return self.death(Duration::ZERO);
             }
             if limit.is_some_and(|limit| Instant::now() > limit) {
                 running.break_off();
@@ -135,8 +139,17 @@ impl Surroundings<'_> {
                 elapsed: start.elapsed(),
             });
         }
-        if self.server.alive() {
-            return None;
+        self.death(Duration::ZERO)
+    }
+
+    /// How the server died, if it did or does so within `limit`.
+    fn death(&mut self, limit: Duration) -> Option<Trouble> {
+        let begin = Instant::now();
+        while self.server.alive() {
+            if begin.elapsed() >= limit {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
         let how = self.server.died().unwrap_or_else(|| "no reason known".to_owned());
         Some(Trouble::Failed(format!("the server died ({how})")))
@@ -190,6 +203,14 @@ impl Surroundings<'_> {
             }
         }
     }
+}
+
+/// Whether a client lost its connection: no SQLSTATE at all, or one by which a server ends
+/// connections (class 57P, as in 57P01 admin_shutdown).
+fn cut_off(outcome: &Outcome) -> bool {
+    let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
+    outcome.fatal.is_some()
+        && last.is_some_and(|last| last.sqlstate.is_empty() || last.sqlstate.starts_with("57P"))
 }
 
 /// Where clients connect to.
