@@ -103,7 +103,8 @@ export class TimePlot implements TimeDrawing {
         y: false,
       },
       scales: {
-        x: { time: false, range: (_u, min, max) => (max > min ? [min, max] : [min - 0.5, max + 0.5]) },
+        // A single second would get an axis of 100 from the library.
+        x: { time: false, range: (_u, min, max) => (group.length > 1 ? (max > min ? [min, max] : [min - 0.5, max + 0.5]) : group.full()) },
         y: {
           range: (_u, min, max) => {
             return yRange(min, max, target, group.fromZero);
