@@ -100,12 +100,23 @@ rust_version() { cargo --version 2> /dev/null | sed -n 's/^cargo \([0-9][0-9.]*\
 
 found=$(rust_version || true)
 if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
-    # Debian 13 and Ubuntu 24.04 have rustup; Debian 12 does not, and its rustc is too old.
-    if [ -z "$found" ] && ! have rustup && available rustup; then install_packages rustup; fi
-    if [ -z "$found" ] && have rustup; then
+    # Debian 13 and Ubuntu 24.04 have rustup as a package; for Debian 12 there is only its own installer, which needs
+    # no root and is what a person would run. Where it can't be reached, the message below says what to do.
+    if ! have rustup; then
+        if available rustup; then
+            install_packages rustup
+        else
+            have curl || install_packages curl
+            echo "setup: installing rustup with its own installer"
+            curl --proto '=https' --tlsv1.2 -sSf --max-time 120 https://sh.rustup.rs 2> /dev/null |
+                sh -s -- -y --no-modify-path --profile minimal --default-toolchain none > /dev/null 2>&1 || true
+        fi
+    fi
+    if have rustup; then
         echo "setup: installing the stable Rust toolchain through rustup"
-        rustup toolchain install stable --profile minimal --component clippy,rustfmt
-        rustup default > /dev/null 2>&1 || rustup default stable
+        rustup toolchain install stable --profile minimal --component clippy,rustfmt || true
+        rustup default > /dev/null 2>&1 || rustup default stable || true
+        hash -r
         found=$(rust_version || true)
     fi
     if [ -z "$found" ] || ! at_least "$found" "$wanted"; then

@@ -70,8 +70,13 @@ fn main() -> Result<()> {
 
 fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     let mut server = server::BenchServer::start()?;
-    println!("PostgreSQL {} on one unix socket, one connection, {rounds} rounds of {seconds} s in turn.", server.version);
-    println!("CPU of the client process alone, user + system, in µs per query; medians over the rounds.\n");
+    println!(
+        "PostgreSQL {} on one unix socket, one connection, {rounds} rounds of {seconds} s in turn.",
+        server.version
+    );
+    println!(
+        "CPU of the client process alone, user + system, in µs per query; medians over the rounds.\n"
+    );
     rivals::prepare(&mut server)?;
     let contenders = rivals::point_select(&server, seconds)?;
     let runs = measure::in_turn(&contenders, rounds)?;

@@ -56,14 +56,12 @@ fn sysbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
 
 /// Makes both rivals' tables, with their own tools.
 pub fn prepare(server: &mut BenchServer) -> Result<()> {
-    for command in [
-        pgbench_with(server, &["-i", "-q", "-s", "1"]),
-        sysbench_with(server, &["prepare"]),
-    ] {
-        let output = Command::new(&command[0])
-            .args(&command[1..])
-            .output()
-            .with_context(|| format!("cannot run {}: run `make bench`, which installs it", command[0]))?;
+    for command in
+        [pgbench_with(server, &["-i", "-q", "-s", "1"]), sysbench_with(server, &["prepare"])]
+    {
+        let output = Command::new(&command[0]).args(&command[1..]).output().with_context(|| {
+            format!("cannot run {}: run `make bench`, which installs it", command[0])
+        })?;
         anyhow::ensure!(
             output.status.success(),
             "{} failed: {}{}",
@@ -117,20 +115,25 @@ pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>
             seconds.to_string(),
         ]
     };
-    let contender = |name: &str, command, operations| Contender {
-        name: name.to_owned(),
-        command,
-        operations,
-    };
+    let contender =
+        |name: &str, command, operations| Contender { name: name.to_owned(), command, operations };
     Ok(vec![
         contender("bare C loop, pgbench's select", bare(PGBENCH_SELECT), plain as fn(&str) -> _),
-        contender("steelyard, pgbench's select", select(server, PGBENCH_SELECT, seconds, false), plain),
+        contender(
+            "steelyard, pgbench's select",
+            select(server, PGBENCH_SELECT, seconds, false),
+            plain,
+        ),
         contender(
             "pgbench -M prepared -S",
             pgbench_with(server, &["-n", "-M", "prepared", "-S", "-c", "1", "-T", &whole]),
             |text| number_after(text, "number of transactions actually processed:"),
         ),
-        contender("steelyard, sysbench's select", select(server, SYSBENCH_SELECT, seconds, false), plain),
+        contender(
+            "steelyard, sysbench's select",
+            select(server, SYSBENCH_SELECT, seconds, false),
+            plain,
+        ),
         contender(
             "sysbench oltp_point_select",
             sysbench_with(server, &["--threads=1", &format!("--time={whole}"), "run"]),

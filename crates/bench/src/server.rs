@@ -25,7 +25,8 @@ impl BenchServer {
         let reference: Reference = text.parse()?;
         let cache = Cache::open_default()?;
         let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
-        let directory = tempfile::Builder::new().prefix("steelyard-bench-").tempdir_in("/var/tmp")?;
+        let directory =
+            tempfile::Builder::new().prefix("steelyard-bench-").tempdir_in("/var/tmp")?;
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(directory.path(), open)?;
         let ledger = Ledger::open_default()?;
@@ -50,8 +51,12 @@ impl BenchServer {
             cache: &cache,
             ledger: &ledger,
         })?;
-        let Endpoint::Postgres { host: Host::SocketDirectory(socket_directory), port, database, .. } =
-            server.endpoint()
+        let Endpoint::Postgres {
+            host: Host::SocketDirectory(socket_directory),
+            port,
+            database,
+            ..
+        } = server.endpoint()
         else {
             bail!("the server has no unix socket")
         };
@@ -77,8 +82,7 @@ impl BenchServer {
 
     /// The empty table of the insert benchmark.
     pub fn make_insert_table(&mut self) -> Result<()> {
-        let benchmark =
-            insert::benchmark(&plan::InsertPlan::default(), 1, Dialect::postgres(15))?;
+        let benchmark = insert::benchmark(&plan::InsertPlan::default(), 1, Dialect::postgres(15))?;
         for sql in benchmark.setup {
             self.sql(&sql)?;
         }

@@ -19,7 +19,10 @@ fn cpu(runs: &[Run]) -> (f64, f64, f64) {
 }
 
 fn print(contenders: &[Contender], runs: &[Vec<Run>], unit: &str) {
-    println!("{:<34}{:>9}  {:>17}  {:>7}  {:>10}", unit, "cpu", "lowest..highest", "user", "per second");
+    println!(
+        "{:<34}{:>9}  {:>17}  {:>7}  {:>10}",
+        unit, "cpu", "lowest..highest", "user", "per second"
+    );
     for (contender, runs) in contenders.iter().zip(runs) {
         let (median, low, high) = cpu(runs);
         let (user, ..) = spread(runs.iter().map(Run::user_per_operation));

@@ -8,9 +8,7 @@ pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 /// p values adjusted after Benjamini and Hochberg (*J. R. Statist. Soc.* B 57, 1995), in the order given: rejecting
 /// those at most q keeps the expected share of false rejections at most q. NaN stay NaN and are not counted.
 pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..p_values.len())
-        .filter(|i| !p_values[*i].is_nan())
-        .collect();
+    let mut order: Vec<usize> = (0..p_values.len()).filter(|i| !p_values[*i].is_nan()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
     let tests = order.len() as f64;
     let mut adjusted = p_values.to_vec();
@@ -27,28 +25,17 @@ pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
 ///
 /// A comparison counts through its [`Comparison::margin_p`]; those without an interval make no claim and are left out.
 pub fn control_false_discoveries<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
-    let mut tested: Vec<&mut Comparison> = comparisons
-        .into_iter()
-        .filter(|comparison| comparison.margin_p.is_some())
-        .collect();
-    let p_values: Vec<f64> = tested
-        .iter()
-        .filter_map(|comparison| comparison.margin_p)
-        .collect();
+    let mut tested: Vec<&mut Comparison> =
+        comparisons.into_iter().filter(|comparison| comparison.margin_p.is_some()).collect();
+    let p_values: Vec<f64> = tested.iter().filter_map(|comparison| comparison.margin_p).collect();
     let count = tested.len();
     for (comparison, adjusted_p) in tested.iter_mut().zip(adjusted_p_values(&p_values)) {
-        let claims = matches!(
-            comparison.verdict,
-            Verdict::Regression | Verdict::Improvement
-        );
+        let claims = matches!(comparison.verdict, Verdict::Regression | Verdict::Improvement);
         // A hair of tolerance: a p of exactly 5% alone was already decided by its interval.
         if claims && adjusted_p > FALSE_DISCOVERY_RATE * (1.0 + 1e-9) {
             comparison.verdict = Verdict::Inconclusive;
             comparison.further_blocks = None;
-            comparison.warnings.push(Warning::NotAmongMany {
-                comparisons: count,
-                adjusted_p,
-            });
+            comparison.warnings.push(Warning::NotAmongMany { comparisons: count, adjusted_p });
         }
     }
 }
@@ -84,24 +71,12 @@ mod tests {
     #[test]
     fn a_weak_claim_falls_among_many_and_a_strong_one_stays() {
         let base = [100.0; 6];
-        let weak = compare(
-            &base,
-            &[93.0, 97.0, 94.5, 98.0, 95.0, 95.5],
-            Margin::default(),
-        )
-        .unwrap();
-        let strong = compare(
-            &base,
-            &[90.0, 90.1, 89.9, 90.05, 90.0, 89.95],
-            Margin::default(),
-        )
-        .unwrap();
-        let nothing = compare(
-            &base,
-            &[100.1, 99.9, 100.2, 99.8, 100.0, 100.1],
-            Margin::default(),
-        )
-        .unwrap();
+        let weak =
+            compare(&base, &[93.0, 97.0, 94.5, 98.0, 95.0, 95.5], Margin::default()).unwrap();
+        let strong =
+            compare(&base, &[90.0, 90.1, 89.9, 90.05, 90.0, 89.95], Margin::default()).unwrap();
+        let nothing =
+            compare(&base, &[100.1, 99.9, 100.2, 99.8, 100.0, 100.1], Margin::default()).unwrap();
         assert_eq!(weak.verdict, Verdict::Regression);
 
         let mut alone = [weak.clone()];
@@ -113,13 +88,7 @@ mod tests {
         many.push(strong);
         control_false_discoveries(&mut many);
         assert_eq!(many[30].verdict, Verdict::Inconclusive);
-        assert!(matches!(
-            many[30].warnings[..],
-            [Warning::NotAmongMany {
-                comparisons: 32,
-                ..
-            }]
-        ));
+        assert!(matches!(many[30].warnings[..], [Warning::NotAmongMany { comparisons: 32, .. }]));
         assert_eq!(many[31].verdict, Verdict::Regression);
         assert_eq!(many[0].verdict, Verdict::Equivalent);
     }

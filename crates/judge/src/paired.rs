@@ -102,10 +102,7 @@ pub fn compare(base: &[f64], variant: &[f64], margin: Margin) -> Result<Comparis
     let mean = sum(&differences) / blocks as f64;
     let mut warnings = Vec::new();
     if margin.used() > margin.asked {
-        warnings.push(Warning::MarginRaised {
-            asked: margin.asked,
-            used: margin.used(),
-        });
+        warnings.push(Warning::MarginRaised { asked: margin.asked, used: margin.used() });
     }
     let mut outcome = Comparison {
         blocks,
@@ -128,10 +125,7 @@ pub fn compare(base: &[f64], variant: &[f64], margin: Margin) -> Result<Comparis
     if blocks < ENOUGH_BLOCKS {
         outcome.warnings.push(Warning::TooFewBlocks { blocks });
     }
-    let squares: Vec<f64> = differences
-        .iter()
-        .map(|d| (d - mean) * (d - mean))
-        .collect();
+    let squares: Vec<f64> = differences.iter().map(|d| (d - mean) * (d - mean)).collect();
     let sd = (sum(&squares) / (blocks - 1) as f64).sqrt();
     let error = sd / (blocks as f64).sqrt();
     let half = t_quantile(UPPER, (blocks - 1) as f64) * error;
@@ -162,10 +156,7 @@ pub fn noise_floor(ratios: &[f64]) -> Option<f64> {
 
 fn log_ratios(base: &[f64], variant: &[f64]) -> Result<Vec<f64>, JudgeError> {
     if base.len() != variant.len() {
-        return Err(JudgeError::Unpaired {
-            base: base.len(),
-            variant: variant.len(),
-        });
+        return Err(JudgeError::Unpaired { base: base.len(), variant: variant.len() });
     }
     if base.is_empty() {
         return Err(JudgeError::NoBlocks);
@@ -174,11 +165,7 @@ fn log_ratios(base: &[f64], variant: &[f64]) -> Result<Vec<f64>, JudgeError> {
         if value > 0.0 && value.is_finite() {
             Ok(value)
         } else {
-            Err(JudgeError::NotPositive {
-                side,
-                block: place + 1,
-                value,
-            })
+            Err(JudgeError::NotPositive { side, block: place + 1, value })
         }
     };
     base.iter()
@@ -223,60 +210,35 @@ mod tests {
         assert!((outcome.low.unwrap().ln() - 0.700_114).abs() < 1e-6);
         assert!((outcome.high.unwrap().ln() - 2.459_886).abs() < 1e-6);
         assert_eq!(outcome.verdict, Verdict::Improvement);
-        let p = compare(&first, &second, Margin::of(0.0))
-            .unwrap()
-            .margin_p
-            .unwrap();
-        assert!(
-            (p - 0.002_833).abs() < 1e-6,
-            "published p value 0.002833, found {p}"
-        );
+        let p = compare(&first, &second, Margin::of(0.0)).unwrap().margin_p.unwrap();
+        assert!((p - 0.002_833).abs() < 1e-6, "published p value 0.002833, found {p}");
     }
 
     #[test]
     fn one_block_decides_nothing() {
         let outcome = compare(&[100.0], &[50.0], Margin::default()).unwrap();
         assert_eq!(outcome.verdict, Verdict::Inconclusive);
-        assert_eq!(
-            (outcome.low, outcome.high, outcome.sign_flip_p),
-            (None, None, None)
-        );
+        assert_eq!((outcome.low, outcome.high, outcome.sign_flip_p), (None, None, None));
         assert_eq!(outcome.further_blocks, None);
         assert_eq!(outcome.warnings, [Warning::OneBlock]);
-        assert!(
-            outcome.warnings[0]
-                .to_string()
-                .contains("too few blocks: 1")
-        );
+        assert!(outcome.warnings[0].to_string().contains("too few blocks: 1"));
     }
 
     #[test]
     fn few_blocks_are_said() {
-        let few = compare(
-            &[100.0; 5],
-            &[90.0, 91.0, 90.5, 89.0, 90.0],
-            Margin::default(),
-        )
-        .unwrap();
+        let few = compare(&[100.0; 5], &[90.0, 91.0, 90.5, 89.0, 90.0], Margin::default()).unwrap();
         assert_eq!(few.verdict, Verdict::Regression);
         assert_eq!(few.warnings, [Warning::TooFewBlocks { blocks: 5 }]);
-        let six = compare(
-            &[100.0; 6],
-            &[90.0, 91.0, 90.5, 89.0, 90.0, 90.0],
-            Margin::default(),
-        )
-        .unwrap();
+        let six =
+            compare(&[100.0; 6], &[90.0, 91.0, 90.5, 89.0, 90.0, 90.0], Margin::default()).unwrap();
         assert_eq!(six.warnings, []);
     }
 
     #[test]
     fn sure_but_small_is_equivalent_with_its_size() {
-        let outcome = compare(
-            &[100.0; 6],
-            &[99.0, 99.1, 98.9, 99.0, 99.05, 98.95],
-            Margin::default(),
-        )
-        .unwrap();
+        let outcome =
+            compare(&[100.0; 6], &[99.0, 99.1, 98.9, 99.0, 99.05, 98.95], Margin::default())
+                .unwrap();
         assert_eq!(outcome.verdict, Verdict::Equivalent);
         assert!(outcome.high.unwrap() < 1.0, "the interval excludes 1");
         assert!((outcome.ratio - 0.99).abs() < 1e-4);
@@ -286,15 +248,9 @@ mod tests {
     #[test]
     fn no_spread_at_all() {
         let same = compare(&[100.0; 3], &[100.0; 3], Margin::default()).unwrap();
-        assert_eq!(
-            (same.verdict, same.margin_p),
-            (Verdict::Equivalent, Some(1.0))
-        );
+        assert_eq!((same.verdict, same.margin_p), (Verdict::Equivalent, Some(1.0)));
         let half = compare(&[100.0; 3], &[50.0; 3], Margin::default()).unwrap();
-        assert_eq!(
-            (half.verdict, half.margin_p),
-            (Verdict::Regression, Some(0.0))
-        );
+        assert_eq!((half.verdict, half.margin_p), (Verdict::Regression, Some(0.0)));
     }
 
     #[test]
@@ -307,35 +263,19 @@ mod tests {
         let variant = d.map(|d: f64| (d / 1000.0).exp());
         let outcome = compare(&[1.0; 15], &variant, Margin::default()).unwrap();
         assert!(outcome.low.unwrap() > 1.0);
-        assert!(matches!(
-            outcome.warnings[..],
-            [Warning::SignFlipDisagrees { .. }]
-        ));
+        assert!(matches!(outcome.warnings[..], [Warning::SignFlipDisagrees { .. }]));
     }
 
     #[test]
     fn what_cannot_be_compared() {
-        assert_eq!(
-            compare(&[], &[], Margin::default()),
-            Err(JudgeError::NoBlocks)
-        );
+        assert_eq!(compare(&[], &[], Margin::default()), Err(JudgeError::NoBlocks));
         assert_eq!(
             compare(&[1.0], &[], Margin::default()),
-            Err(JudgeError::Unpaired {
-                base: 1,
-                variant: 0
-            })
+            Err(JudgeError::Unpaired { base: 1, variant: 0 })
         );
         for value in [0.0, -1.0, f64::INFINITY] {
             let error = compare(&[1.0, value], &[1.0, 1.0], Margin::default()).unwrap_err();
-            assert_eq!(
-                error,
-                JudgeError::NotPositive {
-                    side: Side::Base,
-                    block: 2,
-                    value
-                }
-            );
+            assert_eq!(error, JudgeError::NotPositive { side: Side::Base, block: 2, value });
         }
         assert!(compare(&[1.0], &[f64::NAN], Margin::default()).is_err());
     }
@@ -345,19 +285,9 @@ mod tests {
         let ratios: Vec<f64> = (0..=100).map(|i| 1.0 + f64::from(i) / 1000.0).collect();
         assert!((noise_floor(&ratios).unwrap() - 0.099).abs() < 1e-12);
         assert_eq!(noise_floor(&[]), None);
-        let outcome = compare(
-            &[1.0; 6],
-            &[0.97; 6],
-            Margin {
-                asked: 0.02,
-                noise_floor: 0.04,
-            },
-        )
-        .unwrap();
+        let outcome =
+            compare(&[1.0; 6], &[0.97; 6], Margin { asked: 0.02, noise_floor: 0.04 }).unwrap();
         assert_eq!(outcome.verdict, Verdict::Equivalent);
-        assert!(matches!(
-            outcome.warnings[..],
-            [Warning::MarginRaised { .. }]
-        ));
+        assert!(matches!(outcome.warnings[..], [Warning::MarginRaised { .. }]));
     }
 }

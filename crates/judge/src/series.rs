@@ -29,20 +29,11 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
     if level.is_nan() || level <= 0.0 {
         return None;
     }
-    let across = points
-        .iter()
-        .map(|(x, y)| (x - middle) * (y - level))
-        .sum::<f64>();
-    let along = points
-        .iter()
-        .map(|(x, _)| (x - middle) * (x - middle))
-        .sum::<f64>();
+    let across = points.iter().map(|(x, y)| (x - middle) * (y - level)).sum::<f64>();
+    let along = points.iter().map(|(x, _)| (x - middle) * (x - middle)).sum::<f64>();
     let per_second = across / along / level;
     let length = points.last()?.0 - points.first()?.0;
-    Some(Trend {
-        per_second,
-        total: per_second * length,
-    })
+    Some(Trend { per_second, total: per_second * length })
 }
 
 /// The second from which on a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the series is cut
@@ -53,10 +44,7 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
 pub fn steady_from(series: &[f64]) -> Option<usize> {
     const BATCH: usize = 5;
     let middle = median(series)?;
-    let filled: Vec<f64> = series
-        .iter()
-        .map(|v| if v.is_nan() { middle } else { *v })
-        .collect();
+    let filled: Vec<f64> = series.iter().map(|v| if v.is_nan() { middle } else { *v }).collect();
     let batches: Vec<f64> = filled.chunks_exact(BATCH).filter_map(mean).collect();
     if batches.len() < 4 {
         return None;
@@ -68,9 +56,8 @@ pub fn steady_from(series: &[f64]) -> Option<usize> {
     };
     // Cuts further back leave few batches, whose spread can be tiny by chance.
     let half = batches.len() / 2;
-    let (cut, _) = (0..=half)
-        .map(|cut| (cut, spread(&batches[cut..])))
-        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (cut, _) =
+        (0..=half).map(|cut| (cut, spread(&batches[cut..]))).min_by(|a, b| a.1.total_cmp(&b.1))?;
     (cut < half).then_some(cut * BATCH)
 }
 
@@ -93,9 +80,8 @@ mod tests {
     #[test]
     fn a_warm_up_is_cut_off() {
         let wave = |i: usize| 1000.0 + 10.0 * ((i * 7919) % 13) as f64;
-        let series: Vec<f64> = (0..120)
-            .map(|i| if i < 20 { 40.0 * i as f64 } else { wave(i) })
-            .collect();
+        let series: Vec<f64> =
+            (0..120).map(|i| if i < 20 { 40.0 * i as f64 } else { wave(i) }).collect();
         assert_eq!(steady_from(&series), Some(20));
         let level: Vec<f64> = (0..120).map(wave).collect();
         assert!(steady_from(&level).unwrap() <= 30);

@@ -52,9 +52,7 @@ pub fn sign_flip_p(differences: &[f64]) -> Option<f64> {
 /// The sums of `values` under every choice of signs: `2^n` of them.
 fn signed_sums(values: &[f64]) -> Vec<f64> {
     values.iter().fold(vec![0.0], |sums, value| {
-        sums.iter()
-            .flat_map(|sum| [sum + value, sum - value])
-            .collect()
+        sums.iter().flat_map(|sum| [sum + value, sum - value]).collect()
     })
 }
 
@@ -80,10 +78,7 @@ mod tests {
             let same: Vec<f64> = (1..=k).map(|i| 0.01 * i as f64).collect();
             let expected = 2.0_f64.powi(1 - i32::try_from(k).unwrap());
             let p = sign_flip_p(&same).unwrap();
-            assert!(
-                (p / expected - 1.0).abs() < 1e-12,
-                "{k}: {p} instead of {expected}"
-            );
+            assert!((p / expected - 1.0).abs() < 1e-12, "{k}: {p} instead of {expected}");
         }
     }
 
@@ -108,16 +103,11 @@ mod tests {
     #[test]
     fn approximation_continues_the_exact_values() {
         let d = |k: usize| -> Vec<f64> {
-            (0..k)
-                .map(|i| 0.004 + 0.01 * ((i * 7919 % 31) as f64 / 15.0 - 1.0))
-                .collect()
+            (0..k).map(|i| 0.004 + 0.01 * ((i * 7919 % 31) as f64 / 15.0 - 1.0)).collect()
         };
         let exact = sign_flip_p(&d(EXACT_BLOCKS)).unwrap();
         let approximate = sign_flip_p(&d(EXACT_BLOCKS + 1)).unwrap();
-        assert!(
-            (exact - approximate).abs() < 0.03,
-            "{exact} and {approximate}"
-        );
+        assert!((exact - approximate).abs() < 0.03, "{exact} and {approximate}");
     }
 
     #[test]

@@ -52,9 +52,7 @@ pub fn cv_population(values: &[f64]) -> Option<f64> {
 }
 
 fn divided_by_mean(deviation: f64, values: &[f64]) -> Option<f64> {
-    mean(values)
-        .filter(|mean| *mean != 0.0)
-        .map(|mean| deviation / mean)
+    mean(values).filter(|mean| *mean != 0.0).map(|mean| deviation / mean)
 }
 
 #[cfg(test)]

@@ -46,19 +46,12 @@ pub fn stalls(series: &[f64]) -> Stalls {
         if *value < STALL_SHARE * middle {
             match spans.last_mut() {
                 Some(last) if last.to == second => last.to = second + 1,
-                _ => spans.push(Span {
-                    from: second,
-                    to: second + 1,
-                }),
+                _ => spans.push(Span { from: second, to: second + 1 }),
             }
         }
     }
     let seconds = spans.iter().map(|span| span.to - span.from).sum();
-    Stalls {
-        spans,
-        seconds,
-        share: seconds as f64 / measured as f64,
-    }
+    Stalls { spans, seconds, share: seconds as f64 / measured as f64 }
 }
 
 #[cfg(test)]
@@ -75,11 +68,7 @@ mod tests {
         let found = stalls(&series);
         assert_eq!(
             found.spans,
-            [
-                Span { from: 10, to: 11 },
-                Span { from: 20, to: 25 },
-                Span { from: 59, to: 60 }
-            ]
+            [Span { from: 10, to: 11 }, Span { from: 20, to: 25 }, Span { from: 59, to: 60 }]
         );
         assert_eq!(found.seconds, 7);
         assert!((found.share - 7.0 / 60.0).abs() < 1e-15);
@@ -88,10 +77,7 @@ mod tests {
     #[test]
     fn gaps_are_no_stalls() {
         let found = stalls(&[100.0, 0.0, f64::NAN, 0.0, 100.0, 100.0, 100.0]);
-        assert_eq!(
-            found.spans,
-            [Span { from: 1, to: 2 }, Span { from: 3, to: 4 }]
-        );
+        assert_eq!(found.spans, [Span { from: 1, to: 2 }, Span { from: 3, to: 4 }]);
         assert!((found.share - 2.0 / 6.0).abs() < 1e-15);
     }
 

@@ -117,11 +117,7 @@ fn ln_gamma(x: f64) -> f64 {
     }
     let inverse = 1.0 / shifted;
     let square = inverse * inverse;
-    let series = TERMS
-        .iter()
-        .rev()
-        .fold(0.0, |sum, term| sum * square + term)
-        * inverse;
+    let series = TERMS.iter().rev().fold(0.0, |sum, term| sum * square + term) * inverse;
     let half_ln_two_pi = 0.918_938_533_204_672_7;
     (shifted - 0.5) * shifted.ln() - shifted + half_ln_two_pi + series - product.ln()
 }
@@ -185,10 +181,7 @@ mod tests {
         for freedom in [1.0, 2.0, 2.5, 5.0, 9.0, 40.0, 1000.0] {
             for p in [0.001, 0.025, 0.2, 0.5, 0.8, 0.975, 0.9999] {
                 let t = t_quantile(p, freedom);
-                assert!(
-                    (t_cdf(t, freedom) - p).abs() < 1e-12,
-                    "p {p}, {freedom} degrees"
-                );
+                assert!((t_cdf(t, freedom) - p).abs() < 1e-12, "p {p}, {freedom} degrees");
                 assert!((t_quantile(1.0 - p, freedom) + t).abs() < 1e-9 * (1.0 + t.abs()));
             }
         }

@@ -59,10 +59,7 @@ impl Default for Margin {
 impl Margin {
     /// A margin without a known noise floor.
     pub fn of(asked: f64) -> Self {
-        Self {
-            asked,
-            noise_floor: 0.0,
-        }
+        Self { asked, noise_floor: 0.0 }
     }
 
     /// The margin in force: what was asked for, but not less than the noise floor.
@@ -133,18 +130,9 @@ mod tests {
 
     #[test]
     fn noise_floor_widens_the_margin() {
-        let margin = Margin {
-            asked: 0.02,
-            noise_floor: 0.05,
-        };
-        assert_eq!(
-            margin.verdict(f64::ln(0.955), f64::ln(0.97)),
-            Verdict::Equivalent
-        );
-        let quiet = Margin {
-            asked: 0.02,
-            noise_floor: 0.001,
-        };
+        let margin = Margin { asked: 0.02, noise_floor: 0.05 };
+        assert_eq!(margin.verdict(f64::ln(0.955), f64::ln(0.97)), Verdict::Equivalent);
+        let quiet = Margin { asked: 0.02, noise_floor: 0.001 };
         assert!((quiet.used() - 0.02).abs() < f64::EPSILON);
     }
 

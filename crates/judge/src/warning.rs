@@ -79,10 +79,7 @@ impl fmt::Display for Warning {
                 asked * 100.0,
                 used * 100.0
             ),
-            Self::NotAmongMany {
-                comparisons,
-                adjusted_p,
-            } => write!(
+            Self::NotAmongMany { comparisons, adjusted_p } => write!(
                 f,
                 "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),

@@ -72,9 +72,8 @@ fn without_a_margin_false_alarms_are_the_promised_five_percent() {
 #[test]
 fn a_true_ratio_on_the_edge_of_the_margin_is_rarely_called_a_regression() {
     let mut random = Random(3);
-    let alarms = share(RUNS, || {
-        random.experiment(6, 0.98, 0.01, 0.02).verdict == Verdict::Regression
-    });
+    let alarms =
+        share(RUNS, || random.experiment(6, 0.98, 0.01, 0.02).verdict == Verdict::Regression);
     assert!(alarms < 0.025 + 0.01, "{alarms}");
 }
 
@@ -88,10 +87,7 @@ fn the_interval_covers_the_truth_95_times_in_100() {
                 found.low.is_some_and(|low| low <= ratio)
                     && found.high.is_some_and(|high| ratio <= high)
             });
-            assert!(
-                (0.93..=0.97).contains(&covered),
-                "{k} blocks, ratio {ratio}: {covered}"
-            );
+            assert!((0.93..=0.97).contains(&covered), "{k} blocks, ratio {ratio}: {covered}");
         }
     }
 }
@@ -99,20 +95,14 @@ fn the_interval_covers_the_truth_95_times_in_100() {
 #[test]
 fn real_regressions_are_found() {
     let mut random = Random(5);
-    let found = share(1000, || {
-        random.experiment(6, 0.934, 0.01, 0.02).verdict == Verdict::Regression
-    });
-    assert!(
-        found > 0.95,
-        "6.6% slower at a CV of 1% in 6 blocks: found in {found}"
-    );
-    let found = share(1000, || {
-        random.experiment(6, 1.08, 0.01, 0.02).verdict == Verdict::Improvement
-    });
+    let found =
+        share(1000, || random.experiment(6, 0.934, 0.01, 0.02).verdict == Verdict::Regression);
+    assert!(found > 0.95, "6.6% slower at a CV of 1% in 6 blocks: found in {found}");
+    let found =
+        share(1000, || random.experiment(6, 1.08, 0.01, 0.02).verdict == Verdict::Improvement);
     assert!(found > 0.95, "{found}");
-    let same = share(1000, || {
-        random.experiment(6, 1.0, 0.005, 0.02).verdict == Verdict::Equivalent
-    });
+    let same =
+        share(1000, || random.experiment(6, 1.0, 0.005, 0.02).verdict == Verdict::Equivalent);
     assert!(same > 0.95, "{same}");
 }
 
@@ -121,10 +111,7 @@ fn sign_flip_holds_its_level() {
     let mut random = Random(6);
     for k in [6, 10] {
         let rejected = share(RUNS, || {
-            random
-                .experiment(k, 1.0, 0.02, 0.02)
-                .sign_flip_p
-                .is_some_and(|p| p <= 0.05)
+            random.experiment(k, 1.0, 0.02, 0.02).sign_flip_p.is_some_and(|p| p <= 0.05)
         });
         assert!(rejected <= 0.05 + 0.02, "{k} blocks: {rejected}");
         assert!(rejected > 0.02, "{k} blocks: {rejected}");

@@ -59,8 +59,9 @@ impl Bench<'_> {
             Some(cgroup) => Group::Cgroup { cgroup: Arc::clone(cgroup), root_pid },
             None => Group::Tree(root_pid),
         });
-        let result =
-            self.steps(place, subject, &benchmark, server.as_mut(), group, store, on_event);
+        let result = self
+            .steps(place, subject, &benchmark, server.as_mut(), group, store, on_event)
+            .map_err(|error| explain_out_of_memory(error, cgroup.as_deref()));
         if !owned(subject) {
             let dropped = attached::drop_tables(server.as_mut(), &benchmark.tables);
             if result.is_ok() {
@@ -318,6 +319,26 @@ impl Bench<'_> {
             reason: format!("{reason}{remedy}"),
             log,
         }
+    }
+}
+
+/// Says so where the kernel ended a process of the server because of its memory limit: the server's
+/// own log only tells of a killed process.
+fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
+    let killed = cgroup.and_then(Cgroup::oom_kills).is_some_and(|kills| kills > 0);
+    match error {
+        Error::Step { variant, block, dop, step, reason, log } if killed => Error::Step {
+            variant,
+            block,
+            dop,
+            step,
+            reason: format!(
+                "{reason}. The kernel ended a process of the server for want of memory: raise \
+                 `memory_limit`, or lower the server's settings such as maintenance_work_mem"
+            ),
+            log,
+        },
+        error => error,
     }
 }
 

@@ -213,3 +213,18 @@ fn a_second_run_on_the_machine_is_refused() {
     first.signal(Signal::SIGINT);
     first.end().expect(3, &["interrupted"]);
 }
+
+#[test]
+fn a_memory_limit_that_is_too_low_is_named() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: a memory limit needs a control group");
+        return;
+    }
+    let place = Place::new();
+    // Sorting 300,000 rows takes more memory than there is, page cache aside.
+    let config = "config = { fsync = \"off\", shared_buffers = \"16MB\", maintenance_work_mem = \"256MB\", max_parallel_maintenance_workers = 0 }\nmemory_limit = \"40MB\"";
+    let file =
+        place.plan(&plan(ONE, config, "rows = 300000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]"));
+    let ended = place.run(&[&file]);
+    ended.expect(3, &["variant `pg13.7`", "step l.", "for want of memory", "memory_limit"]);
+}

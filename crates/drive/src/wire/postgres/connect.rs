@@ -106,7 +106,7 @@ impl Starting<'_> {
     fn password(&self) -> Result<&str, Error> {
         self.target.password.as_deref().ok_or_else(|| Error::Authentication {
             wanted: format!("a password for user `{}`", self.target.user),
-            remedy: "give one in the variant's url or in PGPASSWORD",
+            remedy: "give one in the url of the variant",
         })
     }
 
