@@ -12,12 +12,10 @@ const HIGHEST: u64 = 3_600_000_000_000;
 /// each client, more than all else it holds.
 const DIGITS: u8 = 2;
 
-/// An empty histogram of latencies in nanoseconds.
+/// An empty histogram of latencies in nanoseconds. It grows to the highest it has seen, which takes
+/// half the memory of one that has room for an hour from the start.
 pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
-    // The bounds are constants that the constructor accepts; the fallback can't fail either.
-    Histogram::new_with_bounds(1, HIGHEST, DIGITS)
-        .or_else(|_| Histogram::new(DIGITS))
-        .unwrap_or_else(|_| unreachable!("{DIGITS} is a valid number of digits"))
+    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} is a valid number of digits"))
 }
 
 /// The counts of one client for one target.
@@ -66,7 +64,8 @@ impl Tally {
     pub fn round(&mut self, at: Duration, latency: Duration, operations: u64, in_time: bool) {
         self.all_rounds += 1;
         let nanos = u64::try_from(latency.as_nanos()).unwrap_or(HIGHEST).clamp(1, HIGHEST);
-        self.latency.saturating_record(nanos);
+        // Fails only for a value that no histogram can grow to; HIGHEST is far from that.
+        let _ = self.latency.record(nanos);
         if !in_time {
             return;
         }
@@ -87,7 +86,7 @@ impl Tally {
         for wait in waited {
             self.missed += 1;
             let nanos = u64::try_from(wait.as_nanos()).unwrap_or(HIGHEST).clamp(1, HIGHEST);
-            self.latency.saturating_record(nanos);
+            let _ = self.latency.record(nanos);
         }
     }
 
@@ -122,12 +121,14 @@ mod tests {
     #[test]
     fn a_histogram_is_small_and_within_a_percent() {
         let mut histogram = histogram::<u32>();
-        assert!(histogram.distinct_values() * 4 < 24 * 1024);
+
         for value in [1_000u64, 13_700, 999_999, 123_456_789] {
             histogram.reset();
             histogram.record(value).unwrap();
             let read = histogram.value_at_quantile(1.0) as f64;
             assert!((read / value as f64 - 1.0).abs() < 0.01, "{value} {read}");
         }
+        // Four bytes for each, up to a tenth of a second.
+        assert!(histogram.distinct_values() * 4 < 12 * 1024);
     }
 }

@@ -5,7 +5,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
-use workload::{Class, Dialect, Draw, End, Expect, Pace, Phase, Piece};
+use workload::{Class, Dialect, End, Expect, Pace, Phase};
 
 fn point_select(prepared: bool) -> workload::Statement {
     statement(
@@ -185,43 +185,4 @@ fn a_held_transaction_ends_with_its_step() {
             assert!((2..=3).contains(&held), "{held}");
         }
     }
-}
-
-#[test]
-fn a_client_holds_little_memory() {
-    let mut server = TestServer::start();
-    make_table(&mut server, 1000);
-    let insert = || {
-        let row = vec![
-            text("("),
-            uniform(0, 9),
-            text(","),
-            Piece::Value(Draw::Filler { min: 10, max: 20 }),
-            text(")"),
-        ];
-        statement(
-            vec![text("INSERT INTO wide (a, b) VALUES "), Piece::Rows { count: 100, row }],
-            false,
-            Expect::Affected(100),
-        )
-    };
-    server.sql("CREATE TABLE wide (a int, b varchar(20))");
-    let resident = || {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
-    };
-    let clients = 200;
-    let before = resident();
-    let streams = (0..clients)
-        .map(|client| stream(client, Class::Insert, insert(), Pace::Free, End::Time))
-        .collect();
-    let load = load(step(Class::Insert, streams, Some(2.0)), vec![server.target()]);
-    let running = drive::prepare(&load).unwrap().go(Instant::now());
-    std::thread::sleep(Duration::from_millis(1500));
-    let each = (resident() - before) / u64::from(clients);
-    assert!(running.wait(Duration::from_secs(20)));
-    assert_eq!(running.join().remove(0).fatal, None);
-    println!("{each} KB per client");
-    assert!(each <= 64, "{each} KB per client, design.md allows 64");
 }

@@ -27,7 +27,7 @@ const SETTINGS: &[&str] = &[
 pub(super) fn add(facts: &mut Facts) {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let memory = parse_meminfo(&text);
-    let size = |kib: Option<u64>| kib.map(|kib| format!("{kib} KB"));
+    let size = |kib: Option<u64>| kib.map(readable);
     let why = "/proc/meminfo does not tell";
     facts.add_or("memory", "total", size(memory.total_kb), why);
     facts.add_or("memory", "swap", size(memory.swap_total_kb), why);
@@ -160,6 +160,19 @@ fn without_identities(options: &str) -> String {
     kept.join(" ")
 }
 
+/// KiB as people say it: `23.5 GB`, `512 MB`, `0 KB`, in steps of 1024.
+fn readable(kib: u64) -> String {
+    const MIB: f64 = 1024.0;
+    let value = kib as f64;
+    if value >= MIB * MIB {
+        format!("{:.1} GB", value / (MIB * MIB))
+    } else if value >= MIB {
+        format!("{:.0} MB", value / MIB)
+    } else {
+        format!("{kib} KB")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,5 +198,12 @@ mod tests {
         assert_eq!(cgroup_version(v1), "v1");
         assert_eq!(cgroup_version(&format!("{v1}{v2}")), "v1 and v2 (hybrid)");
         assert!(cgroup_version("").starts_with("unknown: "));
+    }
+
+    #[test]
+    fn sizes_are_readable() {
+        assert_eq!(readable(24_684_092), "23.5 GB");
+        assert_eq!(readable(524_288), "512 MB");
+        assert_eq!(readable(0), "0 KB");
     }
 }
