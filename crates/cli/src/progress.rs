@@ -85,9 +85,10 @@ impl Progress {
             Event::TrialBegan { number, block, variant, dop } => {
                 let text =
                     format!("trial {number}/{}: {variant} (block {block}, dop {dop})", self.trials);
-                match &self.bars {
-                    Some(bars) => bars.experiment.set_message(text),
-                    None => self.line(&text),
+                // Also above the bars: the steps that follow stay in view when the bar has moved on.
+                self.line(&text);
+                if let Some(bars) = &self.bars {
+                    bars.experiment.set_message(text);
                 }
             }
             Event::StepBegan { name, operations, seconds, unit, .. } => {
