@@ -39,7 +39,6 @@ struct Finished {
     role: Role,
     ended: Duration,
     lanes: Vec<(Tally, ThreadCost)>,
-    failure: Option<Error>,
 }
 
 /// All clients connected and waiting for the start.
@@ -274,7 +273,6 @@ fn client_thread(
         role: stream.role,
         ended: Duration::ZERO,
         lanes: Vec::new(),
-        failure: None,
     };
     let lanes = connect(load, index).and_then(|(mut lanes, breakers)| {
         context.first_refresh(&mut lanes)?;
@@ -303,7 +301,6 @@ fn client_thread(
                     failed.get_or_insert((stream.class, state, error.to_string()));
                     gate.stop();
                 }
-                finished.failure = Some(error);
             }
         }
         if stream.role == Role::Lead {

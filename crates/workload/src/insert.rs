@@ -4,7 +4,7 @@
 //! Rows are counted over all clients. Each client's share is rounded up to whole statements, so
 //! that a step may insert a few rows more than asked for.
 
-use plan::{InsertPlan, Tables};
+use plan::{INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 
 use crate::draw::{Cell, Draw, Width};
 use crate::step::{
@@ -12,10 +12,6 @@ use crate::step::{
     Stream, Unit,
 };
 use crate::{Dialect, Error};
-
-/// The steps in their usual order.
-pub const STEPS: [&str; 10] =
-    ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
 /// Rows per statement and commit of l.i0.
 const LOAD_BATCH: u32 = 100;
@@ -58,7 +54,7 @@ fn inserted_rows(table: usize) -> Cell {
 /// # Errors
 ///
 /// [`Error::TooOld`] when the server's version lacks partitions, [`Error::UnknownStep`] for a step
-/// that is not in [`STEPS`] (or the alias of one).
+/// that is not in [`INSERT_STEPS`] (or the alias of one).
 pub fn benchmark(plan: &InsertPlan, dop: u32, dialect: Dialect) -> Result<Benchmark, Error> {
     Builder { plan, dop, dialect }.benchmark()
 }
@@ -78,7 +74,7 @@ impl Builder<'_> {
         let mut phases = Vec::new();
         let mut rows = 0;
         for name in &self.plan.steps {
-            let name = canonical(name);
+            let name = canonical_insert_step(name).unwrap_or(name);
             match name {
                 "l.i0" => {
                     let step = self.load(name, self.plan.rows, LOAD_BATCH, false);
@@ -214,7 +210,7 @@ impl Builder<'_> {
         let unknown = || Error::UnknownStep {
             workload: "insert",
             step: name.to_owned(),
-            known: STEPS.join(", "),
+            known: INSERT_STEPS.join(", "),
         };
         let (range, rate) = match name.split_at_checked(2) {
             Some(("qr", rate)) => (true, rate),
@@ -478,16 +474,6 @@ fn inserted_by(step: &Step) -> u64 {
             End::Time | End::CaughtUp => 0,
         })
         .sum()
-}
-
-/// The present name of a step: `q100.1` is `qr100`.
-pub fn canonical(step: &str) -> &str {
-    match step {
-        "q100.1" => "qr100",
-        "q500.1" => "qr500",
-        "q1000.1" => "qr1000",
-        other => other,
-    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn plan() -> InsertPlan {
 fn the_sequence_is_the_published_one_and_settles_once_after_l_i2() {
     let benchmark = benchmark(&plan(), 1, Dialect::postgres(14)).unwrap();
     let names: Vec<_> = steps(&benchmark).iter().map(|step| step.name.clone()).collect();
-    assert_eq!(names, STEPS);
+    assert_eq!(names, INSERT_STEPS);
     let settles: Vec<_> = benchmark
         .phases
         .iter()
