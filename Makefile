@@ -36,6 +36,10 @@ test: setup-test $(PAGE) ## everything: formatting, lints, tests, the page in a 
 bench: setup-bench $(PAGE) ## what the client costs, beside pgbench and sysbench
 	cargo run --release --locked -p bench
 
+.PHONY: validate
+validate: setup-build ## minutes of simulated experiments with known truth: tables of VALIDATION.md
+	cargo run --release --locked -p validate -- --document VALIDATION.md
+
 .PHONY: web
 web: setup-build $(PAGE) ## only the report's page: web/dist/report.html
 

@@ -115,6 +115,61 @@ export interface CatalogEntry {
   group: string;
 }
 
+/** A version, an experiment or a commit. */
+export interface HistoryRun {
+  name: string;
+  started: string;
+  experiments: string[];
+  versions: string[];
+}
+
+/** The trials of a run; `run` is its place in `History.runs`. */
+export interface HistoryPoint {
+  run: number;
+  versions: string[];
+  trials: number[];
+  median: number;
+  relative: number | null;
+}
+
+/** Where the level of a step changed. Places are those of runs; `before` and `after` are the first and last of a level. */
+export interface HistoryChange {
+  run: number;
+  before: [number, number];
+  after: [number, number];
+  ratio: number;
+  low: number;
+  high: number;
+  p: number;
+  sentence: string;
+}
+
+export interface HistoryStep {
+  name: string;
+  dop: number;
+  unit: string;
+  points: HistoryPoint[];
+  changes: HistoryChange[];
+  doubtful: HistoryChange[];
+}
+
+/** What is followed over the runs: a configuration or a variant's name. */
+export interface HistoryLine {
+  line: string;
+  workload: string;
+  machine: string;
+  steps: HistoryStep[];
+}
+
+/** What `steelyard history --format json` prints (docs/trials-json.md). */
+export interface History {
+  order: string;
+  metric: string;
+  runs: HistoryRun[];
+  lines: HistoryLine[];
+  notes: string[];
+}
+
 export interface Page {
   format: 1;
   generated: string;
@@ -126,6 +181,8 @@ export interface Page {
   tables: Table[];
   warnings: Warning[];
   catalog: Record<string, CatalogEntry>;
+  /** Only in reports that were asked for it. */
+  history?: History;
 }
 
 /** The margin used where the page does not carry one: 2%, steelyard's default. */
@@ -136,6 +193,21 @@ export type Read = { page: Page } | { problem: string };
 
 function list<T>(value: unknown): T[] {
   return Array.isArray(value) ? (value as T[]) : [];
+}
+
+function readHistory(history: Partial<History> | null | undefined): { history?: History } {
+  if (typeof history !== "object" || history === null) return {};
+  const lines = list<HistoryLine>(history.lines).map((line) => ({
+    ...line,
+    steps: list<HistoryStep>(line.steps).map((step) => ({
+      ...step,
+      points: list<HistoryPoint>(step.points).map((point) => ({ ...point, trials: list<number>(point.trials), versions: list<string>(point.versions) })),
+      changes: list<HistoryChange>(step.changes),
+      doubtful: list<HistoryChange>(step.doubtful),
+    })),
+  }));
+  const runs = list<HistoryRun>(history.runs).map((run) => ({ ...run, versions: list<string>(run.versions) }));
+  return { history: { order: history.order ?? "date", metric: history.metric ?? "o/s", runs, lines, notes: list(history.notes) } };
 }
 
 /** Reads the text of the data script. Lists that are missing become empty, so that a page with less still opens. */
@@ -190,6 +262,7 @@ export function readPage(text: string | null | undefined): Read {
       })),
       warnings: list(page.warnings),
       catalog: page.catalog ?? {},
+      ...readHistory(page.history),
     },
   };
 }

@@ -11,6 +11,7 @@ import { environment } from "./environment";
 import { moment } from "./format";
 import { glossary } from "./glossary";
 import { header } from "./header";
+import { historySection, type HistoryInspection } from "./history";
 import { relativeChart } from "./relative";
 import { stepsSection, type StepInspection } from "./steps";
 import { tablesSection } from "./tables";
@@ -19,7 +20,7 @@ import { chooseTheme, startTheme, themeChoice, type ThemeChoice } from "./theme"
 declare global {
   interface Window {
     /** What the page shows, for tests and for the console. */
-    steelyard?: { page: Page | null; readonly plots: StepInspection[] };
+    steelyard?: { page: Page | null; readonly plots: StepInspection[]; readonly history: HistoryInspection[] };
   }
 }
 
@@ -27,6 +28,7 @@ const PARTS: [string, string][] = [
   ["relative", "Relative"],
   ["tables", "Tables"],
   ["steps", "Steps"],
+  ["history", "History"],
   ["environment", "Environment"],
   ["glossary", "Glossary"],
 ];
@@ -50,15 +52,18 @@ function open(main: HTMLElement, page: Page): void {
   document.title = `${page.experiment.name} · steelyard`;
   const context = contextOf(page);
   const steps = stepsSection(context);
+  const history = historySection(context);
+  const parts = PARTS.filter(([id]) => id !== "history" || history.element !== null);
   replace(
     main,
-    h("nav", { class: "top", "aria-label": "Parts of the report" }, h("a", { href: "#page", class: "home" }, "steelyard"), h("span", { class: "links" }, PARTS.map(([id, name]) => h("a", { href: `#${id}` }, name))), themeButton()),
+    h("nav", { class: "top", "aria-label": "Parts of the report" }, h("a", { href: "#page", class: "home" }, "steelyard"), h("span", { class: "links" }, parts.map(([id, name]) => h("a", { href: `#${id}` }, name))), themeButton()),
   );
   append(main, [
     header(context),
     relativeChart(context),
     tablesSection(context),
     steps.element,
+    history.element,
     environment(context),
     glossary(page),
     h("footer", {}, `Written ${moment(page.generated)} by steelyard ${page.steelyard}.`),
@@ -67,6 +72,9 @@ function open(main: HTMLElement, page: Page): void {
     page,
     get plots() {
       return steps.inspect();
+    },
+    get history() {
+      return history.inspect();
     },
   };
   const follow = (): void => {
@@ -85,7 +93,7 @@ function start(): void {
     open(main, read.page);
     return;
   }
-  window.steelyard = { page: null, plots: [] };
+  window.steelyard = { page: null, plots: [], history: [] };
   replace(main, h("div", { class: "problem", role: "alert" }, h("h1", {}, "No results to show"), h("p", {}, read.problem)));
 }
 

@@ -64,6 +64,42 @@ function faintText(page) {
   });
 }
 
+/** The history, where the report has one: a painted plot for every step, change points where the data say. */
+async function checkHistory(page) {
+  const wanted = await page.evaluate(() => {
+    const history = window.steelyard.page.history;
+    if (!history) return null;
+    const steps = history.lines.flatMap((line) => line.steps.map((step) => ({ key: [line.workload, line.machine, step.name, step.dop].join(), changes: step.changes.length })));
+    return { plots: new Set(steps.map((step) => step.key)).size, changes: steps.reduce((sum, step) => sum + step.changes, 0) };
+  });
+  assert.equal(await page.locator("#history").count(), wanted === null ? 0 : 1, "the history is there where it was asked for");
+  assert.equal(await page.locator('nav a[href="#history"]').count(), wanted === null ? 0 : 1, "the way to it too");
+  if (wanted === null) return;
+  const panels = page.locator("#history .history-step");
+  assert.equal(await panels.count(), wanted.plots, "a plot for every step");
+  assert.equal(await page.locator("#history .changes li").count(), wanted.changes, "a sentence for every change point");
+  for (const panel of await panels.all()) {
+    await panel.scrollIntoViewIfNeeded();
+    await panel.locator("canvas").waitFor();
+  }
+  const shown = await page.evaluate(() => window.steelyard.history);
+  assert.equal(shown.length, wanted.plots, "every plot that was in sight is drawn");
+  assert.equal(shown.reduce((sum, plot) => sum + plot.changes.length, 0), wanted.changes, "every change point is drawn");
+  for (const plot of shown) {
+    for (const line of plot.lines) assert.ok(line.trials >= line.points && line.points > 0, `${line.name} in ${plot.step} has trials`);
+  }
+  const canvas = panels.first().locator("canvas");
+  const painted = await canvas.evaluate((element) => element.getContext("2d").getImageData(0, 0, element.width, element.height).data.some((value, index) => index % 4 === 3 && value > 0));
+  assert.ok(painted, "the history is painted");
+  const over = panels.first().locator(".u-over");
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.waitForTimeout(60);
+  assert.ok((await page.locator(".tip").innerText()).includes("trial"), "hovering tells of the run's trials");
+  await page.mouse.move(1, 1);
+}
+
 /** Everything that must hold for any report. */
 async function checkAny(browser, file, label) {
   const url = pathToFileURL(file).href;
@@ -141,6 +177,8 @@ async function checkAny(browser, file, label) {
     const all = (await plots(page, { step, dop, plot: "throughput" }))[0];
     assert.ok(all.series.length > throughput.series.length, "all blocks are drawn");
   }
+
+  await checkHistory(page);
 
   // Every other panel opens without trouble, and draws only when it is in sight.
   const drawn = new Set((await plots(page)).map((plot) => `${plot.step} ${plot.dop}`)).size;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use report::{CompareOptions, Section};
+use report::{CompareOptions, Gate, Section};
 
 use crate::exit::GateFailed;
 use crate::results::{Chosen, load_which};
@@ -29,9 +29,12 @@ pub struct CompareArgs {
     /// Only these kinds of tables [default: all but counters]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
     tables: Vec<Kind>,
-    /// Exit with 1 if any step regressed
+    /// Exit with 1 if any step has a confirmed regression, whatever else is undecided
     #[arg(long)]
     gate: bool,
+    /// The strict gate: exit with 1 also if a step is inconclusive or lacks results to compare
+    #[arg(long)]
+    gate_inconclusive: bool,
 }
 
 /// How a table is printed.
@@ -108,11 +111,13 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     };
     let comparison = report::compare(&results, &options)?;
     std::io::stdout().write_all(comparison.render(args.format.into())?.as_bytes())?;
-    let regressions = comparison.regressions();
-    if args.gate && !regressions.is_empty() {
-        return Err(GateFailed(regressions).into());
-    }
-    Ok(())
+    let gate = match (args.gate_inconclusive, args.gate) {
+        (true, _) => Gate::Undecided,
+        (false, true) => Gate::Regressions,
+        (false, false) => return Ok(()),
+    };
+    let reasons = comparison.gate(gate);
+    if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
 }
 
 /// The tables that end a run: throughput and verdicts, and where to find the rest.

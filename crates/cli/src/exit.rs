@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A gate failed: there is a regression.
+/// A gate failed: there is a regression, or with the strict gate something undecided.
 const GATE: u8 = 1;
 /// The request was wrong: running it again can't help.
 const WRONG_REQUEST: u8 = 2;
@@ -22,7 +22,7 @@ impl std::fmt::Display for WrongRequest {
 
 impl std::error::Error for WrongRequest {}
 
-/// Steps regressed, and the user wanted that to count.
+/// Why the gate that the user asked for failed, a sentence each.
 #[derive(Debug)]
 pub struct GateFailed(pub Vec<String>);
 

@@ -28,7 +28,8 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
             experiment.name,
             experiment.workload,
             experiment.state.as_str(),
-            store.finished_trials(experiment.id)?.len(),
+            // Block 0 holds the loads of a plan that loads once.
+            store.finished_trials(experiment.id)?.iter().filter(|(block, ..)| *block > 0).count(),
             variants.join(" ")
         )?;
     }

@@ -1,14 +1,19 @@
 //! The `steelyard` command: one file per subcommand, no logic of its own.
 
+mod advise;
+mod changes;
 mod compare;
 mod exit;
 mod fetch;
+mod history;
 mod list;
 mod progress;
 mod report;
 mod results;
 mod run;
 mod short;
+mod sources;
+mod variance;
 
 use std::process::ExitCode;
 
@@ -33,6 +38,9 @@ enum Command {
     Run(run::RunArgs),
     Fetch(fetch::FetchArgs),
     Compare(compare::CompareArgs),
+    Variance(variance::VarianceArgs),
+    History(history::HistoryArgs),
+    Advise(advise::AdviseArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
 }
@@ -43,6 +51,9 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Fetch(args) => fetch::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Variance(args) => variance::run(args),
+        Command::History(args) => history::run(args),
+        Command::Advise(args) => advise::run(args),
         Command::Report(args) => report::run(args),
         Command::List(args) => list::run(args),
     };

@@ -11,6 +11,8 @@ pub struct Progress {
     quiet: bool,
     bars: Option<Bars>,
     trials: usize,
+    /// Steps that run now belong to no trial.
+    loading: bool,
     plain_rate: Rate,
 }
 
@@ -60,7 +62,7 @@ impl Progress {
             experiment.enable_steady_tick(Duration::from_millis(500));
             Bars { all, experiment, step: None, unit: "", rate: Rate::default() }
         });
-        Progress { quiet, bars, trials: 0, plain_rate: Rate::default() }
+        Progress { quiet, bars, trials: 0, loading: false, plain_rate: Rate::default() }
     }
 
     /// Shows an event.
@@ -79,10 +81,26 @@ impl Progress {
                 } else {
                     let kept =
                         if finished > 0 { format!(", {finished} kept") } else { String::new() };
-                    self.line(&format!("{name}: {trials} trials of {steps} steps{kept}"));
+                    let steps =
+                        if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
+                    self.line(&format!("{name}: {trials} trials of {steps}{kept}"));
                 }
             }
+            Event::LoadBegan { variant, dop } => {
+                self.loading = true;
+                self.line(&format!("load of {variant} (dop {dop})"));
+            }
+            Event::Kept { digest, files, bytes, seconds } => {
+                self.loading = false;
+                let size = bytes as f64 / 1e6;
+                let figure = format!("{size:>12.0} MB");
+                self.line(&format!(
+                    "  {:<8}{figure:<22}{seconds:>8.1} s  {files} files, load {digest}",
+                    "keep"
+                ));
+            }
             Event::TrialBegan { number, block, variant, dop } => {
+                self.loading = false;
                 let text =
                     format!("trial {number}/{}: {variant} (block {block}, dop {dop})", self.trials);
                 // Also above the bars: the steps that follow stay in view when the bar has moved on.
@@ -102,8 +120,22 @@ impl Progress {
                     bars.update(operations, elapsed);
                 }
             }
-            Event::StepEnded { name, rate, unit, seconds, warnings } => {
+            Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
+                // Names of variants differ in length; what comes after them need not stand in a column.
+                let name = variant.map_or(name.clone(), |variant| format!("{name:<8}{variant} "));
                 self.step_ended(&name, rate, unit, seconds, &warnings);
+            }
+            Event::Look { blocks, decided, open, next, trials, steps } => {
+                self.trials += trials;
+                if let Some(bars) = &self.bars {
+                    bars.experiment.inc_length(steps as u64);
+                }
+                let all = decided + open.len();
+                self.line(&format!(
+                    "look after {blocks} blocks: {decided} of {all} comparisons decided; not {}",
+                    open.join(", ")
+                ));
+                self.line(&format!("  next: {next}"));
             }
             Event::TrialEnded | Event::Ended => {}
         }
@@ -121,7 +153,7 @@ impl Progress {
             if let Some(step) = bars.step.take() {
                 step.finish_and_clear();
             }
-            if rate.is_some() {
+            if rate.is_some() && !self.loading {
                 bars.experiment.inc(1);
             }
         }

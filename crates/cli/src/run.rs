@@ -10,6 +10,7 @@ use clap::Args;
 use lab::{Options, Resume};
 use plan::Plan;
 
+use crate::changes::Changes;
 use crate::exit::WrongRequest;
 use crate::progress::Progress;
 use crate::results::ResultsDir;
@@ -26,12 +27,6 @@ pub struct RunArgs {
     /// Go on with the latest unfinished experiment (of this plan, if one is named)
     #[arg(long)]
     resume: bool,
-    /// Trials per variant (instead of the plan's)
-    #[arg(long, value_name = "N")]
-    blocks: Option<u32>,
-    /// Seed of the order of trials and of all parameters (instead of the plan's, or a random one)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
-    seed: Option<u64>,
     /// Print the plan that would be run, and don't run it
     #[arg(long)]
     write_plan: bool,
@@ -47,6 +42,8 @@ pub struct RunArgs {
     /// No progress, only the tables at the end
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    changes: Changes,
     #[command(flatten)]
     short: ShortForm,
 }
@@ -97,11 +94,15 @@ impl RunArgs {
                 let text = "say which workload the variants are for: steelyard run insert -v …";
                 return Err(WrongRequest(text.to_owned()).into());
             }
+            if self.resume && self.changes.given() {
+                let text = "a run that is resumed keeps to its plan; to change it, start a new one";
+                return Err(WrongRequest(text.to_owned()).into());
+            }
             return Ok(None);
         };
         let workload = what.to_str().filter(|name| WORKLOADS.contains(name));
         if workload.is_some() {
-            return Ok(Some(self.short.plan(self.blocks, self.seed)?));
+            return Ok(Some(self.changes.apply(self.short.plan()?, "the short form")?));
         }
         if self.short.given() {
             let text = format!(
@@ -110,13 +111,7 @@ impl RunArgs {
             );
             return Err(WrongRequest(text).into());
         }
-        let mut plan = read(what)?;
-        if self.blocks.is_some() || self.seed.is_some() {
-            plan.blocks = self.blocks.unwrap_or(plan.blocks);
-            plan.seed = self.seed.or(plan.seed);
-            plan = Plan::parse(&plan.to_toml(), None, &what.display().to_string())?;
-        }
-        Ok(Some(plan))
+        Ok(Some(self.changes.apply(read(what)?, &what.display().to_string())?))
     }
 }
 

@@ -60,7 +60,7 @@ impl ShortForm {
     }
 
     /// The plan that the options stand for.
-    pub fn plan(&self, blocks: Option<u32>, seed: Option<u64>) -> anyhow::Result<Plan> {
+    pub fn plan(&self) -> anyhow::Result<Plan> {
         if self.variants.is_empty() {
             let text =
                 "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3";
@@ -91,8 +91,8 @@ impl ShortForm {
             "insert",
             self.named_variants(),
             WorkloadPlan::Insert(insert),
-            blocks.unwrap_or(plan::DEFAULT_BLOCKS),
-            seed,
+            plan::DEFAULT_BLOCKS,
+            None,
         )?;
         let config = self.settings()?;
         for variant in &mut plan.variants {

@@ -61,6 +61,44 @@ pub enum Error {
         /// The system's own error.
         source: io::Error,
     },
+    /// A copy of a data directory does not fit.
+    #[error(
+        "too little space for a copy of the data in {}: it needs {}, and {} are free; free space there, or choose another directory with --data-dir",
+        .path.display(), size_text(*.needed), size_text(*.free)
+    )]
+    Space {
+        /// Where the copy was to be.
+        path: PathBuf,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// A copy is not what was copied.
+    #[error(
+        "{} is not the same as the data it was copied from: {differences}; does something else write there, or does the disk fail (see `dmesg`)?",
+        .path.display()
+    )]
+    NotSame {
+        /// The copy.
+        path: PathBuf,
+        /// What differs.
+        differences: String,
+    },
+    /// Data that cannot serve as the state in which trials begin.
+    #[error("cannot keep the data of {name} to start from: {problem}")]
+    NotKept {
+        /// The variant's name.
+        name: String,
+        /// Why.
+        problem: String,
+    },
+    /// The caller wanted an end before the work was done.
+    #[error("interrupted while {doing}")]
+    Interrupted {
+        /// What was being done.
+        doing: &'static str,
+    },
     /// No user to run servers as.
     #[error(
         "cannot run servers as user `{name}`: {problem}; create the user or name another that is not root"
@@ -200,6 +238,15 @@ fn near_text(near: &[String]) -> String {
     } else {
         format!("the nearest it has: {}", near.join(", "))
     }
+}
+
+/// Bytes for people, in powers of ten as disks are sold.
+fn size_text(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        1_000_000_000.. => (1e9, "GB"),
+        _ => (1e6, "MB"),
+    };
+    format!("{:.1} {name}", bytes as f64 / unit)
 }
 
 fn setting_text(setting: &Option<String>) -> String {

@@ -33,16 +33,20 @@
 //! ```
 
 mod cache;
+mod copy;
 mod counters;
 mod error;
 mod installation;
 mod ipc;
 mod ledger;
+mod loaded;
+mod manifest;
 mod place;
 pub mod postgres;
 mod process;
 mod reference;
 mod server;
+mod stopped;
 mod user;
 
 pub use cache::Cache;
@@ -51,11 +55,12 @@ pub use error::Error;
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
+pub use loaded::{Loaded, Origin, Restored};
+pub use manifest::{Difference, Manifest};
 pub use process::ProcessId;
 pub use reference::Reference;
-pub use server::{
-    Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, Stopped, TableSize,
-};
+pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, TableSize};
+pub use stopped::Stopped;
 pub use user::ServerUser;
 
 /// Obtains the binaries that `reference` names, from the cache if they are there; for a server that already runs,
@@ -81,7 +86,30 @@ pub fn obtain(
 /// [`Error::Start`] with the server's last log lines, [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
     match spec.reference {
-        Reference::Postgres(_) => postgres::start(spec),
+        Reference::Postgres(_) => Ok(postgres::start(&spec, None)?.0),
+    }
+}
+
+/// Starts a server on a copy of `origin`, which a server of the same build and user has left ([`Stopped::keep`]), and
+/// waits until it answers. Its configuration is that of `spec`. If it fails, nothing of it is left.
+///
+/// The copy is the same as the original to the byte, which is checked; see [`Restored`].
+///
+/// # Errors
+/// As [`start`]; [`Error::Space`], [`Error::NotSame`], [`Error::Interrupted`].
+pub fn start_on_copy(
+    spec: &ServerSpec<'_>,
+    origin: &Origin<'_>,
+) -> Result<(Box<dyn Server>, Restored), Error> {
+    let (server, restored) = match spec.reference {
+        Reference::Postgres(_) => postgres::start(spec, Some(origin))?,
+    };
+    match restored {
+        Some(restored) => Ok((server, restored)),
+        None => Err(Error::Unsupported {
+            what: format!("starting {} on a copy", spec.reference),
+            remedy: "load its data anew".to_owned(),
+        }),
     }
 }
 

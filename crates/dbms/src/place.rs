@@ -1,9 +1,8 @@
-//! Directories: their usual places, modes, owners, and copies of whole trees.
+//! Directories: their usual places, modes, owners, and walks through whole trees.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
@@ -78,55 +77,8 @@ pub(crate) fn give(path: &Path, uid: u32, gid: u32) -> Result<(), Error> {
         .map_err(Error::io("change the owner of", path))
 }
 
-/// Copies the directory `from` to `to` (which must not exist), keeping modes; shares blocks where the filesystem
-/// can (FICLONE, ioctl_ficlone(2)), else copies inside the kernel. Gives everything to `owner` (uid, gid) if set.
-pub(crate) fn copy_tree(from: &Path, to: &Path, owner: Option<(u32, u32)>) -> Result<(), Error> {
-    let mut clone = true;
-    walk(from, &mut |path, metadata| {
-        let target = match path.strip_prefix(from) {
-            Ok(rest) if rest.as_os_str().is_empty() => to.to_path_buf(),
-            Ok(rest) => to.join(rest),
-            Err(_) => return Ok(()),
-        };
-        if metadata.is_dir() {
-            fs::create_dir(&target).map_err(Error::io("create", &target))?;
-            set_mode(&target, metadata.mode() & 0o7777)?;
-        } else if metadata.is_symlink() {
-            let link = fs::read_link(path).map_err(Error::io("read the link", path))?;
-            std::os::unix::fs::symlink(link, &target)
-                .map_err(Error::io("create the link", &target))?;
-        } else {
-            copy_file(path, &target, metadata.mode() & 0o7777, &mut clone)
-                .map_err(Error::io("copy the prepared data directory to", &target))?;
-            // Whatever the umask took away.
-            set_mode(&target, metadata.mode() & 0o7777)?;
-        }
-        match owner {
-            Some((uid, gid)) => give(&target, uid, gid),
-            None => Ok(()),
-        }
-    })
-}
-
-fn copy_file(from: &Path, to: &Path, mode: u32, clone: &mut bool) -> io::Result<()> {
-    let mut source = File::open(from)?;
-    let mut target = OpenOptions::new().write(true).create_new(true).mode(mode).open(to)?;
-    if *clone {
-        // SAFETY: both descriptors are open for the duration of the call; FICLONE takes a descriptor by value.
-        let cloned = unsafe { libc::ioctl(target.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
-        if cloned == 0 {
-            return Ok(());
-        }
-        // Another filesystem, or one that cannot share blocks: not asked again for this tree.
-        *clone = false;
-    }
-    // std uses copy_file_range(2) where it can.
-    io::copy(&mut source, &mut target)?;
-    Ok(())
-}
-
 /// Visits `root` and everything under it, a directory before what it holds, in the order of names.
-fn walk(
+pub(crate) fn walk(
     root: &Path,
     visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), Error>,
 ) -> Result<(), Error> {
@@ -149,24 +101,6 @@ fn walk(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn copies_modes_links_and_bytes() {
-        let directory = tempfile::tempdir().unwrap();
-        let from = directory.path().join("from");
-        fs::create_dir_all(from.join("a/b")).unwrap();
-        fs::write(from.join("a/b/file"), vec![7_u8; 100_000]).unwrap();
-        set_mode(&from.join("a/b/file"), 0o640).unwrap();
-        set_mode(&from.join("a"), 0o700).unwrap();
-        std::os::unix::fs::symlink("b/file", from.join("a/link")).unwrap();
-        let to = directory.path().join("to");
-        copy_tree(&from, &to, None).unwrap();
-        assert_eq!(fs::read(to.join("a/b/file")).unwrap(), vec![7_u8; 100_000]);
-        assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().mode() & 0o777, 0o640);
-        assert_eq!(fs::metadata(to.join("a")).unwrap().mode() & 0o777, 0o700);
-        assert_eq!(fs::read_link(to.join("a/link")).unwrap(), Path::new("b/file"));
-        assert!(copy_tree(&from, &to, None).is_err(), "an existing target is refused");
-    }
 
     #[test]
     fn makes_directories_that_others_can_enter() {

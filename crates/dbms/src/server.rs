@@ -5,8 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::ledger::Entry;
-use crate::{Cache, Error, Installation, Ledger, Reference, ServerUser, Snapshot};
+use crate::{Cache, Error, Installation, Ledger, Reference, ServerUser, Snapshot, Stopped};
 
 /// A password or the like; [`fmt::Debug`] hides it and there is no [`fmt::Display`].
 #[derive(Clone, PartialEq, Eq)]
@@ -159,45 +158,6 @@ pub enum Ending {
     LeftRunning,
 }
 
-/// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log before.
-#[derive(Debug)]
-pub struct Stopped {
-    /// Wall-clock seconds that stopping took.
-    pub seconds: f64,
-    /// How it ended.
-    pub ending: Ending,
-    /// Its log; `None` for a server that was not ours.
-    pub log: Option<PathBuf>,
-    pub(crate) remains: Option<Entry>,
-}
-
-impl Stopped {
-    /// Removes what the server left on disk.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if something cannot be removed; the next sweep of the ledger tries again.
-    pub fn discard(mut self) -> Result<(), Error> {
-        self.remains.take().map_or(Ok(()), Entry::remove)
-    }
-
-    /// Leaves data and log where they are; they are the caller's from now on.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the ledger entry cannot be closed.
-    pub fn keep(mut self) -> Result<(), Error> {
-        self.remains.take().map_or(Ok(()), Entry::close)
-    }
-}
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        if let Some(entry) = self.remains.take() {
-            // What cannot be removed stays in the ledger for the next sweep.
-            let _ = entry.remove();
-        }
-    }
-}
-
 /// A system under test that runs. One that was started by [`crate::start`] is ended, and what it left on disk
 /// removed, when this is dropped.
 pub trait Server: Send {
@@ -254,6 +214,13 @@ pub trait Server: Send {
     /// # Errors
     /// As [`Server::execute`].
     fn settle(&mut self, tables: &[String]) -> Result<Settled, Error>;
+
+    /// Has the server write to disk what it holds back in memory, so that it need not do so soon. Left out where the
+    /// role may not ask for it.
+    ///
+    /// # Errors
+    /// As [`Server::execute`].
+    fn flush(&mut self) -> Result<(), Error>;
 
     /// The last lines of the server's log; empty if it is not ours.
     fn log_tail(&self, lines: usize) -> String;

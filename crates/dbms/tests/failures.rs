@@ -226,7 +226,7 @@ fn a_full_disk_is_named_and_leaves_nothing() {
         let left = fs::read_dir(&small).unwrap().count();
         assert!(std::process::Command::new("umount").arg(&small).status().unwrap().success());
         let text = error.unwrap().to_string();
-        assert!(text.contains("No space left") && text.contains("free space"), "{text}");
+        assert!(text.contains("too little space") && text.contains("free space"), "{text}");
         assert_eq!(left, 0);
     } else {
         eprintln!("skipped: no filesystem can be mounted here");

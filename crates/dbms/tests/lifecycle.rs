@@ -115,7 +115,7 @@ fn data_that_is_kept_is_the_callers() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     let server = place.start(&variant, &[]).unwrap();
-    server.stop().unwrap().keep().unwrap();
+    server.stop().unwrap().hand_over().unwrap();
     assert!(place.trial().join("data/PG_VERSION").exists());
     assert!(!place.trial().join(dbms::MARKER).exists());
     assert!(place.ledger.records().unwrap().is_empty());

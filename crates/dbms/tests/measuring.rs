@@ -226,7 +226,7 @@ fn a_running_server_is_measured_and_left_running() {
 fn a_running_server_on_loopback_is_found_by_its_lock_file() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
-    place.start(&variant, &[]).unwrap().stop().unwrap().keep().unwrap();
+    place.start(&variant, &[]).unwrap().stop().unwrap().hand_over().unwrap();
     // Somebody else's server: the same data, started by hand, listening on TCP.
     let data = place.trial().join("data");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -1,6 +1,5 @@
 //! Starts the clients of a step together, watches them and adds up what they counted.
 
-use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
@@ -12,8 +11,11 @@ use crate::client::{Context, Lane, ThreadCost};
 use crate::error::Error;
 use crate::gate::Gate;
 use crate::outcome::{Failure, Outcome, retried, sum};
+use crate::slice::{self, Slice};
+use crate::sliced::Tour;
 use crate::tally::Tally;
 use crate::target::Target;
+use crate::timetable::{Slices, Timetable};
 use crate::wire::postgres::PostgresSession;
 use crate::wire::{Breaker, Session};
 
@@ -27,10 +29,27 @@ const MEAN_CHECKED_FROM: u64 = 100;
 pub struct Load {
     /// What to do.
     pub step: Arc<Step>,
-    /// The systems under test. Every client connects to each; the load goes to one at a time.
+    /// The systems under test. Every client connects to each.
     pub targets: Vec<Target>,
     /// The trial's seed: the same seed makes the same parameters.
     pub seed: u64,
+    /// How the load moves between the targets, exactly where there are several.
+    pub slices: Option<Slices>,
+}
+
+impl Load {
+    /// How long the step is measured, where it has a time: the step's seconds for each target, in
+    /// whole rounds of the timetable. `None` where it ends by work.
+    pub fn limit(&self) -> Option<Duration> {
+        let limit = Duration::from_secs_f64(self.step.seconds?);
+        Some(match &self.slices {
+            Some(slices) => {
+                let targets = self.targets.len();
+                Timetable::whole_rounds(slices, targets, limit * targets as u32)
+            }
+            None => limit,
+        })
+    }
 }
 
 /// What one client thread brings back.
@@ -52,16 +71,44 @@ pub struct Running {
     gate: Arc<Gate>,
     threads: Vec<JoinHandle<Finished>>,
     breakers: Vec<Breaker>,
-    /// The first failure of any client, and its class.
-    failed: Arc<Mutex<Option<(Class, String, String)>>>,
+    /// The first failure of any client.
+    failed: Arc<Mutex<Option<Failed>>>,
+}
+
+/// A client's failure.
+#[derive(Debug)]
+struct Failed {
+    target: usize,
+    class: Class,
+    sqlstate: String,
+    message: String,
+}
+
+/// Whether a load can run at all.
+fn check(load: &Load) -> Result<(), Error> {
+    let text = match (load.targets.len(), &load.slices) {
+        (0, _) => "it has no target",
+        (1, None) => return Ok(()),
+        (1, Some(_)) => "slices are for several targets",
+        (_, None) => "several targets need slices",
+        (_, Some(slices)) if !(0.0..1.0).contains(&slices.lead_in) => {
+            "the lead-in of slices is a part of them, from 0 to below 1"
+        }
+        (targets, Some(slices)) if Timetable::new(slices, targets).next().is_none() => {
+            "slices need a length"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Load(text))
 }
 
 /// Connects all clients and has their statements parsed. Nothing is measured yet.
 ///
 /// # Errors
 ///
-/// The first failure of any client; all others are then disconnected again.
+/// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
 pub fn prepare(load: &Load) -> Result<Ready, Error> {
+    check(load)?;
     let step = &load.step;
     let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
     let gate = Arc::new(Gate::new(load.targets.len(), step.cells, step.streams.len(), leads));
@@ -132,9 +179,13 @@ impl Running {
             .collect()
     }
 
-    /// Moves the load to another target, from each client's next operation on.
-    pub fn select(&self, target: usize) {
-        self.gate.select(target);
+    /// Where there are several targets: when the measured part was over, after the step's start.
+    /// `None` as long as it goes on.
+    ///
+    /// A step that ends by work goes on after that: the first target is done, and the others are
+    /// brought to the same state one after another.
+    pub fn measured_until(&self) -> Option<Duration> {
+        self.gate.measured_until()
     }
 
     /// Ends the step: each client stops after the operation under way.
@@ -159,23 +210,33 @@ impl Running {
         let finished: Vec<_> = threads.into_iter().filter_map(|t| t.join().ok()).collect();
         let lost = finished.len() < self.load.step.streams.len();
         let fatal = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let step = &self.load.step;
-        let seconds = step.seconds.unwrap_or_else(|| {
+        let seconds = self.load.limit().unwrap_or_else(|| {
             let ends = finished.iter().filter(|f| f.role == Role::Lead).map(|f| f.ended);
-            ends.max().unwrap_or_default().as_secs_f64()
+            ends.max().unwrap_or_default()
         });
+        let seconds = match (&self.load.slices, self.gate.measured_until()) {
+            (Some(_), Some(measured)) => seconds.min(measured),
+            _ => seconds,
+        };
         (0..self.load.targets.len())
             .map(|target| {
                 let mut outcome = self.outcome(target, &finished, seconds);
-                if let Some((class, sqlstate, message)) = &fatal {
-                    outcome.fatal = Some(message.clone());
-                    outcome.failures.push(Failure {
-                        class: *class,
-                        sqlstate: sqlstate.clone(),
-                        message: message.clone(),
-                        count: 1,
-                        retried: false,
+                if let Some(failed) = &fatal {
+                    outcome.fatal = Some(match &self.load.slices {
+                        Some(_) => {
+                            format!("{}: {}", self.load.targets[failed.target].name, failed.message)
+                        }
+                        None => failed.message.clone(),
                     });
+                    if failed.target == target {
+                        outcome.failures.push(Failure {
+                            class: failed.class,
+                            sqlstate: failed.sqlstate.clone(),
+                            message: failed.message.clone(),
+                            count: 1,
+                            retried: false,
+                        });
+                    }
                 } else if lost {
                     outcome.fatal = Some("a client thread panicked; this is a bug".to_owned());
                 }
@@ -184,7 +245,8 @@ impl Running {
             .collect()
     }
 
-    fn outcome(&self, target: usize, finished: &[Finished], seconds: f64) -> Outcome {
+    /// What came of one target in a step whose measured part lasted `measured`.
+    fn outcome(&self, target: usize, finished: &[Finished], measured: Duration) -> Outcome {
         let step = &self.load.step;
         let tallies = |class: Class| {
             finished.iter().filter(move |f| f.class == class).map(move |f| &f.lanes[target].0)
@@ -192,23 +254,41 @@ impl Running {
         let mut present: Vec<_> = step.streams.iter().map(|stream| stream.class).collect();
         present.sort_unstable();
         present.dedup();
-        let classes: Vec<_> =
-            present.iter().map(|class| sum(*class, tallies(*class), seconds)).collect();
+        let classes: Vec<_> = present
+            .iter()
+            .map(|class| sum(*class, tallies(*class), measured.as_secs_f64()))
+            .collect();
         let costs = || finished.iter().map(|f| f.lanes[target].1);
         let counted = classes.iter().find(|c| c.class == step.counted).map_or(0, |c| c.operations);
+        let slices = self.slices(target, finished, measured);
         let mut outcome = Outcome {
             target: self.load.targets[target].name.clone(),
-            seconds,
+            seconds: match &self.load.slices {
+                // Not `sum`, which makes -0 of nothing.
+                Some(_) => slices.iter().fold(0.0, |sum, slice| sum + slice.seconds),
+                None => measured.as_secs_f64(),
+            },
             operations: step.operations.unwrap_or(counted),
             classes,
             client_user_us: costs().map(|cost| cost.user_us).sum(),
             client_system_us: costs().map(|cost| cost.system_us).sum(),
             client_switches: costs().map(|cost| cost.switches).sum(),
+            slices,
             failures: retried(finished.iter().map(|f| (f.class, &f.lanes[target].0))),
             fatal: None,
         };
         outcome.fatal = self.too_few_rows(&outcome);
         outcome
+    }
+
+    /// What was measured in each of a target's slots.
+    fn slices(&self, target: usize, finished: &[Finished], measured: Duration) -> Vec<Slice> {
+        let Some(slices) = &self.load.slices else { return Vec::new() };
+        let targets = self.load.targets.len();
+        let counted = |f: &&Finished| counted(f.class, f.role, &self.load.step);
+        let clients: Vec<_> =
+            finished.iter().filter(counted).map(|f| &f.lanes[target].0.slices[..]).collect();
+        slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
     /// Queries that found too little have looked in the wrong place, however fast they were.
@@ -231,6 +311,11 @@ impl Running {
     }
 }
 
+/// Whether a stream's operations are its step's throughput.
+fn counted(class: Class, role: Role, step: &Step) -> bool {
+    class == step.counted && role == Role::Lead
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
@@ -248,7 +333,7 @@ fn client_thread(
     index: usize,
     gate: &Gate,
     connected: mpsc::Sender<Result<Vec<Breaker>, Error>>,
-    failed: &Mutex<Option<(Class, String, String)>>,
+    failed: &Mutex<Option<Failed>>,
 ) -> Finished {
     /// Also when the thread panics, nobody waits for it in vain.
     struct Done<'a>(&'a Gate);
@@ -265,7 +350,8 @@ fn client_thread(
         stream,
         index,
         gate,
-        limit: load.step.seconds.map(Duration::from_secs_f64),
+        counted: counted(stream.class, stream.role, &load.step),
+        limit: load.limit(),
         phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
     };
     let mut finished = Finished {
@@ -291,14 +377,26 @@ fn client_thread(
         }
     };
     if let Some(start) = gate.wait_for_start() {
-        match context.run(&mut lanes, start) {
+        let (ended, target) = match &load.slices {
+            None => (context.run(&mut lanes[0], start), 0),
+            Some(slices) => {
+                let mut tour = Tour::new(&context, &mut lanes, slices, start);
+                let ended = tour.run();
+                (ended, tour.here())
+            }
+        };
+        match ended {
             Ok(ended) => finished.ended = ended,
             Err(error) => {
                 // A connection broken off after the step was ended is no failure.
                 if !gate.stopped() {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    let state = error.sqlstate().unwrap_or_default().to_owned();
-                    failed.get_or_insert((stream.class, state, error.to_string()));
+                    failed.get_or_insert(Failed {
+                        target,
+                        class: stream.class,
+                        sqlstate: error.sqlstate().unwrap_or_default().to_owned(),
+                        message: error.to_string(),
+                    });
                     gate.stop();
                 }
             }
@@ -324,10 +422,6 @@ fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Breaker>), Error> {
         let session = PostgresSession::connect(target)?;
         breakers.push(session.breaker()?);
         lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
-    }
-    if lanes.is_empty() {
-        let text = "a load without a target";
-        return Err(Error::Broken(io::Error::new(io::ErrorKind::InvalidInput, text)));
     }
     Ok((lanes, breakers))
 }

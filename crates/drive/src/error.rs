@@ -60,6 +60,9 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
+    /// What was asked for makes no sense.
+    #[error("no such load can run: {0}")]
+    Load(&'static str),
     /// The operating system refused a thread.
     #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit of processes")]
     Thread(io::Error),

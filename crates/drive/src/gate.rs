@@ -1,7 +1,7 @@
 //! What the threads of one step share: the start, the stop, and whose turn it is.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A counter on a cache line of its own, so that clients on different cores don't share lines.
@@ -17,7 +17,13 @@ pub struct Gate {
     stopped: AtomicBool,
     leads: AtomicUsize,
     running: AtomicUsize,
-    active: AtomicUsize,
+    measured: OnceLock<Duration>,
+    completing: AtomicBool,
+    turn: AtomicUsize,
+    /// Leading streams that have not yet done their work on the target whose turn it is.
+    turn_leads: AtomicUsize,
+    /// Leading streams of the step.
+    all_leads: usize,
     /// For each target the cells that its streams share.
     pub cells: Vec<Vec<Padded<AtomicI64>>>,
     /// For each target the operations counted so far, for progress.
@@ -41,7 +47,11 @@ impl Gate {
             stopped: AtomicBool::new(false),
             leads: AtomicUsize::new(leads),
             running: AtomicUsize::new(streams),
-            active: AtomicUsize::new(0),
+            measured: OnceLock::new(),
+            completing: AtomicBool::new(false),
+            turn: AtomicUsize::new(0),
+            turn_leads: AtomicUsize::new(leads),
+            all_leads: leads,
             cells: (0..targets).map(|_| numbers(cells)).collect(),
             done: (0..targets).map(|_| numbers(streams)).collect(),
         }
@@ -59,6 +69,9 @@ impl Gate {
     /// Ends the step: waits become short, loops end after the operation under way.
     pub fn stop(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if let PhaseOfStep::Started(start) = *phase {
+            self.measured(start.elapsed());
+        }
         *phase = PhaseOfStep::Stopped;
         self.stopped.store(true, Ordering::Release);
         self.changed.notify_all();
@@ -86,21 +99,22 @@ impl Gate {
 
     /// Sleeps until `until` or the step's end, whichever is first.
     pub fn sleep_until(&self, until: Instant) {
-        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        while !matches!(*phase, PhaseOfStep::Stopped) {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return;
-            }
-            phase =
-                self.changed.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
+        self.sleep_unless(until, || false);
     }
 
     /// The same, and wakes when all leading streams have done their work.
     pub fn sleep_or_leads_done(&self, until: Instant) {
+        self.sleep_unless(until, || self.leads_done());
+    }
+
+    /// The same, and wakes when the measured part of the step is over.
+    pub fn sleep_while_measured(&self, until: Instant) {
+        self.sleep_unless(until, || self.completing());
+    }
+
+    fn sleep_unless(&self, until: Instant, awake: impl Fn() -> bool) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        while !matches!(*phase, PhaseOfStep::Stopped) && !self.leads_done() {
+        while !matches!(*phase, PhaseOfStep::Stopped) && !awake() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return;
@@ -120,6 +134,54 @@ impl Gate {
     /// Whether all leading streams have done their work.
     pub fn leads_done(&self) -> bool {
         self.leads.load(Ordering::Acquire) == 0
+    }
+
+    /// The measured part was over `at` after the start; what is said first holds.
+    pub fn measured(&self, at: Duration) {
+        let _ = self.measured.set(at);
+    }
+
+    /// The measured part was over `at` after the start: the targets are completed in turn from now.
+    pub fn complete(&self, at: Duration) {
+        self.measured(at);
+        let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        self.completing.store(true, Ordering::Release);
+        self.changed.notify_all();
+    }
+
+    /// Whether the targets are being completed.
+    #[inline]
+    pub fn completing(&self) -> bool {
+        self.completing.load(Ordering::Relaxed)
+    }
+
+    /// The target that is being completed; their number after the last.
+    pub fn turn(&self) -> usize {
+        self.turn.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is a target's turn to be completed, or the step's end.
+    pub fn wait_for_turn(&self, target: usize) {
+        let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        while !matches!(*phase, PhaseOfStep::Stopped) && self.turn() < target {
+            phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A leading stream has done its work on the target whose turn it is. After the last of them it
+    /// is the next one's turn.
+    pub fn turn_done(&self) {
+        let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.turn_leads.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.turn_leads.store(self.all_leads, Ordering::Release);
+            self.turn.fetch_add(1, Ordering::AcqRel);
+            self.changed.notify_all();
+        }
+    }
+
+    /// When the measured part was over, after the start; `None` as long as it goes on.
+    pub fn measured_until(&self) -> Option<Duration> {
+        self.measured.get().copied()
     }
 
     /// A thread has ended.
@@ -143,16 +205,5 @@ impl Gate {
                 self.changed.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
-    }
-
-    /// The target that gets the load now.
-    #[inline]
-    pub fn active(&self) -> usize {
-        self.active.load(Ordering::Relaxed)
-    }
-
-    /// Moves the load to another target from the next operation of each client on.
-    pub fn select(&self, target: usize) {
-        self.active.store(target, Ordering::Relaxed);
     }
 }

@@ -5,9 +5,12 @@
 //! where the answer fits into its buffer. It checks every answer.
 //!
 //! [`prepare`] connects all clients of a step and lets each parse its statements; nothing is
-//! measured yet. [`Ready::go`] starts them at one moment. [`Running`] can be watched, told which
-//! of several targets the load goes to, and ended. [`Running::join`] gives an [`Outcome`] for each
-//! target.
+//! measured yet. [`Ready::go`] starts them at one moment. [`Running`] can be watched and ended.
+//! [`Running::join`] gives an [`Outcome`] for each target.
+//!
+//! With several targets every client is connected to each of them, and the load moves between them
+//! by a [`Timetable`] that each client follows by itself. What is measured in one slot of it is a
+//! [`Slice`].
 //!
 //! Latency is measured from the time an operation was due: for a stream with a rate that is the
 //! time in its schedule, so that a server that stalls cannot hide behind a client that waits for
@@ -19,11 +22,17 @@ mod engine;
 mod error;
 mod gate;
 mod outcome;
+mod schedule;
+mod slice;
+mod sliced;
 mod tally;
 mod target;
+mod timetable;
 mod wire;
 
 pub use engine::{Load, Ready, Running, prepare};
 pub use error::{Error, ServerError};
 pub use outcome::{ClassOutcome, Failure, Outcome};
+pub use slice::Slice;
 pub use target::{Address, Target};
+pub use timetable::{Slices, Slot, Timetable};

@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use workload::Class;
 
+use crate::slice::Slice;
 use crate::tally::{Tally, histogram};
 
 /// What came of a step on one target, over all its clients.
@@ -13,9 +14,11 @@ use crate::tally::{Tally, histogram};
 pub struct Outcome {
     /// The target's name.
     pub target: String,
-    /// Seconds that were measured: the step's time, or until the last leading stream was done.
+    /// Seconds that were measured: the step's time, or until the last leading stream was done. With
+    /// slices: those of [`Outcome::slices`] together.
     pub seconds: f64,
-    /// Operations of the class that the step counts.
+    /// Operations of the class that the step counts. With slices: all of them, also those outside
+    /// of what was measured; the rate then comes from the slices, see [`Outcome::rate`].
     pub operations: u64,
     /// Each class of statements.
     pub classes: Vec<ClassOutcome>,
@@ -25,6 +28,9 @@ pub struct Outcome {
     pub client_system_us: u64,
     /// Context switches of the client threads, voluntary and not.
     pub client_switches: u64,
+    /// What was measured in each of the target's slots, by round; the same number for each target.
+    /// Empty where there is only one target.
+    pub slices: Vec<Slice>,
     /// Errors, the retried and the fatal.
     pub failures: Vec<Failure>,
     /// Why the step failed, where it did. Its figures are no results then.
@@ -44,11 +50,11 @@ pub struct ClassOutcome {
     pub rows: u64,
     /// Scheduled statements that were not begun in the step's time.
     pub missed: u64,
-    /// Operations in each second of the step.
+    /// Operations in each second of the step's measured part, the other targets' time included.
     pub per_second: Vec<u64>,
     /// Longest latency in each second, in microseconds; 0 where nothing ended.
     pub worst_us: Vec<u32>,
-    /// Latencies per statement in nanoseconds.
+    /// Latencies per statement in nanoseconds, of the measured part.
     pub latency: Histogram<u64>,
 }
 
@@ -81,6 +87,16 @@ impl Outcome {
     /// The figures of one class, if the step has it.
     pub fn class(&self, class: Class) -> Option<&ClassOutcome> {
         self.classes.iter().find(|outcome| outcome.class == class)
+    }
+
+    /// Operations per second in the time that was measured; 0 where nothing was.
+    pub fn rate(&self) -> f64 {
+        let operations = if self.slices.is_empty() {
+            self.operations
+        } else {
+            self.slices.iter().map(|slice| slice.operations).sum()
+        };
+        if self.seconds > 0.0 { operations as f64 / self.seconds } else { 0.0 }
     }
 
     /// The retried errors.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use crate::error::Error;
+use crate::slice::Measured;
 
 /// Highest latency that a histogram tells apart, in nanoseconds: an hour.
 const HIGHEST: u64 = 3_600_000_000_000;
@@ -37,6 +38,8 @@ pub struct Tally {
     pub worst: Vec<u32>,
     /// Latencies in nanoseconds.
     pub latency: Histogram<u32>,
+    /// What was measured in the target's slots, by round. Empty for streams that don't count.
+    pub slices: Vec<Measured>,
     /// Errors that a retry cured, by SQLSTATE.
     pub retried: Vec<(String, String, u64)>,
 }
@@ -54,6 +57,7 @@ impl Tally {
             per_second: Vec::with_capacity(room),
             worst: Vec::with_capacity(room),
             latency: histogram(),
+            slices: Vec::new(),
             retried: Vec::new(),
         }
     }
@@ -79,6 +83,14 @@ impl Tally {
         self.per_second[second] = self.per_second[second].saturating_add(operations as u32);
         let micros = u32::try_from(latency.as_micros()).unwrap_or(u32::MAX);
         self.worst[second] = self.worst[second].max(micros);
+    }
+
+    /// A round ended after the measured part, with which the target is brought to the state that the
+    /// step leaves: it says nothing of how fast the step is.
+    pub fn completed(&mut self, operations: u64) {
+        self.all_rounds += 1;
+        self.rounds += 1;
+        self.operations += operations;
     }
 
     /// Scheduled rounds that never began, with how long each had waited by the step's end.

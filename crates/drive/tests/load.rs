@@ -4,16 +4,8 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
-use workload::{Class, Dialect, End, Expect, Pace, Phase};
-
-fn point_select(prepared: bool) -> workload::Statement {
-    statement(
-        vec![text("SELECT v FROM t WHERE id = "), uniform(1, 1001)],
-        prepared,
-        Expect::Rows { min: 1, max: 1 },
-    )
-}
+use common::{TestServer, load, make_table, point_select, run, step, stream};
+use workload::{Class, Dialect, End, Pace, Phase};
 
 #[test]
 fn counts_are_what_the_server_saw() {
@@ -133,29 +125,6 @@ fn deletes_keep_the_table_at_its_size() {
             assert!((150..=200).contains(&inserts), "{inserts}");
             assert!(outcome.operations > 100);
         }
-    }
-}
-
-#[test]
-fn the_load_moves_between_two_targets() {
-    let mut first = TestServer::start();
-    let mut second = TestServer::start();
-    make_table(&mut first, 1000);
-    make_table(&mut second, 1000);
-    let streams = vec![stream(0, Class::Query, point_select(true), Pace::Free, End::Time)];
-    let load = load(step(Class::Query, streams, Some(2.0)), vec![first.target(), second.target()]);
-    let running = drive::prepare(&load).unwrap().go(Instant::now());
-    for slice in 0..18 {
-        running.select(slice % 2);
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert!(running.wait(Duration::from_secs(20)));
-    let outcomes = running.join();
-    assert_eq!(outcomes.len(), 2);
-    for outcome in &outcomes {
-        assert_eq!(outcome.fatal, None);
-        assert!(outcome.operations > 500, "{}", outcome.operations);
-        assert!(outcome.client_user_us + outcome.client_system_us > 1000);
     }
 }
 

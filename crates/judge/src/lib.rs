@@ -26,27 +26,63 @@
 //! 4. Over many steps, [`control_false_discoveries`] takes back those regressions and improvements that are no more
 //!    than what so many tries bring up by chance.
 //!
-//! Seconds within one trial are autocorrelated: [`stalls`], [`trend`] and [`steady_from`] describe them, and never
-//! serve as evidence for a verdict.
+//! Beside the verdict stands whether a difference is [`Comparison::confirmed`] at all, whatever its size, and the
+//! smallest one that would have been ([`Comparison::detectable`]). [`Looks`] splits the error rate when an experiment grows
+//! until it is decided. [`noise_floor`] and [`false_alarm_rate`] say what identical variants do.
+//!
+//! Seconds within one trial are autocorrelated: [`stalls`], [`trend`], [`steadiness`] and [`effective_sample_size`]
+//! describe them, and never serve as evidence for a verdict. [`change_points`] looks for changes in a history of trials.
 
+mod autocorrelation;
+mod beta;
+mod change_points;
+mod comparison;
+mod lengths;
+mod levels;
+mod looks;
 mod multiple;
 mod normal;
 mod paired;
+mod random;
+mod restarts;
 mod series;
 mod sign_flip;
+mod slices;
 mod spread;
 mod stall;
 mod student;
+mod trimmed;
+mod twins;
 mod verdict;
 mod warning;
 
+pub use autocorrelation::{
+    autocorrelation, effective_sample_size, persistence, variance_inflation,
+};
+pub use change_points::{
+    ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, HistoryError, MIN_SEGMENT,
+    change_points,
+};
+pub use comparison::{CONFIDENCE, Comparison, Method, POWER, detectable_effect};
+pub use lengths::{
+    Bias, ENOUGH_OPERATIONS, LEVEL_TOLERANCE, LengthChoice, LengthFigures, LengthTrial, RuledOut,
+    choose_length,
+};
+pub use levels::{
+    Allocation, LevelsError, SHORTEST_TRIAL, Spending, StepVariance, TrialCost, TrialSeconds,
+    allocate, optimal_seconds,
+};
+pub use looks::{Looks, decided};
 pub use multiple::{FALSE_DISCOVERY_RATE, adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
-pub use paired::{CONFIDENCE, Comparison, JudgeError, Side, compare, noise_floor};
-pub use series::{Trend, steady_from, trend};
+pub use paired::{JudgeError, Side, compare, compare_at};
+pub use restarts::{ENOUGH_ROUNDS, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, lengths_agree};
+pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, steady_from, trend};
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
+pub use slices::{FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};
 pub use spread::{cv_population, cv_sample, mean, median, quantile, sd_population, sd_sample};
 pub use stall::{STALL_SHARE, Span, Stalls, stalls};
 pub use student::{t_cdf, t_quantile};
+pub use twins::{FalseAlarms, NOISE_PERCENTILE, binomial_interval, false_alarm_rate, noise_floor};
 pub use verdict::{DEFAULT_MARGIN, MAX_FURTHER_BLOCKS, Margin, Verdict};
 pub use warning::{ENOUGH_BLOCKS, Warning};

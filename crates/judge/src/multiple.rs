@@ -21,15 +21,32 @@ pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
 }
 
 /// Takes back those regressions and improvements that [`FALSE_DISCOVERY_RATE`] does not cover: they become
-/// inconclusive and say why. Give all comparisons of one experiment at once; a single one stays as it is.
+/// inconclusive and say why. Give all comparisons of one experiment at once; a single one stays as it is. Also fills in
+/// [`Comparison::adjusted_p`], on which [`Comparison::confirmed`] rests.
 ///
-/// A comparison counts through its [`Comparison::margin_p`]; those without an interval make no claim and are left out.
+/// A comparison counts through its [`Comparison::margin_p`] and [`Comparison::difference_p`]; those without an interval make
+/// no claim and are left out. Where several looks share the error, a p value is the one at the look reached times
+/// `5% / (1 - confidence of that look)`. That is a p value for all looks together, for with looks at levels α₁ + … + αₙ = 5%
+/// the chance that any look j has `p ≤ u·αⱼ/5%` is at most `u`.
 pub fn control_false_discoveries<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut tested: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.margin_p.is_some()).collect();
-    let p_values: Vec<f64> = tested.iter().filter_map(|comparison| comparison.margin_p).collect();
+    let adjusted = |p_of: fn(&Comparison) -> Option<f64>| {
+        let p_values: Vec<f64> = tested
+            .iter()
+            .map(|one| {
+                let looks = FALSE_DISCOVERY_RATE / (1.0 - one.confidence);
+                p_of(one).map_or(f64::NAN, |p| (p * looks).min(1.0))
+            })
+            .collect();
+        adjusted_p_values(&p_values)
+    };
+    let of_margin = adjusted(|one| one.margin_p);
+    let of_difference = adjusted(|one| one.difference_p);
     let count = tested.len();
-    for (comparison, adjusted_p) in tested.iter_mut().zip(adjusted_p_values(&p_values)) {
+    for (place, comparison) in tested.iter_mut().enumerate() {
+        comparison.adjusted_p = Some(of_difference[place]).filter(|p| !p.is_nan());
+        let adjusted_p = of_margin[place];
         let claims = matches!(comparison.verdict, Verdict::Regression | Verdict::Improvement);
         // A hair of tolerance: a p of exactly 5% alone was already decided by its interval.
         if claims && adjusted_p > FALSE_DISCOVERY_RATE * (1.0 + 1e-9) {
@@ -81,7 +98,8 @@ mod tests {
 
         let mut alone = [weak.clone()];
         control_false_discoveries(&mut alone);
-        assert_eq!(alone[0], weak);
+        assert_eq!(alone[0].verdict, weak.verdict);
+        assert!(alone[0].confirmed());
 
         let mut many = vec![nothing; 30];
         many.push(weak);
@@ -91,5 +109,10 @@ mod tests {
         assert!(matches!(many[30].warnings[..], [Warning::NotAmongMany { comparisons: 32, .. }]));
         assert_eq!(many[31].verdict, Verdict::Regression);
         assert_eq!(many[0].verdict, Verdict::Equivalent);
+        assert!(many[31].confirmed() && !many[0].confirmed());
+        assert!(
+            many[30].confirmed(),
+            "a difference for sure, though not for sure beyond the margin"
+        );
     }
 }

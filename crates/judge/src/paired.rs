@@ -2,13 +2,8 @@
 
 use std::fmt;
 
-use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, quantile, sign_flip_p, t_cdf, t_quantile};
-
-/// Confidence of every interval: 95%.
-pub const CONFIDENCE: f64 = 0.95;
-
-/// The upper tail point belonging to [`CONFIDENCE`].
-const UPPER: f64 = 0.5 + 0.5 * CONFIDENCE;
+use crate::comparison::Estimate;
+use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Margin, Method, Warning, sign_flip_p};
 
 /// Which of two compared variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,66 +53,77 @@ pub enum JudgeError {
         /// The value.
         value: f64,
     },
+    /// Slices that were both measured are too few.
+    #[error(
+        "expected at least {needed} rounds with a slice of base and variant, found {pairs}; let the step run longer"
+    )]
+    TooFewRounds {
+        /// Rounds with both.
+        pairs: usize,
+        /// Fewest allowed.
+        needed: usize,
+    },
+    /// A rate of a slice that is none.
+    #[error(
+        "expected a rate of 0 or more, found {value} for the {side} in round {round}; set such slices aside as NaN"
+    )]
+    Rate {
+        /// Whose rate.
+        side: Side,
+        /// The round, from 1.
+        round: usize,
+        /// The rate.
+        value: f64,
+    },
+    /// Too many slices without any operation.
+    #[error(
+        "expected operations in three of four slices of the {side}, found fewer; choose longer slices"
+    )]
+    Idle {
+        /// Whose slices.
+        side: Side,
+    },
+    /// A confidence that is none.
+    #[error("expected a confidence between 0 and 1, such as 0.95, found {confidence}")]
+    Confidence {
+        /// The confidence asked for.
+        confidence: f64,
+    },
 }
 
-/// A variant compared with the base over `blocks` paired trials.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
-    /// Number of paired blocks, k.
-    pub blocks: usize,
-    /// exp(mean d): throughput of the variant as a fraction of the base's.
-    pub ratio: f64,
-    /// Lower end of the 95% interval of the ratio; `None` with one block.
-    pub low: Option<f64>,
-    /// Upper end of the 95% interval of the ratio; `None` with one block.
-    pub high: Option<f64>,
-    /// Two-sided p value of the exact sign-flip test that there is no difference at all.
-    pub sign_flip_p: Option<f64>,
-    /// Two-sided p value of the t test that the difference is not larger than the margin: at most 0.05 exactly where
-    /// the interval lies wholly outside the margin. What [`crate::control_false_discoveries`] works on.
-    pub margin_p: Option<f64>,
-    /// What that means.
-    pub verdict: Verdict,
-    /// Estimated number of further blocks until the verdict is decided: 0 when it is, `None` when it is not known (one
-    /// block) or over [`crate::MAX_FURTHER_BLOCKS`].
-    pub further_blocks: Option<u32>,
-    /// The margin δ in force, as a fraction.
-    pub margin: f64,
-    /// Mean of the log ratios d.
-    pub mean_log: f64,
-    /// Sample deviation (n - 1) of the log ratios d; `None` with one block.
-    pub sd_log: Option<f64>,
-    /// What to know beside it.
-    pub warnings: Vec<Warning>,
-}
-
-/// Compares a variant with the base: `base[i]` and `variant[i]` are the values of one metric in the same block, more
-/// being better (a throughput). Units cancel out.
+/// Compares a variant with the base at a confidence of 95%: `base[i]` and `variant[i]` are the values of one metric in
+/// the same block, more being better (a throughput). Units cancel out.
 ///
 /// # Errors
 /// When there is no pair, the counts differ, or a value is not positive and finite.
 pub fn compare(base: &[f64], variant: &[f64], margin: Margin) -> Result<Comparison, JudgeError> {
+    compare_at(base, variant, margin, CONFIDENCE)
+}
+
+/// As [`compare`], with an interval of the given `confidence`, a fraction between 0 and 1.
+///
+/// # Errors
+/// As for [`compare`], and when the confidence is not between 0 and 1.
+pub fn compare_at(
+    base: &[f64],
+    variant: &[f64],
+    margin: Margin,
+    confidence: f64,
+) -> Result<Comparison, JudgeError> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(JudgeError::Confidence { confidence });
+    }
     let differences = log_ratios(base, variant)?;
     let blocks = differences.len();
-    let mean = sum(&differences) / blocks as f64;
-    let mut warnings = Vec::new();
-    if margin.used() > margin.asked {
-        warnings.push(Warning::MarginRaised { asked: margin.asked, used: margin.used() });
-    }
-    let mut outcome = Comparison {
-        blocks,
-        ratio: mean.exp(),
-        low: None,
-        high: None,
-        sign_flip_p: None,
-        margin_p: None,
-        verdict: Verdict::Inconclusive,
-        further_blocks: None,
-        margin: margin.used(),
-        mean_log: mean,
-        sd_log: None,
-        warnings,
-    };
+    let mean_log = sum(&differences) / blocks as f64;
+    let sd_log = (blocks > 1).then(|| {
+        let squares: Vec<f64> =
+            differences.iter().map(|d| (d - mean_log) * (d - mean_log)).collect();
+        (sum(&squares) / (blocks - 1) as f64).sqrt()
+    });
+    let error = sd_log.map(|sd| (sd / (blocks as f64).sqrt(), (blocks - 1) as f64));
+    let estimate = Estimate { method: Method::Blocks, blocks, mean_log, sd_log, error };
+    let mut outcome = estimate.judge(margin, confidence);
     if blocks == 1 {
         outcome.warnings.push(Warning::OneBlock);
         return Ok(outcome);
@@ -125,33 +131,15 @@ pub fn compare(base: &[f64], variant: &[f64], margin: Margin) -> Result<Comparis
     if blocks < ENOUGH_BLOCKS {
         outcome.warnings.push(Warning::TooFewBlocks { blocks });
     }
-    let squares: Vec<f64> = differences.iter().map(|d| (d - mean) * (d - mean)).collect();
-    let sd = (sum(&squares) / (blocks - 1) as f64).sqrt();
-    let error = sd / (blocks as f64).sqrt();
-    let half = t_quantile(UPPER, (blocks - 1) as f64) * error;
-    let (low, high) = (mean - half, mean + half);
-    outcome.low = Some(low.exp());
-    outcome.high = Some(high.exp());
-    outcome.sd_log = Some(sd);
-    outcome.verdict = margin.verdict(low, high);
-    outcome.further_blocks = margin.further_blocks(mean, sd, blocks, UPPER);
-    outcome.margin_p = Some(margin_p(mean, error, blocks, margin));
     outcome.sign_flip_p = sign_flip_p(&differences);
     if let Some(p) = outcome.sign_flip_p
         && blocks >= ENOUGH_BLOCKS
         && p > 1.0 - CONFIDENCE
-        && (low > 0.0 || high < 0.0)
+        && outcome.excludes_one()
     {
         outcome.warnings.push(Warning::SignFlipDisagrees { p });
     }
     Ok(outcome)
-}
-
-/// The noise floor of an A/A experiment: the 99th percentile of |ratio - 1| over pairs of identical variants, where
-/// `ratios` are their [`Comparison::ratio`]s. `None` without ratios.
-pub fn noise_floor(ratios: &[f64]) -> Option<f64> {
-    let effects: Vec<f64> = ratios.iter().map(|ratio| (ratio - 1.0).abs()).collect();
-    quantile(&effects, 0.99)
 }
 
 fn log_ratios(base: &[f64], variant: &[f64]) -> Result<Vec<f64>, JudgeError> {
@@ -184,19 +172,10 @@ fn sum(values: &[f64]) -> f64 {
     sorted.iter().sum()
 }
 
-/// Twice the smaller one-sided p value against the edges of the margin.
-fn margin_p(mean: f64, error: f64, blocks: usize, margin: Margin) -> f64 {
-    let (below, above) = margin.log_edges();
-    let outside = (below - mean).max(mean - above);
-    if error == 0.0 {
-        return if outside > 0.0 { 0.0 } else { 1.0 };
-    }
-    (2.0 * t_cdf(-outside / error, (blocks - 1) as f64)).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Verdict, t_quantile};
 
     /// Student's own data (Biometrika 6, 1908): extra hours of sleep of 10 patients under two drugs. As differences of
     /// logarithms they must give the published mean 1.58, deviation 1.23, t = 4.06 and interval 0.70 to 2.46.
@@ -281,10 +260,27 @@ mod tests {
     }
 
     #[test]
-    fn noise_floor_is_a_high_percentile() {
-        let ratios: Vec<f64> = (0..=100).map(|i| 1.0 + f64::from(i) / 1000.0).collect();
-        assert!((noise_floor(&ratios).unwrap() - 0.099).abs() < 1e-12);
-        assert_eq!(noise_floor(&[]), None);
+    fn more_confidence_is_a_wider_interval() {
+        let base = [100.0; 6];
+        let variant = [94.0, 95.0, 95.5, 96.0, 95.2, 94.8];
+        let usual = compare(&base, &variant, Margin::default()).unwrap();
+        let sure = compare_at(&base, &variant, Margin::default(), 0.99).unwrap();
+        assert!(sure.low.unwrap() < usual.low.unwrap() && sure.high.unwrap() > usual.high.unwrap());
+        assert!((sure.confidence - 0.99).abs() < 1e-15);
+        assert!(sure.detectable.unwrap() > usual.detectable.unwrap());
+        let expected = t_quantile(0.995, 5.0) / t_quantile(0.975, 5.0);
+        let half = |c: &Comparison| (c.high.unwrap() / c.low.unwrap()).ln();
+        assert!((half(&sure) / half(&usual) - expected).abs() < 1e-12);
+        for confidence in [0.0, 1.0, -1.0, f64::NAN] {
+            assert!(matches!(
+                compare_at(&base, &variant, Margin::default(), confidence),
+                Err(JudgeError::Confidence { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_raised_margin_is_said() {
         let outcome =
             compare(&[1.0; 6], &[0.97; 6], Margin { asked: 0.02, noise_floor: 0.04 }).unwrap();
         assert_eq!(outcome.verdict, Verdict::Equivalent);

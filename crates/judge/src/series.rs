@@ -1,6 +1,6 @@
 //! Describing one trial's seconds: where it settles and where it drifts. Never evidence for a verdict.
 
-use crate::{mean, median};
+use crate::{CONFIDENCE, autocorrelation, mean, median, t_quantile};
 
 /// A straight line through a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,10 +9,24 @@ pub struct Trend {
     pub per_second: f64,
     /// Change from the first to the last second as a fraction of the series' mean: -0.3 is a fall by 30%.
     pub total: f64,
+    /// Half the 95% interval of [`Trend::total`], the seconds' dependence on each other taken into account. `None` with
+    /// fewer than 8 values.
+    pub error: Option<f64>,
+}
+
+impl Trend {
+    /// Whether the interval excludes a level line.
+    pub fn is_sure(&self) -> bool {
+        self.error.is_some_and(|error| self.total.abs() > error)
+    }
 }
 
 /// The least-squares line through the seconds of a series; NaN are gaps. `None` with fewer than three values or a mean
 /// that is not positive.
+///
+/// The error is that of the slope under independence times √τ, τ from the autocorrelation of what remains around the
+/// line, whose estimate is too small by about `(2 + 4ρ) / n` there, with as many degrees of freedom as the seconds are
+/// worth (Santer et al., *Journal of Geophysical Research* 105, 2000).
 pub fn trend(series: &[f64]) -> Option<Trend> {
     let points: Vec<(f64, f64)> = series
         .iter()
@@ -31,24 +45,70 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
     }
     let across = points.iter().map(|(x, y)| (x - middle) * (y - level)).sum::<f64>();
     let along = points.iter().map(|(x, _)| (x - middle) * (x - middle)).sum::<f64>();
-    let per_second = across / along / level;
+    let slope = across / along;
     let length = points.last()?.0 - points.first()?.0;
-    Some(Trend { per_second, total: per_second * length })
+    let rest: Vec<f64> = series
+        .iter()
+        .enumerate()
+        .map(|(second, value)| value - level - slope * (second as f64 - middle))
+        .collect();
+    Some(Trend {
+        per_second: slope / level,
+        total: slope / level * length,
+        error: slope_error(&rest, along).map(|error| error / level * length),
+    })
 }
 
-/// The second from which on a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the series is cut
-/// where the standard error of the mean of what remains, over means of five seconds, is smallest. Cuts are tried in the
-/// first half; `None` when its very end is the best (it never became steady) or there are fewer than 20 whole seconds.
-///
-/// Gaps (NaN) take the median.
-pub fn steady_from(series: &[f64]) -> Option<usize> {
-    const BATCH: usize = 5;
-    let middle = median(series)?;
-    let filled: Vec<f64> = series.iter().map(|v| if v.is_nan() { middle } else { *v }).collect();
-    let batches: Vec<f64> = filled.chunks_exact(BATCH).filter_map(mean).collect();
-    if batches.len() < 4 {
+/// Half the 95% interval of a slope, from what remains around the line and the sum of squares along it.
+fn slope_error(rest: &[f64], along: f64) -> Option<f64> {
+    let known: Vec<f64> = rest.iter().copied().filter(|v| !v.is_nan()).collect();
+    let n = known.len() as f64;
+    if known.len() < 8 {
         return None;
     }
+    let squares: f64 = known.iter().map(|v| v * v).sum();
+    let rho = autocorrelation(rest, 1)
+        .map_or(0.0, |r| ((n * r + 2.0) / (n - 4.0)).clamp(0.0, MOST_PERSISTENT));
+    let worth = n * (1.0 - rho) / (1.0 + rho);
+    let freedom = (worth - 2.0).max(1.0);
+    let deviation = (squares / (n - 2.0) / along * (1.0 + rho) / (1.0 - rho)).sqrt();
+    Some(t_quantile(0.5 + 0.5 * CONFIDENCE, freedom) * deviation)
+}
+
+/// Above this the seconds of a step are one single event, and nothing can be said about a line through them.
+const MOST_PERSISTENT: f64 = 0.97;
+
+/// Where a series settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steadiness {
+    /// Fewer than [`STEADY_SECONDS`] seconds: nothing can be said.
+    TooShort,
+    /// Steady from this second on (0: from the start).
+    From(usize),
+    /// It did not settle in its first half.
+    Never,
+}
+
+/// The shortest series of which [`steadiness`] says anything, in seconds: eight batches of one second and a few to spare.
+pub const STEADY_SECONDS: usize = 10;
+
+/// Batches into which [`steadiness`] cuts short series.
+const BATCHES: usize = 8;
+
+/// From which second on a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the series is cut where the
+/// standard error of the mean of what remains, over means of five seconds, is smallest. Cuts are tried in the first
+/// half. Series under 40 s are cut into eight batches, shorter ones then.
+///
+/// A cut at the very end of the first half alone does not say that a series never settled: chance puts it there in many
+/// short steady series with persistent noise. It counts where the [`trend`] of the second half is sure too; otherwise
+/// the cut is taken as found. Gaps (NaN) take the median.
+pub fn steadiness(series: &[f64]) -> Steadiness {
+    let Some(middle) = median(series).filter(|_| series.len() >= STEADY_SECONDS) else {
+        return Steadiness::TooShort;
+    };
+    let batch = (series.len() / BATCHES).clamp(1, 5);
+    let filled: Vec<f64> = series.iter().map(|v| if v.is_nan() { middle } else { *v }).collect();
+    let batches: Vec<f64> = filled.chunks_exact(batch).filter_map(mean).collect();
     let spread = |rest: &[f64]| {
         let level = mean(rest).unwrap_or_default();
         let n = rest.len() as f64;
@@ -56,14 +116,30 @@ pub fn steady_from(series: &[f64]) -> Option<usize> {
     };
     // Cuts further back leave few batches, whose spread can be tiny by chance.
     let half = batches.len() / 2;
-    let (cut, _) =
-        (0..=half).map(|cut| (cut, spread(&batches[cut..]))).min_by(|a, b| a.1.total_cmp(&b.1))?;
-    (cut < half).then_some(cut * BATCH)
+    let cut = (0..=half)
+        .map(|cut| (cut, spread(&batches[cut..])))
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .map_or(0, |(cut, _)| cut);
+    let rest = &series[cut * batch..];
+    if cut == half && trend(rest).is_none_or(|trend| trend.is_sure()) {
+        return Steadiness::Never;
+    }
+    Steadiness::From(cut * batch)
+}
+
+/// The second from which on a series is steady; `None` when it never became so or is too short to tell. [`steadiness`]
+/// tells the two apart.
+pub fn steady_from(series: &[f64]) -> Option<usize> {
+    match steadiness(series) {
+        Steadiness::From(second) => Some(second),
+        Steadiness::TooShort | Steadiness::Never => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn a_line_is_found() {
@@ -85,12 +161,53 @@ mod tests {
         assert_eq!(steady_from(&series), Some(20));
         let level: Vec<f64> = (0..120).map(wave).collect();
         assert!(steady_from(&level).unwrap() <= 30);
-        assert_eq!(steady_from(&level[..15]), None);
+        assert_eq!(steadiness(&level[..9]), Steadiness::TooShort);
     }
 
     #[test]
     fn a_ramp_never_becomes_steady() {
         let ramp: Vec<f64> = (0..100).map(|i| 100.0 * f64::from(i)).collect();
         assert_eq!(steady_from(&ramp), None);
+    }
+
+    #[test]
+    fn short_steady_series_with_persistent_noise_are_rarely_called_unsteady() {
+        let mut random = Random::new(4);
+        for length in [10, 20, 60, 300] {
+            let runs = 1000;
+            let never = (0..runs)
+                .filter(|_| steadiness(&noise(&mut random, length, 0.8)) == Steadiness::Never)
+                .count();
+            assert!(never * 100 <= runs * 8, "{length} s: {never} of {runs}");
+        }
+    }
+
+    #[test]
+    fn a_level_line_is_rarely_sure_to_fall() {
+        let mut random = Random::new(5);
+        for (length, rho) in [(20, 0.0), (60, 0.0), (60, 0.8), (300, 0.8)] {
+            let runs = 1000;
+            let sure = (0..runs)
+                .filter(|_| trend(&noise(&mut random, length, rho)).unwrap().is_sure())
+                .count();
+            assert!(sure * 100 <= runs * 8, "{length} s, {rho}: {sure} of {runs}");
+        }
+    }
+
+    #[test]
+    fn a_fall_that_is_there_is_sure() {
+        let mut random = Random::new(6);
+        let sure = (0..200)
+            .filter(|_| {
+                let mut series = noise(&mut random, 300, 0.8);
+                series.iter_mut().enumerate().for_each(|(i, v)| *v *= 1.0 - 0.1 * i as f64 / 300.0);
+                trend(&series).unwrap().is_sure()
+            })
+            .count();
+        assert!(sure > 180, "{sure}");
+    }
+
+    fn noise(random: &mut Random, length: usize, rho: f64) -> Vec<f64> {
+        random.autoregression(length, rho).iter().map(|v| 1000.0 * (1.0 + 0.03 * v)).collect()
     }
 }

@@ -39,6 +39,32 @@ pub enum Warning {
         /// p value after Benjamini and Hochberg.
         adjusted_p: f64,
     },
+    /// Slices within a single start of the servers: differences between starts are not in the interval.
+    OneRestart,
+    /// Some restart has fewer rounds of slices than [`crate::ENOUGH_ROUNDS`].
+    FewRounds {
+        /// How many the restart with the fewest had.
+        rounds: usize,
+    },
+    /// More rounds than [`crate::MUCH_SET_ASIDE`] could not be used.
+    MuchSetAside {
+        /// Share of the rounds, 0 to 1.
+        share: f64,
+    },
+    /// Slices of two lengths give different ratios.
+    LengthsDisagree {
+        /// Ratio by the shorter slices.
+        short: f64,
+        /// Ratio by the longer ones.
+        long: f64,
+    },
+    /// All slices together give another ratio than the middle half of them, which the verdict is about.
+    RareSlices {
+        /// Ratio by the middle half.
+        middle: f64,
+        /// Ratio of all operations.
+        all: f64,
+    },
 }
 
 impl Warning {
@@ -50,6 +76,11 @@ impl Warning {
             Self::SignFlipDisagrees { .. } => "sign-flip-disagrees",
             Self::MarginRaised { .. } => "margin-raised",
             Self::NotAmongMany { .. } => "not-among-many",
+            Self::OneRestart => "one-restart",
+            Self::FewRounds { .. } => "few-rounds",
+            Self::MuchSetAside { .. } => "much-set-aside",
+            Self::LengthsDisagree { .. } => "lengths-disagree",
+            Self::RareSlices { .. } => "rare-slices",
         }
     }
 }
@@ -82,6 +113,27 @@ impl fmt::Display for Warning {
             Self::NotAmongMany { comparisons, adjusted_p } => write!(
                 f,
                 "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
+            ),
+            Self::OneRestart => f.write_str(
+                "the servers were started once: differences between starts of the server are not in the interval",
+            ),
+            Self::FewRounds { rounds } => write!(
+                f,
+                "few rounds of slices: {rounds} in one restart; let the step run longer, {} at least",
+                crate::ENOUGH_ROUNDS
+            ),
+            Self::MuchSetAside { share } => write!(
+                f,
+                "{:.0}% of the rounds could not be used, because a slice was disturbed or not measured: what is left may not be typical",
+                share * 100.0
+            ),
+            Self::LengthsDisagree { short, long } => write!(
+                f,
+                "longer slices give another ratio ({long:.3}, not {short:.3}): set slice_ms to a longer one"
+            ),
+            Self::RareSlices { middle, all } => write!(
+                f,
+                "all slices together give {all:.3}, the middle half of them {middle:.3}, which the verdict is about: look for stalls"
             ),
         }
     }

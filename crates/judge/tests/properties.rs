@@ -56,8 +56,13 @@ proptest! {
         prop_assert_eq!(found.further_blocks == Some(0), expected != Verdict::Inconclusive);
         let p = found.sign_flip_p.unwrap();
         prop_assert!(p >= 2.0_f64.powi(1 - found.blocks as i32) * (1.0 - 1e-12) && p <= 1.0);
+        prop_assert_eq!(found.difference_p.unwrap() < 0.05, found.excludes_one());
+        prop_assert!(!outside || found.confirmed());
         let mut alone = [found.clone()];
         control_false_discoveries(&mut alone);
+        prop_assert_eq!(alone[0].confirmed(), found.confirmed());
+        prop_assert_eq!(alone[0].adjusted_p.is_some(), true);
+        alone[0].adjusted_p = None;
         prop_assert_eq!(&alone[0], &found);
     }
 

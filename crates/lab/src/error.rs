@@ -28,6 +28,9 @@ pub enum Error {
     /// The results could not be written or read.
     #[error(transparent)]
     Store(Box<store::StoreError>),
+    /// The results so far could not be judged.
+    #[error(transparent)]
+    Report(Box<report::ReportError>),
     /// The memory limit could not be set.
     #[error(
         "variant `{variant}`: its memory limit needs a control group, but {source}. \
@@ -87,6 +90,26 @@ pub enum Error {
         /// The table.
         table: String,
     },
+    /// Two variants are one and the same running server.
+    #[error(
+        "variants `{one}` and `{other}` are the same running server: they can't be measured at the \
+         same time. Use pairing = \"blocks\", or another server or database for one of them"
+    )]
+    SameServer {
+        /// The one.
+        one: String,
+        /// The other.
+        other: String,
+    },
+    /// The data of a server that already runs would have to be copied.
+    #[error(
+        "variant `{variant}`: the data of a server that already runs can't be copied, so every trial has to load: remove \
+         `restore_after`, or have steelyard start the server (dbms = \"postgres@14.3\" or \"path:…\")"
+    )]
+    NoCopy {
+        /// The variant.
+        variant: String,
+    },
     /// A file or directory could not be used.
     #[error("cannot use {path}: {source}. {remedy}")]
     Io {
@@ -101,13 +124,22 @@ pub enum Error {
 
 impl From<dbms::Error> for Error {
     fn from(error: dbms::Error) -> Error {
-        Error::Dbms(Box::new(error))
+        match error {
+            dbms::Error::Interrupted { .. } => Error::Interrupted,
+            error => Error::Dbms(Box::new(error)),
+        }
     }
 }
 
 impl From<store::StoreError> for Error {
     fn from(error: store::StoreError) -> Error {
         Error::Store(Box::new(error))
+    }
+}
+
+impl From<report::ReportError> for Error {
+    fn from(error: report::ReportError) -> Error {
+        Error::Report(Box::new(error))
     }
 }
 
@@ -120,6 +152,8 @@ impl Error {
             | Error::Busy { .. }
             | Error::Resume(_)
             | Error::MemoryLimit { .. }
+            | Error::SameServer { .. }
+            | Error::NoCopy { .. }
             | Error::TableExists { .. } => true,
             Error::Store(source) => source.is_request(),
             Error::Io { source, .. } => matches!(
@@ -128,7 +162,7 @@ impl Error {
                     | ErrorKind::PermissionDenied
                     | ErrorKind::ReadOnlyFilesystem
             ),
-            Error::Step { .. } | Error::Interrupted => false,
+            Error::Step { .. } | Error::Report(_) | Error::Interrupted => false,
         }
     }
 }

@@ -15,7 +15,7 @@ pub enum Event {
         trials: usize,
         /// Trials already finished by an earlier run.
         finished: usize,
-        /// Measured steps in each trial, with their dop apart.
+        /// Measured steps in each trial, with their dop apart; without those that load once.
         steps: usize,
     },
     /// A trial begins.
@@ -28,6 +28,24 @@ pub enum Event {
         variant: String,
         /// Number of clients.
         dop: u32,
+    },
+    /// The load for the trials of a variant and dop begins: steps follow.
+    LoadBegan {
+        /// The variant.
+        variant: String,
+        /// Number of clients.
+        dop: u32,
+    },
+    /// A load has ended, and what it left is kept.
+    Kept {
+        /// Names the content.
+        digest: String,
+        /// Number of files.
+        files: usize,
+        /// Bytes in them.
+        bytes: u64,
+        /// How long it took to flush and read them.
+        seconds: f64,
     },
     /// A step begins.
     StepBegan {
@@ -53,6 +71,8 @@ pub enum Event {
     StepEnded {
         /// The step.
         name: String,
+        /// The variant, where several trials are under way.
+        variant: Option<String>,
         /// Operations per second; `None` for settling.
         rate: Option<f64>,
         /// `rows` or `queries`; empty for settling.
@@ -64,6 +84,21 @@ pub enum Event {
     },
     /// A trial has ended well.
     TrialEnded,
+    /// An adaptive run has looked at its results and goes on.
+    Look {
+        /// Blocks so far.
+        blocks: u32,
+        /// How many comparisons are decided.
+        decided: usize,
+        /// Those that are not, such as `pg14.3 l.i1 ±3.1%`.
+        open: Vec<String>,
+        /// What comes until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
+        next: String,
+        /// How many trials that is.
+        trials: usize,
+        /// How many measured steps the missing ones of these have together.
+        steps: usize,
+    },
     /// All trials are there.
     Ended,
 }

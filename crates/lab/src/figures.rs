@@ -5,11 +5,11 @@ use probe::{GroupTotals, Recording};
 use store::{Histogram, Series, StepRecord, Warning};
 use workload::{Class, Step};
 
+use crate::noise;
+
 /// An insert stream that reached less than this share of its target has not held its rate
 /// (the insert benchmark's own rule).
 const HELD: f64 = 0.95;
-/// Share of CPU time taken by the hypervisor from which a step's figures carry a warning.
-const STEAL: f64 = 0.01;
 /// Steps shorter than this carry a warning: start-up and the last partial second weigh too much.
 const SHORT_SECONDS: f64 = 3.0;
 
@@ -18,6 +18,9 @@ const SHORT_SECONDS: f64 = 3.0;
 pub enum Scope {
     /// The server runs on this machine.
     Local,
+    /// It runs on this machine and shared the load with others, in slices: the host's figures are
+    /// about all of them together, its processes' are its own.
+    Shared,
     /// It runs elsewhere or can't be found here: the host's figures say nothing about it.
     Remote,
 }
@@ -33,7 +36,7 @@ pub fn fill(
     record.seconds = outcome.seconds;
     record.operations = outcome.operations;
     record.unit = step.unit.name().to_owned();
-    let rate = outcome.operations as f64 / outcome.seconds;
+    let rate = outcome.rate();
     let mut metrics = Metrics { record, operations: outcome.operations as f64 };
     metrics.add("o/s", rate);
     metrics.add("seconds", outcome.seconds);
@@ -42,13 +45,13 @@ pub fn fill(
     metrics.per_operation("client.us/o", outcome.client_user_us as f64);
     metrics.per_operation("client.cs/o", outcome.client_switches as f64);
     metrics.add("retries", outcome.retries() as f64);
-    if scope == Scope::Local {
-        hardware(&mut metrics, recording, rate);
+    if scope != Scope::Remote {
+        hardware(&mut metrics, recording, rate, scope);
     }
     rates(record, step, outcome);
     latencies(record, outcome);
     series(record, step, outcome, recording, scope);
-    stalls(record, outcome, step.counted);
+    noise::describe(record, step, outcome, recording, scope);
     for failure in &outcome.failures {
         record.failures.push(store::Failure {
             class: failure.class.name().to_owned(),
@@ -87,27 +90,17 @@ impl Metrics<'_> {
     }
 }
 
-/// The host's costs per operation.
-fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64) {
+/// The costs per operation, of the host where one server had it to itself, and of the server.
+fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64, scope: Scope) {
     let totals = &recording.totals;
     if let Some(host) = &totals.host {
-        metrics.add("cpu/o", host.cpu_percent / rate);
         let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
-        metrics.per_operation("cpu_us/o", busy * 1e6);
-        if let Some(switches) = host.context_switches {
-            metrics.per_operation("cs/o", switches as f64);
-        }
-        let all = busy + host.idle_s + host.iowait_s + host.steal_s;
-        let stolen = host.steal_s / all;
-        metrics.add("steal", stolen);
-        if stolen > STEAL {
-            metrics.record.warnings.push(Warning {
-                code: "steal".to_owned(),
-                text: format!(
-                    "the hypervisor took {:.1}% of the CPU time; the figures are noisier for it",
-                    stolen * 100.0
-                ),
-            });
+        if scope == Scope::Local {
+            metrics.add("cpu/o", host.cpu_percent / rate);
+            metrics.per_operation("cpu_us/o", busy * 1e6);
+            if let Some(switches) = host.context_switches {
+                metrics.per_operation("cs/o", switches as f64);
+            }
         }
     }
     if let Some(device) = &totals.device {
@@ -126,14 +119,6 @@ fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64) {
             metrics.per_operation("dbms.cs/o", switches as f64);
         }
     }
-    if let Some(throttle) = &totals.throttle
-        && throttle.core + throttle.package > 0
-    {
-        metrics.record.warnings.push(Warning {
-            code: "throttled".to_owned(),
-            text: "the CPU was throttled for heat during the step".to_owned(),
-        });
-    }
 }
 
 fn switches(group: &GroupTotals) -> Option<u64> {
@@ -142,9 +127,12 @@ fn switches(group: &GroupTotals) -> Option<u64> {
 
 /// Achieved rates of inserts and deletes, and whether the target was held.
 fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
+    // A schedule goes on as long as the server has the load, measured or not.
+    let loaded: f64 = outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum();
+    let seconds = if outcome.slices.is_empty() { outcome.seconds } else { loaded };
     for class in [Class::Insert, Class::Delete] {
         let Some(rows) = outcome.class(class) else { continue };
-        let rate = rows.operations as f64 / outcome.seconds;
+        let rate = rows.operations as f64 / seconds;
         record.metrics.push((format!("{}.rate", class.name()), rate));
         let (Some(target), Class::Insert) = (step.insert_target, class) else { continue };
         let held = rate >= HELD * target;
@@ -200,13 +188,16 @@ fn series(
             Class::Define | Class::Hold => continue,
         };
         let name = class.class.name();
-        record.series.push(Series {
-            name: format!("tp.{name}"),
-            label: label.to_owned(),
-            unit: unit.to_owned(),
-            group: "throughput".to_owned(),
-            values: per_second(class, outcome.seconds),
-        });
+        // In a second of a sliced step a server has the load for a part of it, more or less.
+        if outcome.slices.is_empty() {
+            record.series.push(Series {
+                name: format!("tp.{name}"),
+                label: label.to_owned(),
+                unit: unit.to_owned(),
+                group: "throughput".to_owned(),
+                values: per_second(class, outcome.seconds),
+            });
+        }
         if step.counted == class.class || class.class == Class::Insert {
             record.series.push(Series {
                 name: format!("lat.{name}"),
@@ -218,7 +209,12 @@ fn series(
         }
     }
     for series in &recording.series {
-        if scope == Scope::Remote && !series.name.starts_with("client.") {
+        let about = match scope {
+            Scope::Local => true,
+            Scope::Shared => series.name.starts_with("dbms."),
+            Scope::Remote => series.name.starts_with("client."),
+        };
+        if !about {
             continue;
         }
         record.series.push(Series {
@@ -248,32 +244,4 @@ fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
         *only /= part;
     }
     values
-}
-
-/// Seconds in which next to nothing got done.
-fn stalls(record: &mut StepRecord, outcome: &Outcome, counted: Class) {
-    let Some(class) = outcome.class(counted) else { return };
-    if counted == Class::Define {
-        return;
-    }
-    let whole: Vec<f64> = class
-        .per_second
-        .iter()
-        .take(outcome.seconds.floor() as usize)
-        .map(|count| *count as f64)
-        .collect();
-    let stalls = judge::stalls(&whole);
-    record.metrics.push(("stall.count".to_owned(), stalls.spans.len() as f64));
-    record.metrics.push(("stall.share".to_owned(), stalls.share));
-    if !stalls.spans.is_empty() {
-        record.warnings.push(Warning {
-            code: "stalls".to_owned(),
-            text: format!(
-                "{} stalls, {} s of {} s with under a quarter of the median throughput",
-                stalls.spans.len(),
-                stalls.seconds,
-                whole.len()
-            ),
-        });
-    }
 }

@@ -5,15 +5,29 @@
 //! server, goes through the benchmark's steps, and has every finished step written to the store at
 //! once. It tells what it does through [`Event`]s and prints nothing.
 
+mod adaptive;
 mod attached;
+mod attempt;
+mod blocks;
+mod budget;
+mod calm;
+mod disturbance;
 mod error;
 mod event;
 mod exclusive;
+mod extent;
 mod figures;
+mod fitness;
+mod joint;
+mod noise;
 mod options;
+mod pin;
 mod prepare;
+mod restore;
 mod run;
 mod settle;
+mod sliced;
+mod slicing;
 mod step;
 mod trial;
 

@@ -7,6 +7,7 @@ use plan::{Plan, Variant, WorkloadPlan};
 use workload::{Benchmark, Dialect};
 
 use crate::error::Error;
+use crate::restore;
 
 /// A variant with its binaries at hand.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ pub struct Prepared {
 ///
 /// # Errors
 ///
-/// [`Error::Variant`], [`Error::Workload`], [`Error::Interrupted`].
+/// [`Error::Variant`], [`Error::Workload`], [`Error::NoCopy`], [`Error::Interrupted`].
 pub fn prepare(
     plan: Plan,
     cache: Cache,
@@ -70,6 +71,7 @@ pub fn prepare(
         }
         subjects.push(subject);
     }
+    restore::check(&plan, &subjects)?;
     Ok(Prepared { plan, subjects, cache })
 }
 

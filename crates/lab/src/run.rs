@@ -1,23 +1,24 @@
 //! The run: blocks of trials in their random order, each finished one kept.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
 use store::{
-    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant,
-    Store, VariantId, now_ms,
+    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Store, now_ms,
 };
 
+use crate::adaptive::conduct;
+use crate::blocks::Course;
 use crate::error::Error;
 use crate::event::Event;
 use crate::exclusive::Exclusive;
 use crate::options::Options;
 use crate::prepare::{Prepared, prepare};
-use crate::trial::{Bench, Place};
+use crate::restore::Loads;
+use crate::trial::Bench;
 
 /// Whether a run begins anew or goes on.
 #[derive(Debug, Clone)]
@@ -80,8 +81,18 @@ pub fn run(
             (experiment, held)
         }
     };
-    let result =
-        conduct(&prepared, &experiment, options, ledger, &user, interrupted, &store, on_event);
+    let bench = Bench {
+        prepared: &prepared,
+        options,
+        ledger,
+        user: &user,
+        interrupted,
+        seed: experiment.seed,
+        loads: Loads::default(),
+    };
+    let result = Course::open(&bench, &store, &experiment)
+        .and_then(|mut course| conduct(&mut course, on_event));
+    bench.loads.discard();
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
         // The store may be what failed; the error that came first is the one to tell.
@@ -245,96 +256,4 @@ fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
         }
     }
     Ok(data)
-}
-
-/// Goes through the schedule.
-#[allow(clippy::too_many_arguments)] // one caller, and a struct for it would say no more
-fn conduct(
-    prepared: &Prepared,
-    experiment: &Experiment,
-    options: &Options,
-    ledger: &Ledger,
-    user: &ServerUser,
-    interrupted: &AtomicBool,
-    store: &Store,
-    on_event: &mut dyn FnMut(Event),
-) -> Result<(), Error> {
-    let variants = same_variants(store, experiment, prepared)?;
-    store.abandon_running(experiment.id)?;
-    let finished = store.finished_trials(experiment.id)?;
-    let blocks = prepared.plan.schedule(experiment.seed);
-    let trials: Vec<_> = blocks.iter().flat_map(|block| &block.trials).collect();
-    on_event(Event::Began {
-        name: experiment.name.clone(),
-        trials: trials.len(),
-        finished: finished.len(),
-        steps: prepared.plan.workload.steps().len(),
-    });
-    let bench = Bench { prepared, options, ledger, user, interrupted, seed: experiment.seed };
-    for (index, trial) in trials.into_iter().enumerate() {
-        let name = &prepared.plan.variants[trial.variant].name;
-        if finished.contains(&(trial.block, name.clone(), trial.dop)) {
-            continue;
-        }
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        on_event(Event::TrialBegan {
-            number: index + 1,
-            block: trial.block,
-            variant: name.clone(),
-            dop: trial.dop,
-        });
-        let id = store.begin_trial(&NewTrial {
-            experiment: experiment.id,
-            variant: variants[name],
-            block: trial.block,
-            position: trial.position,
-            dop: trial.dop,
-            started_ms: now_ms(),
-        })?;
-        let place = Place {
-            experiment: experiment.id,
-            trial: id,
-            variant: trial.variant,
-            block: trial.block,
-            dop: trial.dop,
-        };
-        match bench.trial(place, store, on_event) {
-            Ok(()) => store.finish_trial(id)?,
-            Err(error) => {
-                // Where the store itself failed, the trial stays "running" and is abandoned later.
-                let _ = store.fail_trial(id, &error.to_string());
-                return Err(error);
-            }
-        }
-        on_event(Event::TrialEnded);
-    }
-    Ok(())
-}
-
-/// The stored variants by name, provided they are still what they were.
-fn same_variants(
-    store: &Store,
-    experiment: &Experiment,
-    prepared: &Prepared,
-) -> Result<BTreeMap<String, VariantId>, Error> {
-    let stored = store.variants(experiment.id)?;
-    let mut ids = BTreeMap::new();
-    for subject in &prepared.subjects {
-        let name = &subject.variant.name;
-        let Some(before) = stored.iter().find(|variant| variant.name == *name) else {
-            return Err(Error::Resume(format!("the experiment has no variant `{name}`")));
-        };
-        let now = &subject.installation;
-        if before.version != now.version || before.build.get("sha256") != now.build.get("sha256") {
-            return Err(Error::Resume(format!(
-                "variant `{name}` was {} and is {} now; trials of different binaries can't be \
-                 mixed. Start a new experiment, or name the exact version",
-                before.version, now.version
-            )));
-        }
-        ids.insert(name.clone(), before.id);
-    }
-    Ok(ids)
 }

@@ -60,7 +60,7 @@ pub fn rest(rows: u64, scale: f64) -> Duration {
 }
 
 /// Has the filesystem of the data written back now, instead of when the kernel finds it due.
-fn write_back(directory: &Path) -> String {
+pub fn write_back(directory: &Path) -> String {
     let synced = std::fs::File::open(directory)
         .and_then(|file| nix::unistd::syncfs(&file).map_err(std::io::Error::from));
     match synced {
@@ -70,7 +70,7 @@ fn write_back(directory: &Path) -> String {
 }
 
 /// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.
-fn wait_for_writeback(interrupted: &AtomicBool) -> Option<u64> {
+pub fn wait_for_writeback(interrupted: &AtomicBool) -> Option<u64> {
     let begin = Instant::now();
     let mut now = probe::dirty_pages_kb().ok()?;
     let mut fewest = now;

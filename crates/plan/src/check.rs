@@ -1,10 +1,12 @@
 //! What must hold between the keys of a plan.
 
+use crate::adaptive::check_adaptive;
 use crate::insert::{InsertPlan, Tables, is_read_write};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::printable;
-use crate::types::{Plan, WorkloadPlan};
+use crate::twins::check_twins;
+use crate::types::{Pairing, Plan, WorkloadPlan};
 
 /// Names of files on Linux have at most 255 bytes; a variant's name is one part of several.
 const MAX_VARIANT_NAME: usize = 64;
@@ -15,7 +17,7 @@ const MAX_VARIANTS: usize = 1000;
 
 /// Adds to `problems` whatever is wrong with a plan of which every single value is fine.
 pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
-    let Plan { base, margin, settle_seconds_scale, variants, workload, .. } = plan;
+    let Plan { base, margin, settle_seconds_scale, steal_limit, variants, workload, .. } = plan;
     for variant in variants {
         let path = format!("variants.{}", variant.name);
         if let Err(message) = check_variant_name(&variant.name) {
@@ -68,9 +70,47 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
             format!("`settle_seconds_scale`: expected a factor from 0 to 1, found {settle_seconds_scale}"),
         );
     }
+    if !(0.0..=1.0).contains(steal_limit) {
+        problems.of(
+            "steal_limit",
+            format!("`steal_limit`: expected a share from 0 to 1 (1: no trial is polluted), found {steal_limit}"),
+        );
+    }
+    if plan.slice_ms.is_some() && plan.pairing == Pairing::Blocks {
+        problems.of(
+            "slice_ms",
+            "`slice_ms` without slices; add pairing = \"slices\" or \"auto\", or remove it",
+        );
+    }
+    check_adaptive(plan, problems);
+    check_twins(plan, problems);
     match workload {
         WorkloadPlan::Insert(insert) => check_insert(insert, problems),
     }
+    if let Some(step) = &plan.restore_after
+        && !problems.is_unread(STEPS)
+    {
+        check_restore(step, workload.steps(), problems);
+    }
+}
+
+/// The step after which the data directory is kept.
+fn check_restore(step: &str, steps: &[String], problems: &mut Problems) {
+    let message = match steps.iter().position(|known| known == step) {
+        None => format!(
+            "`restore_after` is `{}`, which is no step of this plan; its steps are {}",
+            printable(step),
+            steps.join(", ")
+        ),
+        Some(_) if is_read_write(step) => format!(
+            "`restore_after` is `{step}`, a read+write step; name the last step of the load, such as l.x"
+        ),
+        Some(place) if place + 1 == steps.len() => format!(
+            "`restore_after` is `{step}`, the last step, so that nothing would be left for the trials; name an earlier one"
+        ),
+        Some(_) => return,
+    };
+    problems.of("restore_after", message);
 }
 
 fn check_variant_name(name: &str) -> Result<(), String> {

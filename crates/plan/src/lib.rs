@@ -35,7 +35,9 @@
 //! assert_eq!(error.to_string(), "x.toml:4:1: unknown key `row` in [workload.insert]; did you mean `rows`?");
 //! ```
 
+mod adaptive;
 mod check;
+mod duration;
 mod insert;
 mod near;
 mod problem;
@@ -45,13 +47,18 @@ mod secret;
 mod section;
 mod short;
 mod size;
+mod twins;
 mod types;
 mod write;
 
+pub use duration::{DurationError, format_duration, parse_duration};
 pub use insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
 pub use secret::without_passwords;
 pub use short::{variant_name, variant_names};
 pub use size::{SizeError, parse_size};
-pub use types::{DEFAULT_BLOCKS, DEFAULT_MARGIN, Pairing, Plan, Variant, WorkloadPlan};
+pub use types::{
+    DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant,
+    WorkloadPlan,
+};

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path};
+use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 
 use crate::check::{STEPS, check};
+use crate::duration::parse_duration;
 use crate::insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 use crate::near::nearest;
 use crate::problem::{PlanError, Problems};
@@ -15,7 +17,10 @@ use crate::section::{
     string, strings,
 };
 use crate::size::parse_size;
-use crate::types::{DEFAULT_BLOCKS, DEFAULT_MARGIN, Pairing, Plan, Variant, WorkloadPlan};
+use crate::types::{
+    DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant,
+    WorkloadPlan,
+};
 
 /// Workloads a plan can ask for.
 const WORKLOADS: [&str; 1] = ["insert"];
@@ -23,6 +28,8 @@ const WORKLOADS: [&str; 1] = ["insert"];
 const LATER_WORKLOADS: [&str; 4] = ["sysbench", "kv", "select", "storage"];
 /// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
 const MAX_BLOCKS: u32 = 10_000;
+/// A machine on which so many trials in a row are polluted is no machine to measure on.
+const MAX_REPEATS: u32 = 100;
 /// Longest configuration file read, 1 MiB.
 const MAX_CONFIG_FILE: u64 = 1 << 20;
 
@@ -81,6 +88,13 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     let scale = top.read(p, "settle_seconds_scale", number);
     let memory_limit = top.read(p, "memory_limit", size);
     let pairing = top.read(p, "pairing", pairing);
+    let slice_ms = top.read(p, "slice_ms", |v| integer32(v, 2..10_001));
+    let restore_after = top.read(p, "restore_after", string);
+    let steal_limit = top.read(p, "steal_limit", number);
+    let repeats = top.read(p, "repeats", |v| integer32(v, 0..MAX_REPEATS + 1));
+    let precision = top.read(p, "precision", number);
+    let max_blocks = top.read(p, "max_blocks", |v| integer32(v, 1..MAX_BLOCKS + 1));
+    let budget = top.read(p, "budget", budget);
     let config = top.table(p, "config").map(|t| settings(p, t, "config")).unwrap_or_default();
     let shared = Shared { config, memory_limit, folder };
     let mut variants = Vec::new();
@@ -111,6 +125,14 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
         margin: margin.unwrap_or(DEFAULT_MARGIN),
         settle_seconds_scale: scale.unwrap_or(1.0),
         pairing: pairing.unwrap_or_default(),
+        slice_ms,
+        restore_after: restore_after
+            .map(|step| canonical_insert_step(&step).map_or(step, str::to_owned)),
+        steal_limit: steal_limit.unwrap_or(DEFAULT_STEAL_LIMIT),
+        repeats: repeats.unwrap_or(DEFAULT_REPEATS),
+        precision,
+        max_blocks,
+        budget,
         variants,
         workload,
         text: text.to_owned(),
@@ -148,6 +170,7 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
     }
     let initdb = section.read(p, "initdb", strings).unwrap_or_default();
     let memory_limit = section.read(p, "memory_limit", size);
+    let twin_of = section.read(p, "twin_of", string);
     section.finish(p);
     Variant {
         name: name.to_owned(),
@@ -157,6 +180,7 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
         config_text,
         initdb,
         memory_limit: memory_limit.or(shared.memory_limit),
+        twin_of,
     }
 }
 
@@ -370,10 +394,18 @@ fn tables(value: &DeValue) -> Result<Tables, String> {
 fn pairing(value: &DeValue) -> Result<Pairing, String> {
     match value {
         DeValue::String(s) if s == "blocks" => Ok(Pairing::Blocks),
-        DeValue::String(s) if s == "slices" => {
-            Err("\"slices\" is not in this version; use \"blocks\"".to_owned())
+        DeValue::String(s) if s == "slices" => Ok(Pairing::Slices),
+        DeValue::String(s) if s == "auto" => Ok(Pairing::Auto),
+        other => {
+            Err(format!("expected \"blocks\", \"slices\" or \"auto\", found {}", describe(other)))
         }
-        other => Err(format!("expected \"blocks\", found {}", describe(other))),
+    }
+}
+
+fn budget(value: &DeValue) -> Result<Duration, String> {
+    match value {
+        DeValue::String(text) => parse_duration(text).map_err(|e| e.to_string()),
+        other => Err(format!("expected a time such as \"1h30m\", found {}", describe(other))),
     }
 }
 

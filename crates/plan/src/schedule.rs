@@ -38,26 +38,22 @@ impl Plan {
     /// by a Xoshiro256++ generator seeded from `seed + block · 0xD1B54A32D192ED03` (mod 2⁶⁴). Each block thus depends on the seed and its own number only: more
     /// blocks never change earlier ones. The same seed gives the same order on every machine.
     pub fn schedule(&self, seed: u64) -> Vec<Block> {
-        (1..=self.blocks)
-            .map(|number| {
-                let mut pairs: Vec<(usize, u32)> = Vec::new();
-                for variant in 0..self.variants.len() {
-                    pairs.extend(self.workload.dops().iter().map(|dop| (variant, *dop)));
-                }
-                shuffle(&mut pairs, seed, number);
-                let trials = pairs
-                    .into_iter()
-                    .zip(1..)
-                    .map(|((variant, dop), position)| Trial {
-                        block: number,
-                        position,
-                        variant,
-                        dop,
-                    })
-                    .collect();
-                Block { number, trials }
-            })
-            .collect()
+        (1..=self.blocks).map(|number| self.block(seed, number)).collect()
+    }
+
+    /// One block of the schedule, also beyond [`Plan::blocks`]; `number` counts from 1.
+    pub fn block(&self, seed: u64, number: u32) -> Block {
+        let mut pairs: Vec<(usize, u32)> = Vec::new();
+        for variant in 0..self.variants.len() {
+            pairs.extend(self.workload.dops().iter().map(|dop| (variant, *dop)));
+        }
+        shuffle(&mut pairs, seed, number);
+        let trials = pairs
+            .into_iter()
+            .zip(1..)
+            .map(|((variant, dop), position)| Trial { block: number, position, variant, dop })
+            .collect();
+        Block { number, trials }
     }
 }
 
@@ -110,6 +106,7 @@ mod tests {
         let few = plan(4, "1", 5).schedule(99);
         let many = plan(4, "1", 50).schedule(99);
         assert_eq!(few[..], many[..5]);
+        assert_eq!(plan(4, "1", 5).block(99, 40), many[39], "also beyond the planned ones");
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::check::check;
 use crate::problem::{PlanError, Problems};
-use crate::types::{DEFAULT_MARGIN, Pairing, Plan, Variant, WorkloadPlan};
+use crate::types::{
+    DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+};
 
 impl Plan {
     /// A plan of variants (name and dbms), a workload, a number of blocks and perhaps a seed; all else by default.
@@ -30,6 +32,7 @@ impl Plan {
                 config_text: None,
                 initdb: Vec::new(),
                 memory_limit: None,
+                twin_of: None,
             })
             .collect();
         let mut plan = Plan {
@@ -40,6 +43,13 @@ impl Plan {
             margin: DEFAULT_MARGIN,
             settle_seconds_scale: 1.0,
             pairing: Pairing::Blocks,
+            slice_ms: None,
+            restore_after: None,
+            steal_limit: DEFAULT_STEAL_LIMIT,
+            repeats: DEFAULT_REPEATS,
+            precision: None,
+            max_blocks: None,
+            budget: None,
             variants,
             workload,
             text: String::new(),

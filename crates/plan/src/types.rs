@@ -1,6 +1,7 @@
 //! The plan as data: what was asked for, after defaults and checks.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::insert::InsertPlan;
 
@@ -8,6 +9,11 @@ use crate::insert::InsertPlan;
 pub const DEFAULT_BLOCKS: u32 = 6;
 /// What counts as a small difference when the plan does not say (design.md: δ, default 2%).
 pub const DEFAULT_MARGIN: f64 = 0.02;
+/// Share of the machine's CPU time that a hypervisor may take during a step when the plan does not say. A twentieth
+/// gone to others moves a CPU-bound rate by about as much: more than twice the margin, so the sample would decide nothing.
+pub const DEFAULT_STEAL_LIMIT: f64 = 0.05;
+/// How often a polluted trial is run again when the plan does not say.
+pub const DEFAULT_REPEATS: u32 = 2;
 
 /// An experiment as its author wants it: variants, workload, repetitions.
 ///
@@ -32,6 +38,24 @@ pub struct Plan {
     pub settle_seconds_scale: f64,
     /// How trials of different variants are paired.
     pub pairing: Pairing,
+    /// Length of a slice in milliseconds, 2 to 10,000; `None`: chosen by measurement. Only with
+    /// [`Pairing::Slices`] or [`Pairing::Auto`].
+    pub slice_ms: Option<u32>,
+    /// Last step of the load: it and the steps before it run once per variant and dop, and every
+    /// trial starts on a copy of the data directory as they left it. `None`: every trial loads.
+    pub restore_after: Option<String>,
+    /// Share of the machine's CPU time taken by the hypervisor in a step above which the trial
+    /// counts as polluted and is run again; 0 to 1, 1 = never.
+    pub steal_limit: f64,
+    /// How often a polluted trial is run again at most.
+    pub repeats: u32,
+    /// Half-width of an interval, as a fraction in (0, 1), with which a step counts as decided
+    /// whatever its verdict. See [`Plan::is_adaptive`].
+    pub precision: Option<f64>,
+    /// Where an adaptive run ends at the latest, ≥ `blocks`; `None`: see [`Plan::block_limit`].
+    pub max_blocks: Option<u32>,
+    /// Time after which no block may end, in whole seconds.
+    pub budget: Option<Duration>,
     /// The systems under test, in the order of the plan. Names are unique; at least one.
     pub variants: Vec<Variant>,
     /// What runs.
@@ -58,6 +82,9 @@ pub struct Variant {
     pub initdb: Vec<String>,
     /// Memory limit of the server (cgroup) in bytes: the variant's own or the plan's.
     pub memory_limit: Option<u64>,
+    /// Name of the variant that this one is a second copy of, same to the last setting, for
+    /// telling how much identical systems differ (A/A). See [`Plan::with_twins`].
+    pub twin_of: Option<String>,
 }
 
 /// How trials of different variants are paired (design.md, "How it judges").
@@ -67,6 +94,12 @@ pub enum Pairing {
     /// A trial has the machine to itself; every variant once per block, in random order.
     #[default]
     Blocks,
+    /// The servers of all variants are up together and the load moves between them in slices of a
+    /// fraction of a second, in random order.
+    Slices,
+    /// Slices for steps that are CPU-bound and leave the data as they found it or grow it alike,
+    /// blocks for the others.
+    Auto,
 }
 
 impl Pairing {
@@ -74,6 +107,8 @@ impl Pairing {
     pub fn as_str(self) -> &'static str {
         match self {
             Pairing::Blocks => "blocks",
+            Pairing::Slices => "slices",
+            Pairing::Auto => "auto",
         }
     }
 }
@@ -109,6 +144,14 @@ impl WorkloadPlan {
 }
 
 impl Plan {
+    /// How many steps belong to the load that runs once per variant and dop: those up to
+    /// [`Plan::restore_after`]. 0 where every trial loads.
+    pub fn loaded_steps(&self) -> usize {
+        let last = self.restore_after.as_ref();
+        last.and_then(|name| self.workload.steps().iter().position(|step| step == name))
+            .map_or(0, |at| at + 1)
+    }
+
     /// The variant of this name.
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|v| v.name == name)
@@ -131,6 +174,13 @@ impl PartialEq for Plan {
             margin,
             settle_seconds_scale,
             pairing,
+            slice_ms,
+            restore_after,
+            steal_limit,
+            repeats,
+            precision,
+            max_blocks,
+            budget,
             variants,
             workload,
             text: _,
@@ -142,6 +192,13 @@ impl PartialEq for Plan {
             && margin.to_bits() == other.margin.to_bits()
             && settle_seconds_scale.to_bits() == other.settle_seconds_scale.to_bits()
             && *pairing == other.pairing
+            && *slice_ms == other.slice_ms
+            && *restore_after == other.restore_after
+            && steal_limit.to_bits() == other.steal_limit.to_bits()
+            && *repeats == other.repeats
+            && precision.map(f64::to_bits) == other.precision.map(f64::to_bits)
+            && *max_blocks == other.max_blocks
+            && *budget == other.budget
             && *variants == other.variants
             && *workload == other.workload
     }

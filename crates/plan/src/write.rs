@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::duration::format_duration;
 use crate::insert::{INSERT_STEPS, InsertPlan};
 use crate::size::format_size;
-use crate::types::{Plan, Variant, WorkloadPlan};
+use crate::types::{DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Plan, Variant, WorkloadPlan};
 
 impl Plan {
     /// The plan as TOML, complete (configuration files become `config_text`) and lightly commented.
@@ -24,7 +25,8 @@ impl Plan {
         line(&mut out, "margin", &margin, "differences up to this share are small");
         let scale = float(self.settle_seconds_scale);
         line(&mut out, "settle_seconds_scale", &scale, "of the rest after settling, 0 to 1");
-        line(&mut out, "pairing", &quoted(self.pairing.as_str()), "");
+        line(&mut out, "pairing", &quoted(self.pairing.as_str()), "blocks, slices or auto");
+        self.write_options(&mut out);
 
         let common = common_settings(&self.variants);
         if !common.is_empty() {
@@ -38,6 +40,34 @@ impl Plan {
             WorkloadPlan::Insert(insert) => write_insert(&mut out, insert),
         }
         out
+    }
+
+    /// The keys that most plans leave alone, where they differ from their defaults.
+    fn write_options(&self, out: &mut String) {
+        if let Some(ms) = self.slice_ms {
+            line(out, "slice_ms", &ms.to_string(), "length of a slice");
+        }
+        if let Some(step) = &self.restore_after {
+            line(out, "restore_after", &quoted(step), "loaded once; trials start on a copy");
+        }
+        if self.steal_limit.to_bits() != DEFAULT_STEAL_LIMIT.to_bits() {
+            let note = "CPU share a hypervisor may take in a step";
+            line(out, "steal_limit", &float(self.steal_limit), note);
+        }
+        if self.repeats != DEFAULT_REPEATS {
+            let note = "how often a polluted trial is run again";
+            line(out, "repeats", &self.repeats.to_string(), note);
+        }
+        if let Some(precision) = self.precision {
+            let note = "half-width of an interval that is enough";
+            line(out, "precision", &float(precision), note);
+        }
+        if let Some(blocks) = self.max_blocks {
+            line(out, "max_blocks", &blocks.to_string(), "where undecided steps end");
+        }
+        if let Some(budget) = self.budget {
+            line(out, "budget", &quoted(&format_duration(budget)), "no block ends after it");
+        }
     }
 }
 
@@ -72,6 +102,9 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
     }
     if let Some(bytes) = variant.memory_limit {
         line(out, "memory_limit", &quoted(&format_size(bytes)), "of the server, by cgroup");
+    }
+    if let Some(original) = &variant.twin_of {
+        line(out, "twin_of", &quoted(original), "the same system a second time");
     }
     if variant.config.keys().any(|key| !common.contains_key(key)) {
         let _ = writeln!(out, "[variants.{name}.config]");

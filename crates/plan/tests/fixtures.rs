@@ -3,8 +3,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use plan::{Plan, PlanError, Tables, WorkloadPlan};
+use plan::{Pairing, Plan, PlanError, Tables, WorkloadPlan};
 
 fn fixtures(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kind)
@@ -62,7 +63,13 @@ fn every_key_is_understood() {
         (plan.margin - 0.015).abs() < 1e-12 && (plan.settle_seconds_scale - 0.05).abs() < 1e-12
     );
     let names: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
-    assert_eq!(names, ["pg14.3", "pg13.7"], "the order of the plan");
+    assert_eq!(names, ["pg14.3", "pg13.7", "again"], "the order of the plan");
+    assert_eq!(plan.twin("pg13.7").map(|v| v.name.as_str()), Some("again"));
+    assert_eq!((plan.pairing, plan.slice_ms), (Pairing::Auto, Some(30)));
+    assert_eq!(plan.restore_after.as_deref(), Some("l.x"));
+    assert!((plan.steal_limit - 0.1).abs() < 1e-12 && plan.repeats == 1);
+    assert!(plan.precision.is_some_and(|p| (p - 0.01).abs() < 1e-12));
+    assert_eq!((plan.max_blocks, plan.budget), (Some(20), Some(Duration::from_secs(5_400))));
     let new = plan.variant("pg14.3").unwrap();
     let setting = |v: &plan::Variant, name: &str| v.config.get(name).cloned().unwrap_or_default();
     assert_eq!(setting(new, "max_connections"), "60", "a variant's own wins");
@@ -93,6 +100,9 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((plan.blocks, plan.seed), (6, None));
     assert!((plan.margin - 0.02).abs() < 1e-12 && (plan.settle_seconds_scale - 1.0).abs() < 1e-12);
     assert_eq!(plan.workload, WorkloadPlan::Insert(plan::InsertPlan::default()));
+    assert_eq!((plan.pairing, plan.slice_ms, plan.restore_after), (Pairing::Blocks, None, None));
+    assert!((plan.steal_limit - 0.05).abs() < 1e-12 && plan.repeats == 2);
+    assert_eq!((plan.precision, plan.max_blocks, plan.budget), (None, None, None));
     let plan = Plan::read(&fixtures("good").join("no-indexes.toml")).unwrap();
     assert!(!plan.workload.steps().iter().any(|s| s == "l.x"), "no index, no l.x");
     assert_eq!(plan.workload.dops(), [1, 2, 16]);

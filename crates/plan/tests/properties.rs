@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)] // in a test a panic is the message
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use plan::{InsertPlan, Plan, Tables, WorkloadPlan};
+use plan::{InsertPlan, Pairing, Plan, Tables, WorkloadPlan};
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
@@ -121,6 +122,21 @@ fn variant_parts() -> impl Strategy<Value = VariantParts> {
     (settings(), config_text, arguments, limit)
 }
 
+type Options = ((Pairing, Option<u32>), (f64, u32), Option<f64>, Option<u32>, Option<u64>, bool);
+
+fn options() -> impl Strategy<Value = Options> {
+    use proptest::option::of;
+    let slices = (prop_oneof![Just(Pairing::Slices), Just(Pairing::Auto)], of(2u32..=10_000));
+    (
+        prop_oneof![Just((Pairing::Blocks, None)), slices],
+        (0.0f64..=1.0, 0u32..=100),
+        of(0.0001f64..0.9999),
+        of(0u32..1000),
+        of(1u64..1_000_000),
+        any::<bool>(),
+    )
+}
+
 prop_compose! {
     fn any_plan()(
         name in text().prop_filter("empty", |t| !t.is_empty()),
@@ -133,6 +149,8 @@ prop_compose! {
         margin in 0.0001f64..0.9999,
         scale in 0.0f64..=1.0,
         base in any::<Index>(),
+        options in options(),
+        twins in any::<bool>(),
     ) -> Plan {
         let variants: Vec<_> = names.into_iter().map(|n| (n, dbms.clone())).collect();
         let mut plan = Plan::short("x", variants, WorkloadPlan::Insert(insert), blocks, seed).unwrap();
@@ -147,7 +165,21 @@ prop_compose! {
             variant.initdb = initdb;
             variant.memory_limit = limit;
         }
-        plan
+        (plan.pairing, plan.slice_ms) = options.0;
+        (plan.steal_limit, plan.repeats) = options.1;
+        plan.precision = options.2;
+        plan.max_blocks = options.3.map(|more| plan.blocks + more);
+        plan.budget = options.4.map(Duration::from_secs);
+        if plan.is_adaptive() && plan.blocks == 1 {
+            plan.blocks = 2;
+            plan.max_blocks = plan.max_blocks.map(|blocks| blocks.max(2));
+        }
+        let steps = plan.workload.steps();
+        plan.restore_after = steps[..steps.len() - 1]
+            .iter()
+            .rfind(|step| options.5 && step.starts_with("l."))
+            .cloned();
+        if twins { plan.with_twins() } else { plan }
     }
 }
 

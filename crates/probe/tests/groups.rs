@@ -43,12 +43,17 @@ fn made(result: Result<Cgroup, CgroupError>) -> Option<Cgroup> {
 
 fn burns_are_counted(group: Cgroup) {
     let before = group.cpu().unwrap();
+    let meter = group.cpu_meter().unwrap();
+    let first = meter.read().unwrap();
     let status = run_in(&group, "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done");
     assert!(status.success());
     let after = group.cpu().unwrap();
     let used = after.user_us + after.system_us - before.user_us - before.system_us;
     assert!((50_000..20_000_000).contains(&used), "{used} µs");
     assert!(after.user_us - before.user_us > used / 2);
+    // Nothing runs in the group any more, so that the cheap reading is exact, too.
+    let metered = (meter.read().unwrap() - first).as_micros() as i64;
+    assert!((metered - used as i64).abs() < 2_000, "{metered} µs metered, {used} µs used");
     let directories = group.directories().to_vec();
     assert!(!directories.is_empty() && directories.iter().all(|d| d.is_dir()));
     group.remove().unwrap();

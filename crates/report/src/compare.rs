@@ -4,7 +4,7 @@ use judge::Verdict;
 
 use crate::document::{
     Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures, RelativeFigures,
-    SizeFigures, StepDocument, VariantDocument, WarningDocument,
+    SizeFigures, StepDocument, TwinDocument, TwinsDocument, VariantDocument, WarningDocument,
 };
 use crate::figures::ratio;
 use crate::judged::{Judged, judge_results};
@@ -132,6 +132,7 @@ fn document(results: &Results, judged: &Judged) -> Document {
         finished: results.experiment.state == store::ExperimentState::Finished,
         variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
         steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
+        twins: twins(results, judged),
         warnings: results.warnings.iter().map(|noted| warning(results, noted)).collect(),
     }
 }
@@ -143,9 +144,15 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
         name: step.name.clone(),
         dop: step.dop,
         unit: step.unit.clone(),
+        loaded_once: step.loaded_once,
         variants: variants
             .map(|(place, figures)| VariantDocument {
                 name: results.variant_name(place).to_owned(),
+                twin_of: results
+                    .variants
+                    .get(place)
+                    .and_then(|variant| variant.twin_of)
+                    .map(|original| results.variant_name(original).to_owned()),
                 blocks: figures.samples.len(),
                 absolute: Costs::each(|metric| Figure {
                     median: figures.median(metric),
@@ -191,16 +198,21 @@ fn relative(
         };
     }
     let Some(found) = judged.of(number, place) else {
-        return RelativeFigures { costs, ..RelativeFigures::default() };
+        // A twin is not judged; its ratio is known all the same.
+        return RelativeFigures { ratio: costs.ops, costs, ..RelativeFigures::default() };
     };
     let held = !figures.rate_not_held() && !base.is_some_and(VariantStep::rate_not_held);
     RelativeFigures {
         ratio: Some(found.ratio),
         low: found.low,
         high: found.high,
+        confidence: Some(found.confidence),
+        pairing: Some(found.method.as_str().to_owned()),
         blocks: found.blocks,
         p: found.sign_flip_p,
         verdict: Some(found.verdict.to_string()),
+        confirmed: found.low.is_some().then(|| found.confirmed()),
+        detectable: found.detectable,
         further_blocks: found.further_blocks,
         sentence: Some(sentence(
             results.variant_name(place),
@@ -210,6 +222,36 @@ fn relative(
         )),
         costs,
     }
+}
+
+fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
+    if judged.twins.is_empty() {
+        return None;
+    }
+    let alarms = judged.false_alarms();
+    let pairs = judged.twins.iter().filter_map(|twin| {
+        let step = results.steps.get(twin.step)?;
+        Some(TwinDocument {
+            step: step.name.clone(),
+            dop: step.dop,
+            variant: results.variant_name(twin.original).to_owned(),
+            twin: results.variant_name(twin.twin).to_owned(),
+            ratio: twin.comparison.ratio,
+            low: twin.comparison.low,
+            high: twin.comparison.high,
+            blocks: twin.comparison.blocks,
+            false_alarm: twin.comparison.excludes_one(),
+        })
+    });
+    Some(TwinsDocument {
+        comparisons: alarms.map_or(0, |alarms| alarms.comparisons),
+        false_alarms: alarms.map_or(0, |alarms| alarms.alarms),
+        rate: alarms.map(|alarms| alarms.rate),
+        rate_low: alarms.map(|alarms| alarms.low),
+        rate_high: alarms.map(|alarms| alarms.high),
+        pairs: pairs.collect(),
+        noise_floors: judged.noise_floors.clone(),
+    })
 }
 
 fn latency(figures: &VariantStep) -> LatencyByClass {

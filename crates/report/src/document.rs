@@ -30,6 +30,8 @@ pub struct Document {
     pub variants: Vec<String>,
     /// In order of execution; every step of the plan.
     pub steps: Vec<StepDocument>,
+    /// What identical variants showed; `null` without twins.
+    pub twins: Option<TwinsDocument>,
     /// What to know beside the figures.
     pub warnings: Vec<WarningDocument>,
 }
@@ -43,6 +45,8 @@ pub struct StepDocument {
     pub dop: u32,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// Whether the plan runs it once per variant (`restore_after`): shown, never judged.
+    pub loaded_once: bool,
     /// Every variant, in the order of the plan.
     pub variants: Vec<VariantDocument>,
 }
@@ -52,6 +56,8 @@ pub struct StepDocument {
 pub struct VariantDocument {
     /// Name.
     pub name: String,
+    /// Name of the variant that this one is the same system as; such twins are not judged against the base.
+    pub twin_of: Option<String>,
     /// Number of finished trials with this step.
     pub blocks: usize,
     /// Medians and single values.
@@ -135,12 +141,20 @@ pub struct RelativeFigures {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Number of paired blocks.
+    /// Confidence of the interval, as a fraction: 0.95 unless several looks share the error.
+    pub confidence: Option<f64>,
+    /// `blocks` or `slices`.
+    pub pairing: Option<String>,
+    /// Number of paired blocks; with slices, of restarts of the servers.
     pub blocks: usize,
     /// Two-sided p value of the sign-flip test.
     pub p: Option<f64>,
     /// `regression`, `improvement`, `equivalent` or `inconclusive`.
     pub verdict: Option<String>,
+    /// Whether there is a difference for sure, be it smaller than the margin.
+    pub confirmed: Option<bool>,
+    /// Minimum detectable effect: the slowdown, as a fraction, that as many blocks confirm with a power of 80%.
+    pub detectable: Option<f64>,
     /// Estimated further blocks until the verdict is decided; 0 when it is.
     pub further_blocks: Option<u32>,
     /// The comparison in plain words.
@@ -148,6 +162,48 @@ pub struct RelativeFigures {
     /// The same ratio without a verdict, for throughput and each cost per operation.
     #[serde(flatten)]
     pub costs: Costs<Option<f64>>,
+}
+
+/// What the same system under two names showed: whatever differs is noise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TwinsDocument {
+    /// Comparisons of twins that have an interval.
+    pub comparisons: usize,
+    /// How many of their intervals exclude 1.
+    pub false_alarms: usize,
+    /// `false_alarms / comparisons`; `null` without comparisons.
+    pub rate: Option<f64>,
+    /// Lower end of the 95% interval of the true rate (Clopper and Pearson).
+    pub rate_low: Option<f64>,
+    /// Upper end.
+    pub rate_high: Option<f64>,
+    /// Each pair in each step.
+    pub pairs: Vec<TwinDocument>,
+    /// Per step of the experiment the difference below which nothing is called a difference, as a fraction.
+    pub noise_floors: Vec<Option<f64>>,
+}
+
+/// One step of one pair of twins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TwinDocument {
+    /// Name of the step.
+    pub step: String,
+    /// Number of clients of the step.
+    pub dop: u32,
+    /// Name of the variant.
+    pub variant: String,
+    /// Name of the same under its second name.
+    pub twin: String,
+    /// Throughput of the twin / throughput of the variant.
+    pub ratio: f64,
+    /// Lower end of the interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Number of paired blocks.
+    pub blocks: usize,
+    /// Whether the interval excludes 1.
+    pub false_alarm: bool,
 }
 
 /// Response times of the classes of statement; `null` for a class that the step has not.

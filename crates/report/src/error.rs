@@ -35,6 +35,70 @@ pub enum ReportError {
         /// What was asked for.
         asked: f64,
     },
+    /// No trial has been finished.
+    #[error(
+        "expected finished trials in the experiments chosen, found none; `steelyard run --resume` goes on with one"
+    )]
+    NoTrials,
+    /// A deviation takes two.
+    #[error(
+        "expected at least 2 finished trials of a setup (machine, configuration, number of clients), found 1 of each; run more blocks"
+    )]
+    TooFewTrials,
+    /// No step has this metric.
+    #[error("expected a metric such as o/s, found {asked}; there are {}", listed(.known))]
+    UnknownMetric {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// No trial has this step.
+    #[error("expected one of the steps {}, found {asked}; name one of these", listed(.known))]
+    UnknownStep {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// A limit of variation outside (0, 1).
+    #[error("expected a limit between 0 and 1 such as 0.03 for 3%, found {asked}")]
+    BadLimit {
+        /// What was asked for.
+        asked: f64,
+    },
+    /// Nothing can be put in this order.
+    #[error(
+        "expected a {order} with every trial to put them in that order, found none with {}; choose another order",
+        listed(.systems)
+    )]
+    NoRuns {
+        /// `version` or `commit`.
+        order: &'static str,
+        /// The variants.
+        systems: Vec<String>,
+    },
+    /// Nothing is known about a plan's workload.
+    #[error(
+        "expected stored trials of the workload of {plan}, found none; run a pilot first: `steelyard run PLAN --blocks 3`"
+    )]
+    NoPilot {
+        /// Name of the plan.
+        plan: String,
+    },
+    /// Not even two blocks fit.
+    #[error(
+        "expected a budget of at least {needed} for two blocks, found {budget}; give more time or take fewer steps, variants or rows"
+    )]
+    BudgetTooSmall {
+        /// What was given.
+        budget: String,
+        /// What two blocks take.
+        needed: String,
+    },
+    /// A plan made here is none.
+    #[error(transparent)]
+    Plan(#[from] plan::PlanError),
     /// A stored histogram could not be read back.
     #[error(
         "expected an HdrHistogram (V2) for class {class} of step {step}, found bytes that are none ({detail}); the results may come from a newer steelyard"

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use store::Store;
 
+use crate::history::HistoryDocument;
 use crate::model::Results;
 use crate::{ReportError, page};
 
@@ -19,20 +20,32 @@ pub fn has_page() -> bool {
     TEMPLATE.contains(PLACE)
 }
 
-/// The report of an experiment as one HTML file that needs nothing else. Series are read from the store.
+/// The report of an experiment as one HTML file that needs nothing else, with a history if one is given. Series are read
+/// from the store.
 ///
 /// # Errors
 /// When the binary was built without the page, or the store cannot be read.
-pub fn html(store: &Store, results: &Results) -> Result<String, ReportError> {
-    filled(TEMPLATE, &serde_json::to_string(&page::page(store, results)?)?)
+pub fn html(
+    store: &Store,
+    results: &Results,
+    history: Option<&HistoryDocument>,
+) -> Result<String, ReportError> {
+    let mut page = page::page(store, results)?;
+    page.history = history.cloned();
+    filled(TEMPLATE, &serde_json::to_string(&page)?)
 }
 
 /// Writes the report to a file: first beside it, then renamed, so that a reader never sees half of one.
 ///
 /// # Errors
 /// As [`html`], and when the file cannot be written.
-pub fn write_html(store: &Store, results: &Results, path: &Path) -> Result<(), ReportError> {
-    let page = html(store, results)?;
+pub fn write_html(
+    store: &Store,
+    results: &Results,
+    history: Option<&HistoryDocument>,
+    path: &Path,
+) -> Result<(), ReportError> {
+    let page = html(store, results, history)?;
     let failed = |source| ReportError::Write { path: path.to_owned(), source };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -8,11 +8,14 @@
 //! blocks, so the second does not have to be the quotient of two of the first. Only finished steps of finished trials
 //! count. How a verdict comes about is the business of the crate `judge`.
 
+mod advise;
 mod compare;
 mod csv;
 mod document;
 mod error;
 mod figures;
+mod gate;
+mod history;
 mod html;
 mod judged;
 mod latency;
@@ -23,19 +26,30 @@ mod number;
 mod page;
 mod page_data;
 mod sentence;
+mod sheet;
+mod sliced;
+mod starts;
 mod table;
 mod tables;
 mod text;
 mod time;
+mod trials;
+mod variance;
 
+pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
 pub use document::{
     Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
     StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
+pub use gate::Gate;
+pub use history::{
+    ChangeDocument, History, HistoryDocument, HistoryOptions, HistoryPoint, HistoryRun,
+    HistoryStep, LineDocument, Order, history,
+};
 pub use html::{has_page, html, write_html};
-pub use judged::{Judged, judge_results};
+pub use judged::{Judged, Twin, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use metrics::METRICS;
@@ -44,4 +58,10 @@ pub use model::{
 };
 pub use page_data::Page;
 pub use sentence::sentence;
+pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};
+pub use trials::{Chosen, Source};
+pub use variance::{
+    ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
+    VarianceOptions, WithinDocument, WorkloadVariance, variance,
+};

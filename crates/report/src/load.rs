@@ -10,10 +10,12 @@ use store::{
 
 use crate::ReportError;
 use crate::latency::Pooled;
-use crate::metrics::METRICS;
+use crate::metrics::{METRICS, SLICE_MS};
 use crate::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
+use crate::sliced::Slices;
+use crate::starts::differing;
 
 /// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,
 /// sizes and counters of more would take seconds to read.
@@ -41,30 +43,38 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     let variants = store.variants(experiment.id)?;
     let places: HashMap<_, _> =
         variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
+    // A plan that this steelyard cannot read tells nothing; the figures are there all the same.
+    let plan = plan::Plan::parse(&experiment.plan, None, "the stored plan").ok();
+    let twins = twins(plan.as_ref(), &variants);
     let variants = variants
         .into_iter()
-        .map(|variant| {
-            Ok(VariantResults { settings: store.variant_settings(variant.id)?, variant })
+        .zip(twins)
+        .map(|(variant, twin_of)| {
+            let settings = store.variant_settings(variant.id)?;
+            Ok(VariantResults { settings, variant, twin_of })
         })
         .collect::<Result<Vec<_>, ReportError>>()?;
     let mut loader = Loader {
         store,
         places,
-        steps: planned(&experiment, variants.len()),
+        steps: planned(plan.as_ref(), variants.len()),
         warnings: Vec::new(),
         reader: Deserializer::new(),
     };
     loader.read(experiment.id)?;
     let warnings = loader.noted(experiment.id, &trials)?;
     let failed = failed(&trials, &loader.places);
-    Ok(Results {
+    let mut results = Results {
         host: store.host_facts(experiment.id)?,
         variants,
         steps: loader.steps,
+        looks: judge::Looks::new(&plan.map_or_else(Vec::new, |plan| plan.looks())),
         warnings,
         failed,
         experiment,
-    })
+    };
+    results.warnings.extend(differing(&results));
+    Ok(results)
 }
 
 fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
@@ -87,20 +97,29 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
     }
 }
 
-/// The steps that the plan asks for, without figures. A plan that this steelyard cannot read gives none: then the
-/// steps are those that were stored.
-fn planned(experiment: &Experiment, variants: usize) -> Vec<StepResults> {
-    let Ok(plan) = plan::Plan::parse(&experiment.plan, None, "the stored plan") else {
-        return Vec::new();
+/// For each variant the place of the one that the plan calls the same system.
+fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<usize>> {
+    let twin = |variant: &store::Variant| {
+        let planned = plan?.variants.iter().find(|planned| planned.name == variant.name)?;
+        let original = planned.twin_of.as_ref()?;
+        variants.iter().position(|other| other.name == *original)
     };
+    variants.iter().map(twin).collect()
+}
+
+/// The steps that the plan asks for, without figures. Without a plan the steps are those that were stored.
+fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
+    let Some(plan) = plan else { return Vec::new() };
+    let loaded = plan.loaded_steps();
     plan.workload
         .dops()
         .iter()
         .flat_map(|dop| {
-            plan.workload.steps().iter().map(|name| StepResults {
+            plan.workload.steps().iter().enumerate().map(move |(place, name)| StepResults {
                 name: name.clone(),
                 dop: *dop,
                 unit: String::new(),
+                loaded_once: place < loaded,
                 variants: vec![VariantStep::default(); variants],
             })
         })
@@ -159,6 +178,7 @@ impl Loader<'_> {
                     name: step.name.clone(),
                     dop: step.dop,
                     unit: String::new(),
+                    loaded_once: false,
                     variants: vec![VariantStep::default(); self.places.len()],
                 });
                 self.steps.len() - 1
@@ -168,13 +188,18 @@ impl Loader<'_> {
                 target.unit.clone_from(&step.unit);
             }
             let Some(figures) = target.variants.get_mut(variant) else { continue };
-            figures.samples.push(Sample {
+            let mut sample = Sample {
                 block: row.block,
                 trial: row.trial,
                 step: row.step,
                 started_ms: step.started_ms,
                 values: row.values,
-            });
+                slices: None,
+            };
+            if let Some(length_ms) = sample.value(SLICE_MS) {
+                sample.slices = Slices::read(self.store, row.step, length_ms)?;
+            }
+            figures.samples.push(sample);
             figures.absent.extend(step.absent.iter().cloned());
             figures.notes.extend(step.notes.iter().cloned());
             if detailed {

@@ -17,12 +17,22 @@ pub(crate) const SECONDS: &str = "seconds";
 /// Number of stalls.
 pub(crate) const STALL_COUNT: &str = "stall.count";
 
+/// Page cache of the host when the step began, KB.
+pub(crate) const START_CACHED: &str = "start.cached_kb";
+/// The part of it that waited to be written, KB.
+pub(crate) const START_DIRTY: &str = "start.dirty_kb";
+/// The part of it that was being written, KB.
+pub(crate) const START_WRITEBACK: &str = "start.writeback_kb";
+
+/// Length of the slices in which the load moved between the servers, milliseconds; only where it did.
+pub(crate) const SLICE_MS: &str = "slice.ms";
+
 /// The costs per operation, in the order of the published tables.
 pub(crate) const COSTS: [&str; 7] =
     ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o", "client.cpu/o"];
 
 /// Every metric read from a store; others are left there.
-pub const METRICS: [&str; 18] = [
+pub const METRICS: [&str; 22] = [
     OPS,
     "cpu/o",
     "cs/o",
@@ -41,6 +51,10 @@ pub const METRICS: [&str; 18] = [
     "errors",
     STALL_COUNT,
     STALL_SHARE,
+    SLICE_MS,
+    START_CACHED,
+    START_DIRTY,
+    START_WRITEBACK,
 ];
 
 /// Place of a metric in [`METRICS`].

@@ -6,6 +6,7 @@ use store::{Experiment, Failure, HostFact, Setting, StepId, TableSize, TrialId, 
 
 use crate::latency::Pooled;
 use crate::metrics;
+use crate::sliced::Slices;
 
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Results {
     pub variants: Vec<VariantResults>,
     /// In order of execution: per number of clients, the steps of the plan. Steps without results are there, empty.
     pub steps: Vec<StepResults>,
+    /// The looks that an adaptive experiment planned; a plain one has a single look.
+    pub looks: judge::Looks,
     /// What to know beside the figures.
     pub warnings: Vec<Noted>,
     /// Trials without results.
@@ -31,6 +34,8 @@ pub struct VariantResults {
     pub variant: Variant,
     /// Settings that differ from their defaults, from its latest finished trial.
     pub settings: Vec<Setting>,
+    /// Place of the variant that this one is the same system as, under a second name (an A/A pair).
+    pub twin_of: Option<usize>,
 }
 
 /// One step at one number of clients.
@@ -42,6 +47,9 @@ pub struct StepResults {
     pub dop: u32,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// Whether the plan runs it once per variant and has trials begin on copies of what it left: there is nothing to
+    /// pair, so it is shown and never judged.
+    pub loaded_once: bool,
     /// One per variant, in the order of [`Results::variants`].
     pub variants: Vec<VariantStep>,
 }
@@ -78,6 +86,8 @@ pub struct Sample {
     pub started_ms: i64,
     /// One value per entry of [`crate::METRICS`]; NaN where nothing is known.
     pub values: Vec<f64>,
+    /// Its slices, where the load moved between the servers of all variants.
+    pub slices: Option<Slices>,
 }
 
 /// How much a counter rose during a step.
@@ -113,7 +123,7 @@ pub struct FailedTrial {
     pub block: u32,
     /// Number of clients.
     pub dop: u32,
-    /// `failed`, `abandoned` or `running`.
+    /// `failed`, `polluted`, `abandoned` or `running`.
     pub state: &'static str,
     /// Why.
     pub error: String,
@@ -123,6 +133,14 @@ impl Results {
     /// Place of the variant with this name.
     pub fn variant_named(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.variant.name == name)
+    }
+
+    /// Leaves out the samples of blocks after `last`, as if only those had been run when it comes to judging.
+    /// What is pooled over all blocks (response times, sizes, counters) stays as it is.
+    pub fn keep_blocks(&mut self, last: u32) {
+        for variant in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
+            variant.samples.retain(|sample| sample.block <= last);
+        }
     }
 
     /// Name of a variant.

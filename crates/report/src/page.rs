@@ -84,6 +84,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         tables: page_tables(View { results, judged: &judged, rows_are_steps: false }),
         warnings,
         catalog: gatherer.catalog,
+        history: None,
     })
 }
 

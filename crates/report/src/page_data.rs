@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use crate::history::HistoryDocument;
 use crate::number::rounded;
 use crate::table::Table;
 
@@ -20,6 +21,8 @@ pub struct Page {
     pub(crate) tables: Vec<Table>,
     pub(crate) warnings: Vec<PageWarning>,
     pub(crate) catalog: BTreeMap<String, PageSeries>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) history: Option<HistoryDocument>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -1,6 +1,6 @@
 //! A comparison in plain words.
 
-use judge::{Comparison, Verdict};
+use judge::{Comparison, Method, Verdict, Warning};
 
 /// Says what a comparison found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks): regression".
 ///
@@ -9,22 +9,60 @@ pub fn sentence(variant: &str, base: &str, comparison: &Comparison, held: bool) 
     let mut said =
         format!("{variant} is {} {base} ({}): ", effect(comparison.ratio), evidence(comparison));
     said.push_str(comparison.verdict.as_str());
-    if comparison.verdict == Verdict::Inconclusive && comparison.blocks > 1 {
-        said.push_str(&match comparison.further_blocks {
-            Some(further) if further > 0 => {
-                format!(", about {} would decide", blocks(further as usize, "more "))
-            }
-            Some(_) => String::new(),
-            None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
-                ", not enough among so many comparisons".to_owned()
-            }
-            None => format!(", on the edge of the margin of {}", percent(comparison.margin)),
-        });
+    match comparison.verdict {
+        Verdict::Equivalent => said.push_str(&small(comparison)),
+        Verdict::Inconclusive if comparison.low.is_some() => said.push_str(&open(comparison)),
+        _ => {}
     }
     if !held {
         said.push_str("; insert rate not held");
     }
     said
+}
+
+/// What remains to be said of an equivalent variant: a small difference that is sure, or how small one could have been seen.
+fn small(comparison: &Comparison) -> String {
+    if comparison.confirmed() {
+        let direction = if comparison.ratio < 1.0 { "slower" } else { "faster" };
+        return format!("; surely {direction}, by less than {}", percent(comparison.margin));
+    }
+    noticed(comparison)
+}
+
+/// What is missing for a verdict.
+fn open(comparison: &Comparison) -> String {
+    let mut said = String::new();
+    if comparison.confirmed() {
+        let direction = if comparison.ratio < 1.0 { "slower" } else { "faster" };
+        let margin = percent(comparison.margin);
+        said.push_str(&format!("; surely {direction}, perhaps by less than {margin}"));
+    } else {
+        said.push_str(&noticed(comparison));
+    }
+    said.push_str(&match comparison.further_blocks {
+        Some(further) if further > 0 => {
+            format!("; about {} would decide", trials(comparison, further as usize, "more "))
+        }
+        Some(_) => String::new(),
+        None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
+            "; not enough among so many comparisons".to_owned()
+        }
+        None if comparison.warnings.contains(&Warning::OneRestart) => {
+            "; more restarts would tell how much they differ".to_owned()
+        }
+        None => format!("; on the edge of the margin of {}", percent(comparison.margin)),
+    });
+    said
+}
+
+/// The minimum detectable effect.
+fn noticed(comparison: &Comparison) -> String {
+    match comparison.detectable {
+        Some(effect) if effect >= 0.0005 => {
+            format!("; {} slower would have been noticed", percent(effect))
+        }
+        _ => String::new(),
+    }
 }
 
 fn effect(ratio: f64) -> String {
@@ -43,17 +81,29 @@ fn effect(ratio: f64) -> String {
 fn evidence(comparison: &Comparison) -> String {
     match (comparison.low, comparison.high) {
         (Some(low), Some(high)) => format!(
-            "95% interval {} to {}, {}",
+            "{} interval {} to {}, {}",
+            confidence(comparison.confidence),
             signed(low - 1.0),
             signed(high - 1.0),
-            blocks(comparison.blocks, "")
+            trials(comparison, comparison.blocks, "")
         ),
-        _ => format!("{}: no interval", blocks(comparison.blocks, "")),
+        _ => format!("{}: no interval", trials(comparison, comparison.blocks, "")),
     }
 }
 
-fn blocks(count: usize, more: &str) -> String {
-    format!("{count} {more}{}", if count == 1 { "block" } else { "blocks" })
+/// `95%`, `98.3%`.
+pub(crate) fn confidence(fraction: f64) -> String {
+    let text = percent(fraction);
+    text.replace(".0%", "%")
+}
+
+/// `6 blocks`; with slices `6 restarts in slices`.
+fn trials(comparison: &Comparison, count: usize, more: &str) -> String {
+    let (one, many) = match comparison.method {
+        Method::Blocks => ("block", "blocks"),
+        Method::Slices => ("restart in slices", "restarts in slices"),
+    };
+    format!("{count} {more}{}", if count == 1 { one } else { many })
 }
 
 fn percent(fraction: f64) -> String {
@@ -97,11 +147,37 @@ mod tests {
             said(&[95.0]),
             "14.3 is 5.0% slower than 13.7 (1 block: no interval): inconclusive"
         );
-        let open = said(&[94.0, 98.5, 96.0, 98.0, 95.0, 99.0]);
-        assert!(
-            open.contains("inconclusive, about") && open.ends_with("more blocks would decide"),
-            "{open}"
+        assert_eq!(
+            said(&[94.0, 98.5, 96.0, 98.0, 95.0, 99.0]),
+            "14.3 is 3.3% slower than 13.7 (95% interval −5.4% to −1.1%, 6 blocks): inconclusive; surely slower, \
+             perhaps by less than 2.0%; about 7 more blocks would decide"
         );
+        assert_eq!(
+            said(&[94.0, 106.0, 97.0, 103.0, 99.0, 101.0]),
+            "14.3 is 0.1% slower than 13.7 (95% interval −4.5% to +4.5%, 6 blocks): inconclusive; 5.9% slower would have \
+             been noticed; about 16 more blocks would decide"
+        );
+        assert_eq!(
+            said(&[99.0, 99.1, 98.9, 99.0, 99.1, 98.9]),
+            "14.3 is 1.0% slower than 13.7 (95% interval −1.1% to −0.9%, 6 blocks): equivalent; surely slower, by less \
+             than 2.0%"
+        );
+        assert_eq!(
+            said(&[99.9, 100.2, 99.7, 100.1, 100.0, 100.1]),
+            "14.3 is as fast as 13.7 (95% interval −0.2% to +0.2%, 6 blocks): equivalent; 0.3% slower would have been \
+             noticed"
+        );
+    }
+
+    #[test]
+    fn looks_and_slices_are_named() {
+        let base = [100.0; 6];
+        let variant = [93.4, 93.0, 93.8, 93.2, 93.6, 93.4];
+        let mut found =
+            judge::compare_at(&base, &variant, Margin::default(), 1.0 - 0.05 / 3.0).unwrap();
+        assert!(sentence("a", "b", &found, true).contains("(98.3% interval −7"));
+        found.method = Method::Slices;
+        assert!(sentence("a", "b", &found, true).contains(", 6 restarts in slices): regression"));
     }
 
     #[test]

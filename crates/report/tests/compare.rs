@@ -255,3 +255,68 @@ fn a_warning_about_one_comparison_names_it_and_others_stand_once() {
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].starts_with("! too few blocks: 3"), "{notes:?}");
 }
+
+#[test]
+fn twins_are_compared_among_themselves_and_raise_the_margin_of_noisy_steps() {
+    let names = ["pg13.7", "pg14.3", "pg13.7.aa", "pg14.3.aa"];
+    let text = plan(&names[..2], &STEPS, 6, &[1]);
+    let with_twins = plan::Plan::parse(&text, None, "test").unwrap().with_twins().to_toml();
+    let lab = Lab::new(&names, &with_twins, 6);
+    lab.run(&["l.i0", "l.i1"], 6, 1, &|step, place, block| {
+        let noise = if step == "l.i0" { 0.001 } else { 0.08 };
+        let of_block = if (block + place as u32 / 2).is_multiple_of(2) { 1.0 + noise } else { 1.0 };
+        let of_variant = if place % 2 == 1 { 0.95 } else { 1.0 };
+        record(step, 100_000.0 * of_block * of_variant)
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let found = lab.compare();
+
+    let twins = found.document.twins.as_ref().expect("there are twins");
+    assert_eq!((twins.comparisons, twins.false_alarms), (4, 0), "{twins:?}");
+    let pair = &twins.pairs[0];
+    assert_eq!((pair.variant.as_str(), pair.twin.as_str()), ("pg13.7", "pg13.7.aa"));
+    let floors = &twins.noise_floors;
+    assert!(floors[0].unwrap() < 0.02 && floors[2].unwrap() > 0.02, "{floors:?}");
+    assert_eq!(floors[1], None, "l.x has no results");
+
+    // The twins are in the absolute tables, and neither judged nor gated.
+    let step = &found.document.steps[0];
+    assert_eq!(step.variants[2].twin_of.as_deref(), Some("pg13.7"));
+    assert_eq!(step.variants[2].relative.verdict, None);
+    assert_eq!(step.variants[1].relative.verdict.as_deref(), Some("regression"));
+    let noisy = &found.document.steps[2].variants[1];
+    assert!(noisy.warnings.iter().any(|text| text.contains("margin raised")), "{noisy:?}");
+    let reasons = found.gate(report::Gate::Undecided);
+    assert!(reasons.iter().all(|reason| !reason.contains(".aa")), "{reasons:?}");
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("0 false alarms in 4 comparisons: 0.0%"), "{text}");
+}
+
+#[test]
+fn a_load_that_ran_once_is_shown_and_neither_judged_nor_gated() {
+    let names = ["pg13.7", "pg14.3"];
+    let steps = ["l.i0", "l.x", "qr100"];
+    let text = format!("restore_after = \"l.x\"\n{}", plan(&names, &steps, 6, &[1]));
+    let lab = Lab::new(&names, &text, 6);
+    for place in 0..2 {
+        let trial = lab.begin(place, 0, 1);
+        for (ordinal, step) in (0..).zip(["l.i0", "l.x"]) {
+            let mut record = record(step, 100_000.0 * (1.0 - 0.1 * place as f64));
+            record.ordinal = ordinal;
+            lab.store.record_step(trial, &record).unwrap();
+        }
+        lab.store.finish_trial(trial).unwrap();
+    }
+    lab.run(&["qr100"], 6, 1, &|step, _, block| record(step, 9000.0 + f64::from(block)));
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let found = lab.compare();
+
+    let load = &found.document.steps[0];
+    assert!(load.loaded_once && !found.document.steps[2].loaded_once);
+    assert_eq!(load.variants[1].relative.verdict, None);
+    assert!((load.variants[1].relative.ratio.unwrap() - 0.9).abs() < 1e-9);
+    assert_eq!(found.gate(report::Gate::Undecided), Vec::<String>::new());
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("l.i0, l.x: the load, which the plan runs once per variant"), "{text}");
+    assert!(!text.contains("too few blocks"), "{text}");
+}

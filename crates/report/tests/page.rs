@@ -20,12 +20,12 @@ fn the_page_holds_everything() {
     lab.run(&STEPS, 2, 1, &rich);
     let results = lab.results();
     if !report::has_page() {
-        let error = report::html(&lab.store, &results).unwrap_err().to_string();
+        let error = report::html(&lab.store, &results, None).unwrap_err().to_string();
         assert!(error.contains("make build"), "{error}");
         println!("skipped: built without the page, run `make build` first");
         return;
     }
-    let page = data(&report::html(&lab.store, &results).unwrap());
+    let page = data(&report::html(&lab.store, &results, None).unwrap());
     assert_eq!(page["format"], 1);
     assert_eq!(page["experiment"]["seed"], "42");
     assert_eq!(page["experiment"]["started"], "2022-06-28T16:00:00Z");
@@ -76,16 +76,16 @@ fn the_file_is_written_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.html");
     if !report::has_page() {
-        assert!(report::write_html(&lab.store, &results, &path).is_err());
+        assert!(report::write_html(&lab.store, &results, None, &path).is_err());
         assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing is left");
         return;
     }
-    report::write_html(&lab.store, &results, &path).unwrap();
-    report::write_html(&lab.store, &results, &path).unwrap();
+    report::write_html(&lab.store, &results, None, &path).unwrap();
+    report::write_html(&lab.store, &results, None, &path).unwrap();
     assert_eq!(folder.path().read_dir().unwrap().count(), 1);
     data(&std::fs::read_to_string(&path).unwrap());
-    let error =
-        report::write_html(&lab.store, &results, &folder.path().join("no/r.html")).unwrap_err();
+    let error = report::write_html(&lab.store, &results, None, &folder.path().join("no/r.html"))
+        .unwrap_err();
     assert!(error.to_string().contains("no/r.html"), "{error}");
 }
 
@@ -113,7 +113,7 @@ fn a_large_report_is_written_in_time() {
     let start = std::time::Instant::now();
     let results = lab.results();
     let loaded = start.elapsed();
-    let html = report::html(&lab.store, &results);
+    let html = report::html(&lab.store, &results, None);
     let took = start.elapsed();
     println!(
         "loaded in {loaded:?}, written in {took:?}, {} MB",

@@ -18,6 +18,9 @@ use crate::store::Store;
 
 const EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, ended_ms, state FROM experiment";
 
+const SERIES: &str = "SELECT n.text, r.label, r.unit, r.grp, r.encoding, r.\"values\" FROM series r \
+                      JOIN name n ON n.id = r.name_id WHERE r.step_id = ?1";
+
 /// Condition on `step s` and `trial t` for a [`Scope`].
 fn condition(scope: Scope) -> &'static str {
     match scope {
@@ -330,20 +333,15 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn series(&self, step: StepId) -> Result<Vec<Series>> {
-        let sql = "SELECT n.text, r.label, r.unit, r.grp, r.encoding, r.\"values\" FROM series r \
-                   JOIN name n ON n.id = r.name_id WHERE r.step_id = ?1 ORDER BY r.id";
-        self.rows(sql, [step.0], |row| {
-            let encoding = row.get_ref(4)?.as_str()?;
-            let values = codec::decode(encoding, row.get_ref(5)?.as_blob()?)
-                .ok_or_else(|| unreadable(5, Type::Blob, "values of a series"))?;
-            Ok(Series {
-                name: row.get(0)?,
-                label: row.get(1)?,
-                unit: row.get(2)?,
-                group: row.get(3)?,
-                values,
-            })
-        })
+        self.rows(&format!("{SERIES} ORDER BY r.id"), [step.0], series)
+    }
+
+    /// The series of one group of a step, in the order in which they were given.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn series_of_group(&self, step: StepId, group: &str) -> Result<Vec<Series>> {
+        self.rows(&format!("{SERIES} AND r.grp = ?2 ORDER BY r.id"), params![step.0, group], series)
     }
 
     /// The histograms of a step, in the order in which they were given.
@@ -473,6 +471,19 @@ fn experiment(row: &Row) -> rusqlite::Result<Experiment> {
         created_ms: row.get(9)?,
         ended_ms: row.get(10)?,
         state: word(row, 11, ExperimentState::from_text)?,
+    })
+}
+
+fn series(row: &Row) -> rusqlite::Result<Series> {
+    let encoding = row.get_ref(4)?.as_str()?;
+    let values = codec::decode(encoding, row.get_ref(5)?.as_blob()?)
+        .ok_or_else(|| unreadable(5, Type::Blob, "values of a series"))?;
+    Ok(Series {
+        name: row.get(0)?,
+        label: row.get(1)?,
+        unit: row.get(2)?,
+        group: row.get(3)?,
+        values,
     })
 }
 

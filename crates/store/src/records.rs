@@ -69,6 +69,8 @@ states!(
         Failed = "failed",
         /// Left running by a run that was killed.
         Abandoned = "abandoned",
+        /// Something outside took so much of the machine that it was run again; the error says what.
+        Polluted = "polluted",
     }
 );
 states!(
@@ -198,7 +200,7 @@ pub struct NewTrial {
     pub experiment: ExperimentId,
     /// The variant measured.
     pub variant: VariantId,
-    /// Number of the block, from 1.
+    /// Number of the block, from 1; 0: a load on copies of whose data the trials begin.
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
@@ -229,7 +231,7 @@ pub struct Trial {
     pub started_ms: i64,
     /// When it ended, milliseconds since 1970 (UTC).
     pub ended_ms: Option<i64>,
-    /// Why it failed.
+    /// Why it failed or was polluted.
     pub error: Option<String>,
 }
 

@@ -6,12 +6,26 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
 /// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add another.
-pub(crate) const MIGRATIONS: [&str; 1] = [include_str!("migrations/001.sql")];
+pub(crate) const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+
+/// The oldest version whose tables read as those of the newest do: it needs not be brought up to date to be read.
+pub(crate) const OLDEST_READABLE: i64 = 1;
 
 /// Brings a database to the newest version of `migrations`, all in one transaction.
 ///
-/// Another process may do the same at this moment: the version is read again under the lock.
+/// Another process may do the same at this moment: the version is read again under the lock. Foreign keys are not
+/// enforced meanwhile, else a table could not be made anew without losing the rows that refer to it; afterwards they
+/// are, and nothing is changed where one would be broken.
 pub(crate) fn migrate(connection: &Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+    if usize::try_from(user_version(connection)?).is_ok_and(|version| version < migrations.len()) {
+        connection.pragma_update(None, "foreign_keys", false)?;
+        migrate_unchecked(connection, migrations)?;
+    }
+    connection.pragma_update(None, "foreign_keys", true)
+}
+
+fn migrate_unchecked(connection: &Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let version = usize::try_from(user_version(connection)?).unwrap_or(usize::MAX);
     for sql in migrations.iter().skip(version) {
@@ -20,6 +34,13 @@ pub(crate) fn migrate(connection: &Connection, migrations: &[&str]) -> rusqlite:
     if version < migrations.len() {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", migrations.len() as i64)?;
+        let check = "SELECT count(*) FROM pragma_foreign_key_check";
+        let broken: i64 = transaction.query_row(check, [], |row| row.get(0))?;
+        if broken > 0 {
+            let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY);
+            let text = format!("{broken} rows would refer to rows that are not there");
+            return Err(rusqlite::Error::SqliteFailure(code, Some(text)));
+        }
     }
     transaction.commit()
 }
@@ -64,6 +85,49 @@ mod tests {
         assert!(migrate(&connection, &broken).is_err());
         assert_eq!(user_version(&connection).unwrap(), 1);
         assert_eq!(tables(&connection), ["a"]);
+    }
+
+    #[test]
+    fn a_table_made_anew_keeps_the_rows_that_refer_to_it() {
+        let connection = Connection::open_in_memory().unwrap();
+        migrate(&connection, &MIGRATIONS[..1]).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO experiment (id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state) \
+                 VALUES (3, 'e', 'insert', 'a', 1, 1, 0.02, '', '0', 0, 'running'); \
+                 INSERT INTO variant (id, experiment_id, position, name, dbms, source, version, build, config) \
+                 VALUES (4, 3, 0, 'a', 'postgres@14', '', '14', '{}', '{}'); \
+                 INSERT INTO trial (id, experiment_id, variant_id, block, position, dop, attempt, state, started_ms, error) \
+                 VALUES (5, 3, 4, 1, 1, 2, 1, 'failed', 7, 'why'), (6, 3, 4, 1, 1, 2, 2, 'finished', 8, NULL); \
+                 INSERT INTO name (id, text) VALUES (1, 'l.i0'); \
+                 INSERT INTO step (id, trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, unit, absent, notes) \
+                 VALUES (9, 6, 0, 1, 2, 'measured', 'finished', 8, 1.5, 10, 'rows', '[]', '[]'); \
+                 INSERT INTO warning (experiment_id, trial_id, step_id, code, text) VALUES (3, 6, 9, 'x', 'y')",
+            )
+            .unwrap();
+        migrate(&connection, &MIGRATIONS).unwrap();
+        assert_eq!(user_version(&connection).unwrap(), 2);
+        let counted = |sql: &str| -> i64 { connection.query_row(sql, [], |r| r.get(0)).unwrap() };
+        assert_eq!(counted("SELECT count(*) FROM trial WHERE id = 5 AND error = 'why'"), 1);
+        let joined = "SELECT count(*) FROM step s JOIN trial t ON t.id = s.trial_id JOIN warning w ON w.step_id = s.id";
+        assert_eq!(counted(joined), 1);
+        connection.execute("UPDATE trial SET state = 'polluted' WHERE id = 5", []).unwrap();
+        let second = "UPDATE trial SET state = 'finished' WHERE id = 5";
+        assert!(connection.execute(second, []).is_err(), "one result per variant and block");
+        // Foreign keys are enforced again, to the table of the old name.
+        assert!(connection.execute("UPDATE step SET trial_id = 77", []).is_err());
+        connection.execute("DELETE FROM experiment", []).unwrap();
+        assert_eq!(counted("SELECT count(*) FROM step"), 0);
+    }
+
+    #[test]
+    fn a_migration_that_breaks_references_changes_nothing() {
+        let connection = Connection::open_in_memory().unwrap();
+        let one = "CREATE TABLE a (x PRIMARY KEY); CREATE TABLE b (x REFERENCES a (x)); \
+                   INSERT INTO a VALUES (1); INSERT INTO b VALUES (1)";
+        migrate(&connection, &[one]).unwrap();
+        assert!(migrate(&connection, &[one, "DELETE FROM a"]).is_err());
+        assert_eq!(user_version(&connection).unwrap(), 1);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
-use crate::schema::{APPLICATION_ID, MIGRATIONS, migrate, user_version};
+use crate::schema::{APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, migrate, user_version};
 
 /// Name of the database in a results directory.
 pub const DATABASE: &str = "steelyard.db";
@@ -130,7 +130,7 @@ impl Store {
         if found > known {
             return Err(StoreError::Newer { path, found, known });
         }
-        if found < known && !writing {
+        if found < OLDEST_READABLE && !writing {
             return Err(StoreError::Older { path, found, known });
         }
         Ok(())
@@ -143,8 +143,7 @@ impl Store {
             connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         }
         // FULL syncs the WAL at every commit: a step reported as stored survives a power cut.
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        connection.pragma_update(None, "foreign_keys", true)
+        connection.pragma_update(None, "synchronous", "FULL")
     }
 
     /// The results directory.

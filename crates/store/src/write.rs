@@ -183,6 +183,18 @@ impl Store {
         self.end_trial(trial, TrialState::Finished, None)
     }
 
+    /// Ends trials well that ran together: all of them or, where that fails, none.
+    ///
+    /// # Errors
+    /// When it cannot be written, or one of the trials does not run.
+    pub fn finish_trials(&self, trials: &[TrialId]) -> Result<()> {
+        self.transaction(|connection| {
+            trials.iter().try_for_each(|trial| {
+                self.set_ended(connection, *trial, TrialState::Finished, None)
+            })
+        })
+    }
+
     /// Ends a running trial that failed.
     ///
     /// # Errors
@@ -191,15 +203,35 @@ impl Store {
         self.end_trial(trial, TrialState::Failed, Some(error))
     }
 
-    fn end_trial(&self, trial: TrialId, state: TrialState, error: Option<&str>) -> Result<()> {
+    /// Ends trials that are to be run again, for a reason outside the experiment: none of their steps is a result.
+    ///
+    /// # Errors
+    /// When it cannot be written, or one of the trials does not run; none of them is ended then.
+    pub fn pollute_trials(&self, trials: &[TrialId], reason: &str) -> Result<()> {
         self.transaction(|connection| {
-            self.require_running(connection, trial)?;
-            let sql = "UPDATE trial SET state = ?2, ended_ms = ?3, error = ?4 WHERE id = ?1";
-            let error = error.map(without_passwords);
-            let values = params![trial.0, state.as_str(), now_ms(), error];
-            self.wrap(connection.execute(sql, values))?;
-            Ok(())
+            trials.iter().try_for_each(|trial| {
+                self.set_ended(connection, *trial, TrialState::Polluted, Some(reason))
+            })
         })
+    }
+
+    fn end_trial(&self, trial: TrialId, state: TrialState, error: Option<&str>) -> Result<()> {
+        self.transaction(|connection| self.set_ended(connection, trial, state, error))
+    }
+
+    fn set_ended(
+        &self,
+        connection: &Connection,
+        trial: TrialId,
+        state: TrialState,
+        error: Option<&str>,
+    ) -> Result<()> {
+        self.require_running(connection, trial)?;
+        let sql = "UPDATE trial SET state = ?2, ended_ms = ?3, error = ?4 WHERE id = ?1";
+        let error = error.map(without_passwords);
+        let values = params![trial.0, state.as_str(), now_ms(), error];
+        self.wrap(connection.execute(sql, values))?;
+        Ok(())
     }
 
     /// Marks trials left running by a run that was killed as abandoned; returns how many.

@@ -62,13 +62,35 @@ fn a_newer_schema_is_refused_with_both_versions() {
     connection.pragma_update(None, "user_version", 7).unwrap();
     drop(connection);
     for error in refused(folder.path()) {
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 1, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 2, .. }), "{error}");
         let text = error.to_string();
         assert!(
-            text.contains("version 7") && text.contains("up to 1") && text.contains("update"),
+            text.contains("version 7") && text.contains("up to 2") && text.contains("update"),
             "{text}"
         );
     }
+}
+
+/// Version 1, as the first release made it: read as it is, brought up to date when it is written.
+#[test]
+fn an_older_schema_is_read_and_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
+    connection.execute_batch(include_str!("../src/migrations/001.sql")).unwrap();
+    connection.pragma_update(None, "application_id", 0x5354_4C59).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    drop(connection);
+    let version = || {
+        let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
+        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert!(Store::open_read_only(folder.path()).unwrap().experiments().unwrap().is_empty());
+    assert_eq!(version(), 1);
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(version(), 2);
+    let (experiment, [variant, _]) = begin(&store);
+    let trial = begin_trial(&store, experiment, variant, 1);
+    store.pollute_trials(&[trial], "steal").unwrap();
 }
 
 #[test]

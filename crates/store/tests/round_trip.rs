@@ -172,6 +172,39 @@ fn only_finished_steps_of_finished_trials_are_results() {
 }
 
 #[test]
+fn trials_that_ran_together_are_finished_together_or_not_at_all() {
+    let (_folder, store) = fresh();
+    let (experiment, [a, b]) = begin(&store);
+    let (one, other) =
+        (begin_trial(&store, experiment, a, 1), begin_trial(&store, experiment, b, 1));
+    store.fail_trial(other, "server died").unwrap();
+    assert!(matches!(store.finish_trials(&[one, other]), Err(StoreError::NotRunning { .. })));
+    assert_eq!(store.finished_trials(experiment).unwrap().len(), 0);
+    let again = begin_trial(&store, experiment, b, 1);
+    store.finish_trials(&[one, again]).unwrap();
+    assert_eq!(store.finished_trials(experiment).unwrap().len(), 2);
+}
+
+#[test]
+fn polluted_trials_are_no_results_and_tried_again() {
+    let (_folder, store) = fresh();
+    let (experiment, [a, b]) = begin(&store);
+    let both = [begin_trial(&store, experiment, a, 1), begin_trial(&store, experiment, b, 1)];
+    store.record_step(both[0], &full_step(1, "l.i0")).unwrap();
+    store.pollute_trials(&both, "steal").unwrap();
+    assert!(matches!(store.pollute_trials(&both, "x"), Err(StoreError::NotRunning { .. })));
+    assert_eq!(store.abandon_running(experiment).unwrap(), 0);
+    assert_eq!(store.finished_trials(experiment).unwrap().len(), 0);
+    assert_eq!(store.steps(experiment, Scope::Results).unwrap().len(), 0);
+    let again = begin_trial(&store, experiment, a, 1);
+    store.finish_trial(again).unwrap();
+    let trials = store.trials(experiment).unwrap();
+    let seen: Vec<_> = trials.iter().map(|t| (t.attempt, t.state.as_str())).collect();
+    assert_eq!(seen, [(1, "polluted"), (1, "polluted"), (2, "finished")]);
+    assert_eq!(trials[0].error.as_deref(), Some("steal"));
+}
+
+#[test]
 fn an_ended_trial_takes_nothing_more() {
     let (_folder, store) = fresh();
     let (experiment, [variant, _]) = begin(&store);
@@ -222,6 +255,11 @@ fn unknown_values_are_absent() {
     assert_eq!(metrics, [("o/s".to_owned(), 5.0)]);
     assert!(store.counters(step).unwrap().is_empty());
     let series = store.series(step).unwrap();
+    let group = &series.first().unwrap().group;
+    let of_group = store.series_of_group(step, group).unwrap();
+    assert!(of_group.iter().all(|found| found.group == *group));
+    assert_eq!(of_group.first().map(|s| &s.name), series.first().map(|s| &s.name));
+    assert!(store.series_of_group(step, "none of that name").unwrap().is_empty());
     let values = &series.first().unwrap().values;
     assert!(values.len() == 3 && values.get(1).unwrap().is_nan());
     let asked = ["dbms.cpu/o", "o/s", "never", "o/s"];

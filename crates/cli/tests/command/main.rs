@@ -5,13 +5,19 @@
 
 #![allow(clippy::unwrap_used)] // a test fails by it
 
+mod adaptive;
 mod attached;
 mod database;
 mod failures;
+mod gate;
 mod interrupted;
 mod own_server;
 mod place;
 mod plans;
+mod polluted;
 mod requests;
+mod restore;
+mod slices;
+mod trials;
 mod whole;
 mod workloads;

@@ -92,7 +92,12 @@ impl Place {
 
     /// Starts a command that does not measure, or not alone.
     pub fn start(&self, arguments: &[&str]) -> Running {
-        let mut child = self.command(arguments).spawn().unwrap();
+        self.spawn(self.command(arguments))
+    }
+
+    /// Starts a command made by [`Place::command`], or one that becomes such a command.
+    fn spawn(&self, mut command: Command) -> Running {
+        let mut child = command.spawn().unwrap();
         self.pids.borrow_mut().push(child.id());
         let lines = Arc::new(Mutex::new(String::new()));
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -121,6 +126,23 @@ impl Place {
         let mut all = vec!["run", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
         all.extend(arguments);
         self.start(&all)
+    }
+
+    /// The same with something around the command, which in the end becomes it.
+    pub fn start_run_in(
+        &self,
+        around: impl Fn(&Command) -> Command,
+        arguments: &[&str],
+    ) -> Running {
+        let data = self.data();
+        let mut all = vec!["run", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+        all.extend(arguments);
+        let inner = self.command(&all);
+        let mut command = around(&inner);
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.current_dir(self.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.spawn(command)
     }
 
     /// A run whose stderr nobody reads, and is closed.

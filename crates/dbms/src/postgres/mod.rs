@@ -1,7 +1,7 @@
 //! PostgreSQL, 9.6 to 18.
 //!
 //! `reference` → `fetch` (and `unlisted`) or `local` (binaries) → `template` (initdb, once) → `config` → `launch` and `postmaster`
-//! (the process) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
+//! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
 //! server that runs already.
 
 mod attach;
@@ -18,10 +18,11 @@ mod settle;
 mod tables;
 mod template;
 mod unlisted;
+mod warm;
 
 pub use reference::{PostgresReference, Release, Running};
 
-use crate::{Cache, Error, Installation, Server, ServerSpec};
+use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec};
 
 /// Role and database of the servers started here.
 pub(crate) const ROLE: &str = "steelyard";
@@ -38,8 +39,12 @@ pub(crate) fn obtain(
     }
 }
 
-pub(crate) fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
-    Ok(Box::new(server::PostgresServer::start(spec)?))
+pub(crate) fn start(
+    spec: &ServerSpec<'_>,
+    origin: Option<&Origin<'_>>,
+) -> Result<(Box<dyn Server>, Option<Restored>), Error> {
+    let (server, restored) = server::PostgresServer::start(spec, origin)?;
+    Ok((Box::new(server), restored))
 }
 
 pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn Server>, Error> {

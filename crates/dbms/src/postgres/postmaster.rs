@@ -5,15 +5,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::control::Control;
-use super::{ROLE, config, launch, template};
+use super::{ROLE, config, launch, template, warm};
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
-use crate::server::{Ending, Endpoint, Host, Stopped};
-use crate::{Error, ProcessId, ServerSpec, ipc, place};
+use crate::server::{Ending, Endpoint, Host};
+use crate::{Error, Origin, ProcessId, Restored, ServerSpec, Stopped, copy, ipc, place};
 
 /// The number in the socket's name. The directory is private, so it collides with nothing.
 const PORT: u16 = 5432;
@@ -37,8 +38,12 @@ pub(super) struct Postmaster {
 }
 
 impl Postmaster {
-    /// Starts a server and waits until it answers on the control connection, which is handed back open.
-    pub(super) fn start(spec: &ServerSpec<'_>) -> Result<(Self, Control), Error> {
+    /// Starts a server, on a copy of `origin` or else on a fresh data directory, and waits until it answers on the
+    /// control connection, which is handed back open.
+    pub(super) fn start(
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Self, Control, Option<Restored>), Error> {
         let bin_dir = spec.installation.bin_dir.as_ref().ok_or_else(|| Error::Unsupported {
             what: format!("starting {}, a server that already runs", spec.reference),
             remedy: "attach to it".to_owned(),
@@ -47,8 +52,11 @@ impl Postmaster {
         template::check_options(spec.name, &spec.initdb)?;
         spec.user.check_reach(bin_dir)?;
         let mut entry = spec.ledger.enter(spec.name)?;
-        match Site::prepare(spec, bin_dir, &mut entry) {
-            Ok(site) => site.launch(spec, entry),
+        match Site::prepare(spec, origin, bin_dir, &mut entry) {
+            Ok((site, restored)) => {
+                let (postmaster, control) = site.launch(spec, entry)?;
+                Ok((postmaster, control, restored))
+            }
             Err(error) => {
                 // The first error is the one to be told; a directory that resists stays in the ledger.
                 let _ = entry.remove();
@@ -169,7 +177,12 @@ struct Site {
 impl Site {
     /// Makes the trial's directory with data, configuration, sockets and log. Everything is recorded in `entry`
     /// before it is made.
-    fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path, entry: &mut Entry) -> Result<Self, Error> {
+    fn prepare(
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+        bin_dir: &Path,
+        entry: &mut Entry,
+    ) -> Result<(Self, Option<Restored>), Error> {
         entry.make_directory(spec.directory, 0o711)?;
         // The kernel shows working directories with links resolved.
         let root =
@@ -195,9 +208,24 @@ impl Site {
         let settings = config::text(spec, &site.sockets, PORT)?;
         site.check_settings(spec, &template, &root, &settings)?;
         let owner = spec.user.differs().then_some((spec.user.uid, spec.user.gid));
-        place::copy_tree(&template, &site.data, owner)?;
-        append(&site.data.join("postgresql.conf"), &settings)?;
-        Ok(site)
+        let conf = site.data.join("postgresql.conf");
+        let restored = match origin {
+            Some(origin) => {
+                let mut restored = origin.loaded.copy_to(&site.data, owner, origin.interrupted)?;
+                // The configuration of the server that loaded names that server's sockets.
+                rewrite(&template.join("postgresql.conf"), &conf)?;
+                if origin.charge_cache {
+                    restored.read_seconds = warm::read_in_group(spec, origin, &site.data)?;
+                }
+                Some(restored)
+            }
+            None => {
+                copy::copy_tree(&template, &site.data, owner, &AtomicBool::new(false))?;
+                None
+            }
+        };
+        append(&conf, &settings)?;
+        Ok((site, restored))
     }
 
     /// Lets the server read its configuration in a directory that holds nothing else, before data is copied.
@@ -342,6 +370,12 @@ fn make_private(spec: &ServerSpec<'_>, directory: &Path) -> Result<(), Error> {
         place::give(directory, spec.user.uid, spec.user.gid)?;
     }
     Ok(())
+}
+
+/// Gives the file `to` the content of `from`; owner and mode stay.
+fn rewrite(from: &Path, to: &Path) -> Result<(), Error> {
+    let bytes = fs::read(from).map_err(Error::io("read", from))?;
+    fs::write(to, bytes).map_err(Error::io("write", to))
 }
 
 fn append(path: &Path, text: &str) -> Result<(), Error> {

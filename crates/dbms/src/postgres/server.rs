@@ -4,8 +4,8 @@ use super::control::Control;
 use super::postmaster::Postmaster;
 use super::reference::Running;
 use super::{attach, counters, settle, tables};
-use crate::server::{Ending, Endpoint, Server, Setting, Settled, Stopped, TableSize};
-use crate::{Error, ServerSpec, Snapshot};
+use crate::server::{Ending, Endpoint, Server, Setting, Settled, TableSize};
+use crate::{Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
@@ -18,9 +18,14 @@ pub(super) struct PostgresServer {
 }
 
 impl PostgresServer {
-    pub(super) fn start(spec: ServerSpec<'_>) -> Result<Self, Error> {
-        let (postmaster, control) = Postmaster::start(&spec)?;
-        Ok(Self { control, pid: Some(postmaster.pid()), postmaster: Some(postmaster), died: None })
+    /// Starts one on a fresh data directory, or on a copy of `origin`.
+    pub(super) fn start(
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Self, Option<Restored>), Error> {
+        let (postmaster, control, restored) = Postmaster::start(spec, origin)?;
+        let pid = Some(postmaster.pid());
+        Ok((Self { control, pid, postmaster: Some(postmaster), died: None }, restored))
     }
 
     pub(super) fn attach(running: &Running) -> Result<Self, Error> {
@@ -66,6 +71,10 @@ impl Server for PostgresServer {
 
     fn settle(&mut self, tables: &[String]) -> Result<Settled, Error> {
         settle::settle(&mut self.control, tables)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        settle::checkpoint(&mut self.control).map(|_| ())
     }
 
     fn log_tail(&self, lines: usize) -> String {

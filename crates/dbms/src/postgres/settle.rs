@@ -46,15 +46,20 @@ pub(super) fn settle(control: &mut Control, tables: &[String]) -> Result<Settled
     if let Some(error) = error {
         return Err(error);
     }
-    let checkpoint = Instant::now();
-    match control.execute("CHECKPOINT") {
-        Ok(_) => lines.push(format!("CHECKPOINT: {:.3} s", checkpoint.elapsed().as_secs_f64())),
-        Err(Error::Query { code: Some(code), .. }) if code == NOT_PERMITTED => {
-            lines.push("CHECKPOINT: left out, this role may not".to_owned());
-        }
-        Err(error) => return Err(error),
-    }
+    lines.push(checkpoint(control)?);
     Ok(Settled { seconds: begin.elapsed().as_secs_f64(), lines })
+}
+
+/// Makes a checkpoint; what was done.
+pub(super) fn checkpoint(control: &mut Control) -> Result<String, Error> {
+    let begin = Instant::now();
+    match control.execute("CHECKPOINT") {
+        Ok(_) => Ok(format!("CHECKPOINT: {:.3} s", begin.elapsed().as_secs_f64())),
+        Err(Error::Query { code: Some(code), .. }) if code == NOT_PERMITTED => {
+            Ok("CHECKPOINT: left out, this role may not".to_owned())
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Vacuums one table; what was done and what the server said.

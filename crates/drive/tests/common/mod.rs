@@ -112,7 +112,7 @@ pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step 
 }
 
 pub fn load(step: Step, targets: Vec<Target>) -> Load {
-    Load { step: Arc::new(step), targets, seed: 42 }
+    Load { step: Arc::new(step), targets, seed: 42, slices: None }
 }
 
 /// Runs a step to its end.
@@ -121,6 +121,15 @@ pub fn run(step: Step, server: &TestServer) -> Outcome {
     let running = ready.go(Instant::now() + Duration::from_millis(5));
     assert!(running.wait(Duration::from_secs(60)), "the step hangs");
     running.join().remove(0)
+}
+
+/// The row with one of the ids 1 to 1000 of [`make_table`]'s table.
+pub fn point_select(prepared: bool) -> Statement {
+    statement(
+        vec![text("SELECT v FROM t WHERE id = "), uniform(1, 1001)],
+        prepared,
+        Expect::Rows { min: 1, max: 1 },
+    )
 }
 
 /// A table `t (id int primary key, v int)` with ids 1 to `rows`.

@@ -55,8 +55,21 @@ pub struct Recording {
     pub series: Vec<Series>,
     /// Differences over the whole recording.
     pub totals: Totals,
+    /// The page cache at its begin.
+    pub page_cache: PageCache,
     /// What could not be read, each said once.
     pub notes: Vec<String>,
+}
+
+/// The state of the host's page cache, in KiB; `None` for what could not be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageCache {
+    /// All of it (Cached of `/proc/meminfo`; tmpfs and shared memory included).
+    pub cached_kb: Option<u64>,
+    /// Waiting to be written (Dirty).
+    pub dirty_kb: Option<u64>,
+    /// Being written (Writeback).
+    pub writeback_kb: Option<u64>,
 }
 
 /// A running sampler. Dropping it stops it without a result.
@@ -93,6 +106,7 @@ impl Sampler {
         self.end().unwrap_or_else(|| Recording {
             series: Vec::new(),
             totals: Totals::default(),
+            page_cache: PageCache::default(),
             notes: vec![
                 "the sampler's thread could not run: is there a limit on threads?".to_owned(),
             ],
@@ -137,7 +151,12 @@ impl Run {
         let Some(first) = first else {
             let mut notes = self.sources.into_notes();
             notes.push("stopped before it started: nothing was sampled".to_owned());
-            return Recording { series: Vec::new(), totals: Totals::default(), notes };
+            return Recording {
+                series: Vec::new(),
+                totals: Totals::default(),
+                page_cache: PageCache::default(),
+                notes,
+            };
         };
         let mut rows: Vec<Vec<f64>> = Vec::new();
         let mut before = first.clone();
@@ -166,6 +185,11 @@ impl Run {
                 return Recording {
                     series: series::from_rows(&rows),
                     totals,
+                    page_cache: PageCache {
+                        cached_kb: first.memory.cached_kb,
+                        dirty_kb: first.memory.dirty_kb,
+                        writeback_kb: first.memory.writeback_kb,
+                    },
                     notes: self.sources.into_notes(),
                 };
             }

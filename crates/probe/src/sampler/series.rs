@@ -42,6 +42,7 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
     ("cpu.irq", "CPU in interrupts (part of sy)", "%", "cpu", |i| {
         i.cpu(|t| t.irq.saturating_add(t.softirq))
     }),
+    ("cpu.mhz", "clock of the CPUs", "MHz", "cpu", |i| i.after.mhz),
     ("sys.cs", "context switches", "1/s", "scheduler", |i| i.rate(|s| s.host?.context_switches)),
     ("sys.in", "interrupts", "1/s", "scheduler", |i| i.rate(|s| s.host?.interrupts)),
     // Without the sampler itself, which runs while it reads.
@@ -219,6 +220,7 @@ mod tests {
             memory: memory::parse_meminfo("MemFree: 77 kB\n"),
             dbms: None,
             client: None,
+            mhz: None,
         }
     }
 

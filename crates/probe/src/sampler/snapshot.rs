@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{Group, Targets};
 use crate::cgroup::{Cgroup, CpuTime};
+use crate::clock::Clocks;
 use crate::device::DeviceReader;
 use crate::files::Held;
 use crate::proc::cpu::{self, SystemStat};
@@ -26,6 +27,8 @@ pub(super) struct Snapshot {
     pub(super) memory: Meminfo,
     pub(super) dbms: Option<GroupUse>,
     pub(super) client: Option<Usage>,
+    /// Mean clock rate of the CPUs, in MHz.
+    pub(super) mhz: Option<f64>,
 }
 
 /// A group's figures at one moment.
@@ -46,6 +49,7 @@ pub(super) struct Sources {
     device: Option<DeviceReader>,
     dbms: Option<GroupSource>,
     driver: bool,
+    clocks: Clocks,
     buffer: Vec<u8>,
     notes: Vec<String>,
 }
@@ -76,6 +80,7 @@ impl Sources {
             device: targets.device.map(DeviceReader::new),
             dbms,
             driver: targets.driver,
+            clocks: Clocks::open(),
             buffer: Vec::new(),
             notes,
         }
@@ -121,7 +126,9 @@ impl Sources {
         let memory = read_noting(&mut self.meminfo, buffer, notes)
             .map(|text| memory::parse_meminfo(&text))
             .unwrap_or_default();
-        Snapshot { at, host, vm, pressure_us, device, memory, dbms, client }
+        // Last, as it may take a while.
+        let mhz = self.clocks.mean_mhz(buffer);
+        Snapshot { at, host, vm, pressure_us, device, memory, dbms, client, mhz }
     }
 
     /// What could not be read, each said once.

@@ -6,7 +6,9 @@ mod latency;
 mod other;
 mod rates;
 mod sizes;
+mod slices;
 mod throughput;
+mod twins;
 mod verdicts;
 
 use crate::judged::Judged;
@@ -29,6 +31,8 @@ pub(crate) struct View<'a> {
 pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
     tables.extend(verdicts::table(view));
+    tables.extend(slices::table(view));
+    tables.extend(twins::table(view));
     tables.extend(rates::tables(view));
     tables.extend(hardware::tables(view));
     tables.extend(latency::tables(view));

@@ -1,8 +1,10 @@
 //! Stalls, failures and warnings.
 
+use std::collections::BTreeSet;
+
 use super::{VARIANT, View, columns};
 use crate::metrics::{STALL_COUNT, STALL_SHARE};
-use crate::model::Noted;
+use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
 use crate::table::{Row, RowKind, Section, Table};
 
@@ -87,7 +89,10 @@ fn trials(view: View<'_>) -> Option<Table> {
 
 fn warnings(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "warnings", "Warnings");
-    table.legend = vec!["what to know beside the figures they touch".to_owned()];
+    table.legend = vec![
+        "what to know beside the figures they touch".to_owned(),
+        "blocks: in how many of those with results, and which; text: that of the first".to_owned(),
+    ];
     table.columns = columns("warning", ["step", "version", "blocks", "text"]);
     // The same warning of several blocks is one line.
     let mut grouped: Vec<(&Noted, Vec<u32>)> = Vec::new();
@@ -102,17 +107,14 @@ fn warnings(view: View<'_>) -> Option<Table> {
             None => grouped.push((noted, noted.block.into_iter().collect())),
         }
     }
-    for (noted, mut blocks) in grouped {
-        blocks.sort_unstable();
-        blocks.dedup();
-        let blocks: Vec<String> = blocks.iter().map(u32::to_string).collect();
+    for (noted, blocks) in grouped {
         let step = noted.step.as_ref().and_then(|(name, dop)| {
             view.results.steps.iter().find(|step| step.name == *name && step.dop == *dop)
         });
         let cells = vec![
             step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
             noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),
-            if blocks.is_empty() { "all".to_owned() } else { blocks.join(" ") },
+            in_blocks(blocks, blocks_with_results(view, step, noted.variant)),
             one_line(&noted.warning.text),
         ];
         table.rows.push(Row::new(noted.warning.code.clone(), cells));
@@ -120,6 +122,51 @@ fn warnings(view: View<'_>) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// The number of blocks in which a variant has results: of a step, or of any.
+fn blocks_with_results(
+    view: View<'_>,
+    step: Option<&StepResults>,
+    variant: Option<usize>,
+) -> usize {
+    let steps = view.results.steps.iter();
+    let blocks: BTreeSet<u32> = steps
+        .filter(|other| step.is_none_or(|step| std::ptr::eq(*other, step)))
+        .flat_map(|step| step.variants.iter().enumerate())
+        .filter(|(place, _)| variant.is_none_or(|variant| *place == variant))
+        .flat_map(|(_, figures)| figures.samples.iter().map(|sample| sample.block))
+        .collect();
+    blocks.len()
+}
+
+/// `all 6`, or `2 of 6: 1 4`; `all` where nothing is said about blocks.
+fn in_blocks(mut blocks: Vec<u32>, all: usize) -> String {
+    blocks.sort_unstable();
+    blocks.dedup();
+    let count = blocks.len();
+    let list: Vec<String> = blocks.iter().map(u32::to_string).collect();
+    match count {
+        0 => "all".to_owned(),
+        1 if all <= 1 => list.concat(),
+        _ if count >= all => format!("all {count}"),
+        _ => format!("{count} of {all}: {}", list.join(" ")),
+    }
+}
+
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_blocks;
+
+    #[test]
+    fn blocks_are_counted_and_named() {
+        assert_eq!(in_blocks(vec![], 6), "all");
+        assert_eq!(in_blocks(vec![1], 1), "1");
+        assert_eq!(in_blocks(vec![3, 1, 2, 2], 3), "all 3");
+        assert_eq!(in_blocks(vec![5, 1], 6), "2 of 6: 1 5");
+        // A load is block 0, beside the blocks of trials.
+        assert_eq!(in_blocks(vec![0], 6), "1 of 6: 0");
+    }
 }

@@ -1,6 +1,7 @@
 //! Throughput, absolute and relative: the first tables anyone reads.
 
 use super::{VARIANT, View, says_something};
+use crate::figures::ratio;
 use crate::metrics::OPS;
 use crate::model::VariantStep;
 use crate::number::{or_unknown, rate, relative};
@@ -42,11 +43,24 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ends_with('*')) {
             table.notes.push(NOT_HELD.to_owned());
         }
+        table.notes.extend(loaded_once(view));
         if view.rows_are_steps {
             *table = table.transposed("step");
         }
     }
     tables
+}
+
+/// Which steps have a single value by the plan's own wish.
+fn loaded_once(view: View<'_>) -> Option<String> {
+    let steps = view.results.steps.iter().filter(|step| step.loaded_once);
+    let names: Vec<String> = steps.map(|step| view.results.step_label(step)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}: the load, which the plan runs once per variant; one value each, without a verdict",
+            names.join(", ")
+        )
+    })
 }
 
 fn units(view: View<'_>) -> String {
@@ -76,7 +90,9 @@ fn relative_cell(view: View<'_>, step: usize, place: usize) -> String {
         .into_iter()
         .flatten()
         .all(|figures| !figures.rate_not_held());
-    let ratio = view.judged.of(step, place).map(|comparison| comparison.ratio);
+    let judged = view.judged.of(step, place).map(|comparison| comparison.ratio);
+    // Twins are not judged against the base.
+    let ratio = judged.or_else(|| ratio(figures(view.judged.base)?, figures(place)?, OPS));
     or_unknown(ratio, |ratio| format!("{}{}", relative(ratio), if held { "" } else { "*" }))
 }
 

@@ -1,0 +1,117 @@
+//! Options that change a plan, whether it comes from a file or from the short form.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use plan::{Pairing, Plan, PlanError};
+
+/// What a run can be told instead of its plan.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Instead of what the plan says")]
+pub struct Changes {
+    /// Trials per variant; in an adaptive run those before its first look
+    #[arg(long, value_name = "N")]
+    blocks: Option<u32>,
+    /// Seed of the order of trials and of all parameters [default: a random one]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    seed: Option<u64>,
+    /// Add blocks for undecided steps; a step is also decided when its interval is this narrow to either side
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    precision: Option<f64>,
+    /// Add blocks for undecided steps, up to this many [default of an adaptive run: 4 × blocks]
+    #[arg(long, value_name = "N")]
+    max_blocks: Option<u32>,
+    /// Add blocks for undecided steps, as long as they end within this time, such as 2h or 1h30m
+    #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
+    budget: Option<Duration>,
+    /// How variants are paired: trials in blocks, slices of a fraction of a second, or what suits each step
+    #[arg(long, value_enum)]
+    pairing: Option<PairingName>,
+    /// Double every variant under a second name (A/A): how much do identical systems differ here?
+    #[arg(long)]
+    aa: bool,
+}
+
+/// A pairing on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PairingName {
+    Blocks,
+    Slices,
+    Auto,
+}
+
+impl From<PairingName> for Pairing {
+    fn from(name: PairingName) -> Pairing {
+        match name {
+            PairingName::Blocks => Pairing::Blocks,
+            PairingName::Slices => Pairing::Slices,
+            PairingName::Auto => Pairing::Auto,
+        }
+    }
+}
+
+impl Changes {
+    /// Whether any was given.
+    pub fn given(&self) -> bool {
+        let Changes { blocks, seed, precision, max_blocks, budget, pairing, aa } = self;
+        blocks.is_some()
+            || seed.is_some()
+            || precision.is_some()
+            || max_blocks.is_some()
+            || budget.is_some()
+            || pairing.is_some()
+            || *aa
+    }
+
+    /// The plan with these changes, checked as a file would be; `origin` is what errors name.
+    pub fn apply(&self, plan: Plan, origin: &str) -> Result<Plan, PlanError> {
+        if !self.given() {
+            return Ok(plan);
+        }
+        let mut changed = plan;
+        changed.blocks = self.blocks.unwrap_or(changed.blocks);
+        changed.seed = self.seed.or(changed.seed);
+        changed.precision = self.precision.or(changed.precision);
+        changed.max_blocks = self.max_blocks.or(changed.max_blocks);
+        changed.budget = self.budget.or(changed.budget);
+        changed.pairing = self.pairing.map_or(changed.pairing, Pairing::from);
+        if self.aa {
+            changed = changed.with_twins();
+        }
+        let origin = format!("{origin} with the options given");
+        Plan::parse(&changed.to_toml(), None, &origin).map_err(|error| match error {
+            PlanError::Invalid { mut problems } => {
+                // Their places are those of a text that the user has never seen.
+                problems.iter_mut().for_each(|problem| problem.place = None);
+                PlanError::Invalid { problems }
+            }
+            other => other,
+        })
+    }
+}
+
+/// A share such as `2%` or `0.02`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let share = match text.trim().strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    share
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| format!("expected a share such as 2% or 0.02, found `{text}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_percentages_or_fractions() {
+        let close = |text, expected: f64| share(text).is_ok_and(|s| (s - expected).abs() < 1e-12);
+        assert!(close("2%", 0.02) && close("0.5 %", 0.005) && close("0.02", 0.02));
+        for bad in ["2", "0", "-1%", "100%", "", "%", "NaN", "two"] {
+            assert!(share(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `steelyard history`: results of many runs in order, and where they changed.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use report::HistoryOptions;
+
+use crate::compare::Format;
+use crate::exit::WrongRequest;
+use crate::sources::Sources;
+
+/// Results over versions, commits or dates, and the points where they changed
+///
+/// Change points are found by E-divisive over trials. A change lies between two runs and says its
+/// size with a 95% interval.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// Only these steps
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+    #[command(flatten)]
+    sources: Sources,
+    #[command(flatten)]
+    order: OrderArgs,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The metric, for example o/s, cpu/o, dbms.cpu/o
+    #[arg(long, value_name = "METRIC", default_value = "o/s")]
+    metric: String,
+}
+
+/// In which order.
+#[derive(Debug, Clone, Args)]
+pub struct OrderArgs {
+    /// What a run is, and in which order they stand [default: version where there are several, else date]
+    #[arg(long, value_enum)]
+    by: Option<By>,
+    /// A file with commits, the oldest first, as `git rev-list --reverse` prints them (`-`: standard input); others are
+    /// left out
+    #[arg(long, value_name = "FILE")]
+    commits: Option<PathBuf>,
+}
+
+/// What a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// A version of the DBMS: 9.6 before 13.7, betas before releases
+    Version,
+    /// An experiment
+    Date,
+    /// A commit, from what is recorded of the build or from the variant's name
+    Commit,
+}
+
+impl OrderArgs {
+    /// Whether any of the options was given.
+    pub fn given(&self) -> bool {
+        self.by.is_some() || self.commits.is_some()
+    }
+
+    /// The order and the commits given.
+    pub fn read(&self) -> anyhow::Result<(Option<report::Order>, Vec<String>)> {
+        let by = match (self.by, &self.commits) {
+            (None, Some(_)) => Some(By::Commit),
+            (Some(By::Version | By::Date), Some(_)) => {
+                let text = "--commits is for --by commit; leave out one of them";
+                return Err(WrongRequest(text.to_owned()).into());
+            }
+            (by, _) => by,
+        };
+        let commits = self.commits.as_deref().map(read_commits).transpose()?;
+        let order = by.map(|by| match by {
+            By::Version => report::Order::Version,
+            By::Date => report::Order::Date,
+            By::Commit => report::Order::Commit,
+        });
+        Ok((order, commits.unwrap_or_default()))
+    }
+}
+
+/// The first word of each line.
+fn read_commits(path: &Path) -> anyhow::Result<Vec<String>> {
+    let mut text = String::new();
+    if path == Path::new("-") {
+        std::io::stdin().read_to_string(&mut text).context("could not read standard input")?;
+    } else {
+        text = std::fs::read_to_string(path).map_err(|error| {
+            WrongRequest(format!("could not read the commits in {}: {error}", path.display()))
+        })?;
+    }
+    let commits: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    if let Some(bad) =
+        commits.iter().find(|word| word.len() < 7 || !word.bytes().all(|b| b.is_ascii_hexdigit()))
+    {
+        return Err(WrongRequest(format!(
+            "expected a commit of at least 7 hexadecimal digits in each line of {}, found `{bad}`",
+            path.display()
+        ))
+        .into());
+    }
+    if commits.is_empty() {
+        return Err(WrongRequest(format!("found no commit in {}", path.display())).into());
+    }
+    Ok(commits)
+}
+
+/// Prints the tables.
+pub fn run(args: &HistoryArgs) -> anyhow::Result<()> {
+    let opened = args.sources.open()?;
+    let (order, commits) = args.order.read()?;
+    let options = HistoryOptions {
+        chosen: args.sources.chosen(),
+        metric: args.metric.clone(),
+        order,
+        steps: args.steps.clone(),
+        commits,
+    };
+    let history = report::history(&opened.sources(), &options)?;
+    std::io::stdout().write_all(history.render(args.format.into())?.as_bytes())?;
+    Ok(())
+}

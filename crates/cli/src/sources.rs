@@ -1,0 +1,83 @@
+//! Results directories and experiments in them, as the subcommands over many trials take them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use report::{Chosen, Source};
+use store::Store;
+
+use crate::exit::WrongRequest;
+
+/// Which results.
+#[derive(Debug, Clone, Args)]
+pub struct Sources {
+    /// A results directory; repeat for several
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "STEELYARD_RESULTS",
+        default_value = "steelyard-results"
+    )]
+    results: Vec<PathBuf>,
+    /// What the machine of a results directory is called, once for each --results in their order [default: its
+    /// processor's name]
+    #[arg(long = "machine", value_name = "NAME")]
+    machines: Vec<String>,
+    /// An experiment, by its number or name, a name meaning all that have it; repeat for several [default: all with the
+    /// workload of the newest]
+    #[arg(long = "experiment", short, value_name = "ID|NAME", conflicts_with = "all")]
+    experiments: Vec<String>,
+    /// All experiments, also of other workloads
+    #[arg(long)]
+    all: bool,
+}
+
+/// Results directories, open for reading.
+pub struct Opened {
+    stores: Vec<(Store, String, Option<String>)>,
+}
+
+impl Sources {
+    /// Opens the results directories.
+    pub fn open(&self) -> anyhow::Result<Opened> {
+        let (machines, directories) = (self.machines.len(), self.results.len());
+        if machines > 0 && machines != directories {
+            return Err(WrongRequest(format!(
+                "expected one --machine for each of {directories} results directories or none at all, found {machines}"
+            ))
+            .into());
+        }
+        let mut stores = Vec::new();
+        for (place, directory) in self.results.iter().enumerate() {
+            let store = Store::open_read_only(directory)?;
+            let machine = self.machines.get(place).cloned();
+            stores.push((store, directory.display().to_string(), machine));
+        }
+        Ok(Opened { stores })
+    }
+
+    /// Which experiments of them.
+    pub fn chosen(&self) -> Chosen {
+        if self.all {
+            Chosen::All
+        } else if self.experiments.is_empty() {
+            Chosen::SameWorkload
+        } else {
+            Chosen::Named(self.experiments.clone())
+        }
+    }
+}
+
+impl Opened {
+    /// What `report` reads from.
+    pub fn sources(&self) -> Vec<Source<'_>> {
+        self.stores
+            .iter()
+            .map(|(store, directory, machine)| Source {
+                store,
+                directory: directory.clone(),
+                machine: machine.clone(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,56 @@
+//! `steelyard variance`: how much repeated trials differ, and on which setup they differ least.
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use report::{DEFAULT_LIMIT, VarianceOptions};
+
+use crate::compare::Format;
+use crate::sources::Sources;
+
+/// Variation between repeated trials: per step, per setup, and which setup to choose
+///
+/// A setup is a machine, a variant and a number of clients. Its CV (deviation / mean) per step
+/// comes from all finished trials of the experiments chosen.
+#[derive(Debug, Args)]
+pub struct VarianceArgs {
+    #[command(flatten)]
+    sources: Sources,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Which deviation: the published tables use the population one, over 3 runs
+    #[arg(long, value_enum, default_value_t = Deviation::Population)]
+    deviation: Deviation,
+    /// The largest CV of a setup to choose
+    #[arg(long, value_name = "CV", default_value_t = DEFAULT_LIMIT)]
+    limit: f64,
+    /// The metric, for example o/s, cpu/o, dbms.cpu/o
+    #[arg(long, value_name = "METRIC", default_value = "o/s")]
+    metric: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Deviation {
+    /// Divides by the number of trials
+    Population,
+    /// Divides by one less
+    Sample,
+}
+
+/// Prints the tables.
+pub fn run(args: &VarianceArgs) -> anyhow::Result<()> {
+    let opened = args.sources.open()?;
+    let options = VarianceOptions {
+        chosen: args.sources.chosen(),
+        metric: args.metric.clone(),
+        deviation: match args.deviation {
+            Deviation::Population => report::Deviation::Population,
+            Deviation::Sample => report::Deviation::Sample,
+        },
+        limit: args.limit,
+    };
+    let variance = report::variance(&opened.sources(), &options)?;
+    std::io::stdout().write_all(variance.render(args.format.into())?.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,145 @@
+//! Runs that decide for themselves how many blocks they need.
+
+use nix::sys::signal::Signal;
+
+use crate::database::Database;
+use crate::place::Place;
+use crate::plans::{ONE, plan};
+
+/// 13.7 against itself, and against itself with a pause of 0.1 s before each commit. With a margin of next to nothing noise
+/// never decides the first within a few blocks, but for a false alarm once in 40 times; the second is decided at once.
+const PAUSED: &str = r#"
+name = "adaptive"
+seed = 7
+margin = 0.0001
+blocks = 3
+max_blocks = 4
+
+[config]
+shared_buffers = "16MB"
+commit_siblings = 0
+
+[variants.base]
+dbms = "postgres@13.7"
+
+[variants.same]
+dbms = "postgres@13.7"
+
+[variants.paused]
+dbms = "postgres@13.7"
+config = { commit_delay = 100000 }
+
+[workload.insert]
+rows = 1000
+steps = ["l.i0"]
+"#;
+
+fn warnings(database: &Database) -> Vec<String> {
+    database.texts("SELECT code FROM warning WHERE trial_id IS NULL")
+}
+
+#[test]
+fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
+    let place = Place::new();
+    let file = place.plan(PAUSED);
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("adaptive: 9 trials of 1 step", "\ntrial 9/9");
+    run.wait_for("trial 9/9", "3 blocks");
+    run.signal(Signal::SIGINT);
+    let ended = run.end();
+    if ended.stderr.contains("every comparison was decided after 3 blocks") {
+        return; // the false alarm
+    }
+    let look = "look after 3 blocks: 1 of 2 comparisons decided; not same l.i0 ±";
+    ended.expect(3, &[look, "  next: 1 more block of base, same\n", "trial 10/11: "]);
+
+    // Without the plan: the stored one knows that the run is adaptive.
+    place.run(&["--resume"]).expect(0, &[look, "trial 11/11", "limit of 4 blocks", "same l.i0 ±"]);
+    let database = Database::of(&place.results());
+    let finished = database.finished();
+    for variant in ["base", "same", "paused"] {
+        let mut blocks: Vec<i64> =
+            finished.iter().filter(|t| t.variant == variant).map(|t| t.block).collect();
+        blocks.sort_unstable();
+        let expected: &[i64] = if variant == "paused" { &[1, 2, 3] } else { &[1, 2, 3, 4] };
+        assert_eq!(blocks, expected, "{variant}");
+    }
+    assert_eq!(warnings(&database), ["block-limit"]);
+    assert_eq!(database.texts("SELECT state FROM experiment"), ["finished"]);
+    drop(database);
+    let compared = place.steelyard(&["compare"]);
+    compared.expect(0, &[]);
+    let told = "the run ended at its limit of 4 blocks with undecided comparisons: same l.i0 ±";
+    assert!(compared.stdout.contains(told), "{}", compared.stdout);
+    place.run(&["--resume"]).expect(2, &["no unfinished experiment"]);
+}
+
+#[test]
+fn no_block_begins_that_would_end_after_the_budget() {
+    let place = Place::new();
+    let steps = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+    let file = place.plan(&plan(ONE, "blocks = 6", steps));
+    let run = place.run(&[&file, "--budget", "1s"]);
+    run.expect(
+        0,
+        &["the run ended after 1 block: of its budget of 1s it had used 1s, and the next"],
+    );
+    let database = Database::of(&place.results());
+    assert_eq!(database.finished().len(), 1);
+    assert_eq!(warnings(&database), ["budget-spent"]);
+    assert_eq!(database.texts("SELECT state FROM experiment"), ["finished"]);
+}
+
+#[test]
+fn every_variant_can_run_twice() {
+    let place = Place::new();
+    let file = place.plan(&plan(ONE, "", "rows = 2000\nsteps = [\"l.i0\"]"));
+    place.run(&[&file, "--aa", "--blocks", "1"]).expect(0, &["trial 2/2", "pg13.7.aa"]);
+    let database = Database::of(&place.results());
+    let variants = database.texts("SELECT name FROM variant ORDER BY position");
+    assert_eq!(variants, ["pg13.7", "pg13.7.aa"]);
+    let stored = database.texts("SELECT plan FROM experiment");
+    assert!(stored[0].contains("twin_of = \"pg13.7\""), "{}", stored[0]);
+}
+
+#[test]
+fn options_change_a_plan_and_its_short_form() {
+    let place = Place::new();
+    let options = [
+        "--blocks",
+        "4",
+        "--precision",
+        "1.5%",
+        "--max-blocks",
+        "12",
+        "--budget",
+        "90m",
+        "--pairing",
+        "auto",
+        "--aa",
+        "--write-plan",
+    ];
+    let short = ["insert", "-v", "postgres@13.7", "-v", "postgres@14.3"];
+    let written = place.run(&[&short[..], &options[..]].concat());
+    written.expect(0, &[]);
+    let first = plan::Plan::parse(&written.stdout, None, "written").unwrap();
+    assert_eq!((first.blocks, first.max_blocks), (4, Some(12)));
+    assert!(first.precision.is_some_and(|share| (share - 0.015).abs() < 1e-12));
+    assert_eq!(first.budget.map(|time| time.as_secs()), Some(5_400));
+    assert_eq!((first.pairing, first.variants.len()), (plan::Pairing::Auto, 4));
+    let file = place.plan(&place.run(&[&short[..], &["--write-plan"]].concat()).stdout);
+    let again = place.run(&[&[file.as_str()][..], &options[..]].concat());
+    assert_eq!(again.stdout, written.stdout);
+
+    let wrong = |options: &[&str], parts: &[&str]| {
+        place.run(&[&[file.as_str()], options].concat()).expect(2, parts);
+    };
+    wrong(&["--precision", "2"], &["expected a share such as 2% or 0.02, found `2`"]);
+    wrong(&["--budget", "two hours"], &["`two hours` is no time", "1h30m"]);
+    wrong(
+        &["--max-blocks", "5"],
+        &["with the options given: `max_blocks` = 5 is less than `blocks` = 6"],
+    );
+    wrong(&["--pairing", "stripes"], &["blocks, slices, auto"]);
+    place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps to its plan"]);
+}

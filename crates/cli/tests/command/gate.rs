@@ -1,0 +1,127 @@
+//! The gates of `compare` and their exit codes, over results whose verdict is known.
+
+use std::collections::BTreeMap;
+
+use store::{NewExperiment, NewTrial, NewVariant, StepRecord, Store};
+
+use crate::place::{Ended, Place};
+
+const PLAN: &str = "name = \"gate\"\nbase = \"a\"\n[variants.a]\ndbms = \"postgres@13.7\"\n\
+                    [variants.b]\ndbms = \"postgres@14.3\"\n[workload.insert]\nsteps = [\"l.i0\", \"l.x\"]\n";
+/// What six blocks of one variant gave, in rows per second.
+type Blocks = [f64; 6];
+const BASE: Blocks = [100_000.0, 100_300.0, 99_800.0, 100_100.0, 99_900.0, 100_200.0];
+/// Surely slower by 7%.
+const SLOWER: Blocks = [93_000.0, 93_400.0, 92_700.0, 93_200.0, 92_800.0, 93_100.0];
+/// Somewhere between a loss and a gain.
+const SCATTERED: Blocks = [91_000.0, 108_000.0, 95_000.0, 103_000.0, 99_000.0, 110_000.0];
+
+/// Stores an experiment of variants a and b; `None`: the step of b has no result in any block.
+fn store(place: &Place, load: Option<Blocks>, index: Option<Blocks>) {
+    let store = Store::open(&place.results()).unwrap();
+    let experiment = store
+        .begin_experiment(&NewExperiment {
+            name: "gate".to_owned(),
+            workload: "insert".to_owned(),
+            base: "a".to_owned(),
+            seed: 1,
+            blocks: 6,
+            margin: 0.02,
+            plan: PLAN.to_owned(),
+            steelyard: "0.1.0".to_owned(),
+            created_ms: 1_656_432_000_000,
+        })
+        .unwrap();
+    for (name, steps) in [("a", [Some(BASE), Some(BASE)]), ("b", [load, index])] {
+        let variant = store
+            .add_variant(
+                experiment,
+                &NewVariant {
+                    name: name.to_owned(),
+                    dbms: "postgres@13.7".to_owned(),
+                    source: "archive".to_owned(),
+                    version: "PostgreSQL 13.7".to_owned(),
+                    build: BTreeMap::new(),
+                    config: BTreeMap::new(),
+                },
+            )
+            .unwrap();
+        for block in 1..=6u32 {
+            let trial = store
+                .begin_trial(&NewTrial {
+                    experiment,
+                    variant,
+                    block,
+                    position: 1,
+                    dop: 1,
+                    started_ms: 1_656_432_000_000,
+                })
+                .unwrap();
+            for (ordinal, (step, values)) in (0..).zip(["l.i0", "l.x"].into_iter().zip(steps)) {
+                let Some(values) = values else { continue };
+                let mut record = StepRecord::new(ordinal, step, 1);
+                record.seconds = 1.0;
+                record.metrics.push(("o/s".to_owned(), values[block as usize - 1]));
+                store.record_step(trial, &record).unwrap();
+            }
+            store.finish_trial(trial).unwrap();
+        }
+    }
+    store.finish_experiment(experiment).unwrap();
+}
+
+fn gated(load: Option<Blocks>, index: Option<Blocks>, gate: &str) -> Ended {
+    let place = Place::new();
+    store(&place, load, index);
+    place.steelyard(&["compare", gate])
+}
+
+#[test]
+fn a_confirmed_regression_fails_both_gates() {
+    for gate in ["--gate", "--gate-inconclusive"] {
+        let ended = gated(Some(SLOWER), Some(BASE), gate);
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains("the gate failed"), "{}", ended.stderr);
+        assert!(ended.stderr.contains("l.i0: b is 7.0% slower than a"), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("l.x"), "l.x is as fast: {}", ended.stderr);
+        assert!(ended.stdout.contains("Throughput"), "the tables are printed all the same");
+    }
+}
+
+#[test]
+fn an_undecided_step_fails_the_strict_gate_only() {
+    let plain = gated(Some(SCATTERED), Some(BASE), "--gate");
+    assert_eq!((plain.code, plain.stderr.as_str()), (Some(0), ""));
+    let strict = gated(Some(SCATTERED), Some(BASE), "--gate-inconclusive");
+    assert_eq!(strict.code, Some(1), "{}", strict.stderr);
+    assert!(strict.stderr.contains("l.i0: ") && strict.stderr.contains("inconclusive"));
+}
+
+#[test]
+fn a_step_without_results_fails_the_strict_gate_only() {
+    assert_eq!(gated(Some(BASE), None, "--gate").code, Some(0));
+    let strict = gated(Some(BASE), None, "--gate-inconclusive");
+    assert_eq!(strict.code, Some(1));
+    assert!(strict.stderr.contains("l.x: b has no result to compare with a"), "{}", strict.stderr);
+}
+
+#[test]
+fn an_improvement_and_no_difference_pass_both() {
+    for gate in ["--gate", "--gate-inconclusive"] {
+        let faster = SLOWER.map(|rate| rate * 1.2);
+        let ended = gated(Some(BASE), Some(faster), gate);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn without_a_gate_a_regression_is_no_failure_and_without_results_the_request_is_wrong() {
+    let place = Place::new();
+    for gate in ["--gate", "--gate-inconclusive"] {
+        assert_eq!(place.steelyard(&["compare", gate]).code, Some(2), "nothing to compare");
+    }
+    store(&place, Some(SLOWER), Some(SLOWER));
+    assert_eq!(place.steelyard(&["compare"]).code, Some(0));
+    let unknown = place.steelyard(&["compare", "--gate", "--base", "c"]);
+    assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
+}

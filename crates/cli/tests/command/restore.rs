@@ -1,0 +1,173 @@
+//! Plans that load once: trials begin on copies of what was loaded, and nothing of it is left.
+
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::database::Database;
+use crate::place::{Place, names, processes_of};
+use crate::plans::{BOTH, ONE, plan};
+
+const STEPS: &str = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\", \"qp100\"]";
+
+/// The digests of loads that notes of trials tell, one for each note that begins with `about`.
+fn digests(database: &Database, about: &str) -> Vec<(String, String)> {
+    database.list(
+        &format!(
+            "SELECT v.name, substr(json_extract(s.notes, '$[0]'), length('{about}') + 1, 16) FROM step s \
+             JOIN trial t ON t.id = s.trial_id JOIN variant v ON v.id = t.variant_id \
+             WHERE json_extract(s.notes, '$[0]') LIKE '{about}%' ORDER BY s.id"
+        ),
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
+}
+
+/// Names of the steps of finished trials in a block.
+fn steps_of(database: &Database, variant: &str, block: u32) -> Vec<String> {
+    database.texts(&format!(
+        "SELECT n.text FROM step s JOIN name n ON n.id = s.name_id JOIN trial t ON t.id = s.trial_id \
+         JOIN variant v ON v.id = t.variant_id WHERE t.state = 'finished' AND s.state = 'finished' \
+         AND v.name = '{variant}' AND t.block = {block} ORDER BY s.ordinal"
+    ))
+}
+
+#[test]
+fn each_variant_loads_once_and_all_trials_begin_alike() {
+    let place = Place::new();
+    let file = place.plan(&plan(BOTH, "blocks = 2\nrestore_after = \"l.x\"", STEPS));
+    let ran = place.run(&[&file]);
+    ran.expect(0, &["4 trials of 2 steps", "load of pg13.7", "load of pg14.3", "trial 4/4"]);
+    place.assert_nothing_left();
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    assert_eq!(database.finished().len(), 6, "two loads and four trials");
+    for variant in ["pg13.7", "pg14.3"] {
+        assert_eq!(steps_of(&database, variant, 0), ["l.i0", "l.x", "keep"]);
+        for block in [1, 2] {
+            assert_eq!(steps_of(&database, variant, block), ["restore", "qr100", "qp100"]);
+        }
+    }
+    let mut kept = digests(&database, "kept as load ");
+    let mut copied = digests(&database, "copy of load ");
+    assert_eq!((kept.len(), copied.len()), (2, 4));
+    assert!(kept.iter().all(|(_, digest)| digest.len() == 16));
+    assert_ne!(kept[0].1, kept[1].1);
+    kept.sort();
+    copied.sort();
+    copied.dedup();
+    assert_eq!(copied, kept, "the trials of a variant begin on its load");
+    // The rows are there, and what a trial adds is not in the next.
+    let sizes = database.texts(
+        "SELECT DISTINCT v.name FROM trial t JOIN variant v ON v.id = t.variant_id WHERE t.setting_set_id IS NULL",
+    );
+    assert_eq!(sizes, Vec::<String>::new(), "settings of all trials are recorded");
+    let found = |step: &str| {
+        database.number(&format!(
+            "SELECT min(s.operations) FROM step s JOIN name n ON n.id = s.name_id WHERE n.text = '{step}'"
+        ))
+    };
+    assert_eq!(found("l.i0"), 3000);
+    assert!(found("qr100") > 0 && found("qp100") > 0);
+    let codes = database.texts("SELECT code FROM warning WHERE trial_id IS NULL");
+    assert_eq!(codes.iter().filter(|code| *code == "one-load").count(), 1, "{codes:?}");
+    drop(database);
+    let compared = place.steelyard(&["compare"]);
+    compared.expect(0, &[]);
+    for part in ["l.i0", "qp100", "began on copies of one load"] {
+        assert!(compared.stdout.contains(part), "`{part}` is missing in:\n{}", compared.stdout);
+    }
+}
+
+#[test]
+fn servers_that_are_up_together_begin_on_copies_too() {
+    let place = Place::new();
+    let whole = "blocks = 1\npairing = \"slices\"\nslice_ms = 20\nrestore_after = \"l.x\"";
+    place
+        .run(&[&place.plan(&plan(BOTH, whole, STEPS))])
+        .expect(0, &["load of pg13.7", "trial 2/2"]);
+    let database = Database::of(&place.results());
+    for variant in ["pg13.7", "pg14.3"] {
+        assert_eq!(steps_of(&database, variant, 0), ["l.i0", "l.x", "keep"]);
+        assert_eq!(steps_of(&database, variant, 1), ["restore", "qr100", "qp100"]);
+    }
+    assert!(database.metric("qp100", "slice.rounds").is_some_and(|rounds| rounds > 0.0));
+    assert_eq!(digests(&database, "copy of load ").len(), 2);
+}
+
+#[test]
+fn a_limit_on_memory_holds_for_the_copy_too() {
+    let place = Place::new();
+    let whole = "blocks = 1\nrestore_after = \"l.i0\"\nmemory_limit = \"200MB\"";
+    let steps = "rows = 3000\nsecondary_indexes = 0\nsteps = [\"l.i0\", \"qr100\"]\ndop = [1, 2]";
+    let ran = place.run(&[&place.plan(&plan(ONE, whole, steps))]);
+    if ran.code == Some(2) && ran.stderr.contains("needs a control group") {
+        eprintln!("skipped: no control groups here");
+        return;
+    }
+    ran.expect(0, &["load of pg13.7 (dop 1)", "load of pg13.7 (dop 2)", "trial 2/2"]);
+    let database = Database::of(&place.results());
+    assert!(database.metric("restore", "restore.read").is_some_and(|seconds| seconds > 0.0));
+    assert_eq!(database.number("SELECT count(*) FROM trial WHERE block = 0"), 2);
+}
+
+#[test]
+fn settling_after_the_load_belongs_to_it() {
+    let place = Place::new();
+    let steps = "rows = 2000\nindexed_rows = 500\nsecondary_indexes = 0\n\
+                 steps = [\"l.i0\", \"l.i1\", \"l.i2\", \"qp100\"]";
+    let file = place.plan(&plan(ONE, "restore_after = \"l.i2\"", steps));
+    place.run(&[&file]).expect(0, &["trial 1/1"]);
+    let database = Database::of(&place.results());
+    assert_eq!(steps_of(&database, "pg13.7", 0), ["l.i0", "l.i1", "l.i2", "settle", "keep"]);
+    assert_eq!(steps_of(&database, "pg13.7", 1), ["restore", "qp100"]);
+}
+
+#[test]
+fn an_interrupted_run_keeps_no_load_and_loads_again() {
+    let place = Place::new();
+    let steps = STEPS.replace("3000", "3000\nread_write_seconds = 2");
+    let file = place.plan(&plan(ONE, "blocks = 2\nrestore_after = \"l.x\"", &steps));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 2/2", "  restore");
+    std::thread::sleep(Duration::from_millis(300));
+    run.signal(Signal::SIGINT);
+    run.end().expect(3, &["interrupted", "steelyard run --resume"]);
+    place.assert_nothing_left();
+    place.run(&["--resume"]).expect(0, &["1 kept", "load of pg13.7", "trial 2/2"]);
+    let database = Database::of(&place.results());
+    assert_eq!(steps_of(&database, "pg13.7", 0), ["l.i0", "l.x", "keep"], "the first load counts");
+    assert_eq!(steps_of(&database, "pg13.7", 2), ["restore", "qr100", "qp100"]);
+    let warnings = database.texts("SELECT text FROM warning WHERE code = 'loaded-again'");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let copied = digests(&database, "copy of load ");
+    assert_eq!(copied.len(), 3, "of the broken trial too");
+    assert_ne!(copied[0].1, copied[2].1);
+    assert!(warnings[0].contains(&copied[2].1), "{warnings:?} does not name {copied:?}");
+    assert_eq!(database.number("SELECT count(*) FROM warning WHERE code = 'one-load'"), 1);
+    drop(database);
+    // What only served to go on is neither a result nor a failure.
+    let compared = place.steelyard(&["compare"]);
+    assert!(compared.stdout.contains("loaded again"), "{}", compared.stdout);
+}
+
+#[test]
+fn what_a_killed_run_had_loaded_is_removed_by_the_next() {
+    let place = Place::new();
+    let steps = STEPS.replace("3000", "3000\nread_write_seconds = 60");
+    let file = place.plan(&plan(ONE, "restore_after = \"l.x\"", &steps));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  restore");
+    std::thread::sleep(Duration::from_millis(300));
+    run.signal(Signal::SIGKILL);
+    assert_eq!(run.end().code, None, "killed");
+    let begin = Instant::now();
+    while !processes_of(place.path()).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(place.path()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(place.ledger().records().unwrap().len(), 2, "the load and the trial's server");
+    assert_eq!(names(&place.data()).len(), 2);
+    let quick = place.file("quick.toml", &plan(ONE, "", "rows = 2000\nsteps = [\"l.i0\"]"));
+    place.run(&[&quick]).expect(0, &["cleaned up what a killed run left"]);
+    place.assert_nothing_left();
+}

@@ -1,0 +1,293 @@
+//! Copies of whole directories: blocks shared where the filesystem can, else copied inside the kernel, holes kept.
+//! Never hard links: servers write in place.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::fcntl::{PosixFadviseAdvice, copy_file_range, posix_fadvise};
+use nix::sys::statvfs::statvfs;
+use nix::unistd::{Whence, lseek64};
+
+use crate::Error;
+use crate::place::{give, set_mode, walk};
+
+/// Bytes asked of the kernel at once, so that an interrupt is seen in between: about a tenth of a second each.
+const PIECE: u64 = 64 * 1024 * 1024;
+/// Unit of `st_blocks`, whatever the filesystem's blocks are (stat(3type)).
+const BLOCK: u64 = 512;
+
+/// How a directory was copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Copied {
+    /// Whether its files share their blocks with the original.
+    pub shared: bool,
+}
+
+/// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives everything to `owner`
+/// (uid, gid) if set.
+///
+/// # Errors
+/// [`Error::Space`] before the first byte is copied where it would not fit; [`Error::Interrupted`] soon after
+/// `interrupted` was set; [`Error::Io`].
+pub(crate) fn copy_tree(
+    from: &Path,
+    to: &Path,
+    owner: Option<(u32, u32)>,
+    interrupted: &AtomicBool,
+) -> Result<Copied, Error> {
+    let mut copier = Copier { from, to, way: Way::Unknown, interrupted };
+    walk(from, &mut |path, metadata| {
+        let target = copier.target(path);
+        if metadata.is_dir() {
+            fs::create_dir(&target).map_err(Error::io("create", &target))?;
+            set_mode(&target, metadata.mode() & 0o7777)?;
+        } else if metadata.is_symlink() {
+            let link = fs::read_link(path).map_err(Error::io("read the link", path))?;
+            std::os::unix::fs::symlink(link, &target)
+                .map_err(Error::io("create the link", &target))?;
+        } else {
+            copier.file(path, &target, metadata)?;
+            // Whatever the umask took away.
+            set_mode(&target, metadata.mode() & 0o7777)?;
+        }
+        owner.map_or(Ok(()), |(uid, gid)| give(&target, uid, gid))
+    })?;
+    Ok(Copied { shared: copier.way == Way::Share })
+}
+
+/// How the bytes get across.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Not tried yet.
+    Unknown,
+    /// FICLONE works.
+    Share,
+    /// It does not.
+    Copy,
+}
+
+struct Copier<'a> {
+    from: &'a Path,
+    to: &'a Path,
+    way: Way,
+    interrupted: &'a AtomicBool,
+}
+
+impl Copier<'_> {
+    fn target(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(self.from) {
+            Ok(rest) if !rest.as_os_str().is_empty() => self.to.join(rest),
+            _ => self.to.to_path_buf(),
+        }
+    }
+
+    fn file(&mut self, path: &Path, target: &Path, metadata: &fs::Metadata) -> Result<(), Error> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted { doing: "copying data" });
+        }
+        let source = File::open(path).map_err(Error::io("open", path))?;
+        let copy = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(metadata.mode() & 0o7777)
+            .open(target)
+            .map_err(Error::io("create", target))?;
+        if metadata.len() == 0 {
+            return Ok(());
+        }
+        if self.way != Way::Copy {
+            // SAFETY: both descriptors are open for the duration of the call; FICLONE takes a descriptor by value.
+            let cloned =
+                unsafe { libc::ioctl(copy.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
+            if cloned == 0 {
+                self.way = Way::Share;
+                return Ok(());
+            }
+            // Another filesystem, or one that cannot share blocks: not asked again for this tree.
+            self.way = Way::Copy;
+            check_space(self.from, self.to)?;
+        }
+        copy_data(&source, &copy, metadata.len(), self.interrupted)
+            .map_err(Error::io("copy data to", target))?;
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted { doing: "copying data" });
+        }
+        Ok(())
+    }
+}
+
+/// Copies what is data in `source`; what is a hole there stays one. Ends early where `interrupted` is set.
+fn copy_data(source: &File, copy: &File, size: u64, interrupted: &AtomicBool) -> io::Result<()> {
+    copy.set_len(size)?;
+    let mut at = 0;
+    while let Some((begin, end)) = data_after(source, at, size)? {
+        let (mut read, mut write) = (begin as i64, begin as i64);
+        while (read as u64) < end {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let piece = PIECE.min(end - read as u64) as usize;
+            match copy_file_range(source, Some(&mut read), copy, Some(&mut write), piece) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => {}
+                // Filesystems that cannot, and kernels that refuse across filesystems (copy_file_range(2), ERRORS).
+                Err(
+                    nix::Error::EXDEV
+                    | nix::Error::EOPNOTSUPP
+                    | nix::Error::ENOSYS
+                    | nix::Error::EINVAL,
+                ) => {
+                    copy_through(source, copy, &mut read, end)?;
+                    write = read;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+/// Copies one piece through memory of ours and moves `at` on.
+fn copy_through(source: &File, copy: &File, at: &mut i64, end: u64) -> io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    let mut buffer = vec![0; (1 << 20).min(end - *at as u64) as usize];
+    source.read_exact_at(&mut buffer, *at as u64)?;
+    copy.write_all_at(&buffer, *at as u64)?;
+    *at += buffer.len() as i64;
+    Ok(())
+}
+
+/// The next stretch of data at or after `at`, as its begin and end; `None` where only a hole is left.
+fn data_after(file: &File, at: u64, size: u64) -> io::Result<Option<(u64, u64)>> {
+    if at >= size {
+        return Ok(None);
+    }
+    match lseek64(file, at as i64, Whence::SeekData) {
+        Ok(begin) => {
+            let end = lseek64(file, begin, Whence::SeekHole)?;
+            Ok(Some((begin as u64, (end as u64).min(size))))
+        }
+        Err(nix::Error::ENXIO) => Ok(None),
+        // A filesystem that knows no holes: all is data.
+        Err(nix::Error::EINVAL) => Ok(Some((at, size))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Bytes that `root` and what is under it take on storage.
+pub(crate) fn allocated(root: &Path) -> Result<u64, Error> {
+    let mut bytes = 0;
+    walk(root, &mut |_, metadata| {
+        bytes += metadata.blocks() * BLOCK;
+        Ok(())
+    })?;
+    Ok(bytes)
+}
+
+/// Checks that a copy of `from` fits where `to` is to be.
+fn check_space(from: &Path, to: &Path) -> Result<(), Error> {
+    let needed = allocated(from)?;
+    let found = statvfs(to).map_err(|error| Error::io("look at", to)(error.into()))?;
+    // Casts, since the widths of these differ between platforms.
+    #[allow(clippy::unnecessary_cast)]
+    let free = found.blocks_available() as u64 * found.fragment_size() as u64;
+    if free < needed {
+        return Err(Error::Space { path: to.to_path_buf(), needed, free });
+    }
+    Ok(())
+}
+
+/// Takes what is unchanged of the files under `root` out of the page cache.
+pub(crate) fn drop_cached(root: &Path) -> Result<(), Error> {
+    walk(root, &mut |path, metadata| {
+        if metadata.is_file() && metadata.len() > 0 {
+            let file = File::open(path).map_err(Error::io("open", path))?;
+            // Length 0: to the end (posix_fadvise(2)). Advice that is not taken is no error.
+            let _ = posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+
+    #[test]
+    fn copies_modes_links_and_bytes() {
+        let directory = tempfile::tempdir().unwrap();
+        let from = directory.path().join("from");
+        fs::create_dir_all(from.join("a/b")).unwrap();
+        fs::write(from.join("a/b/file"), vec![7_u8; 100_000]).unwrap();
+        fs::write(from.join("a/empty"), "").unwrap();
+        set_mode(&from.join("a/b/file"), 0o640).unwrap();
+        set_mode(&from.join("a"), 0o700).unwrap();
+        std::os::unix::fs::symlink("b/file", from.join("a/link")).unwrap();
+        let to = directory.path().join("to");
+        copy_tree(&from, &to, None, &GO_ON).unwrap();
+        assert_eq!(fs::read(to.join("a/b/file")).unwrap(), vec![7_u8; 100_000]);
+        assert_eq!(fs::read(to.join("a/empty")).unwrap(), b"");
+        assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(fs::metadata(to.join("a")).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(fs::read_link(to.join("a/link")).unwrap(), Path::new("b/file"));
+        assert!(copy_tree(&from, &to, None, &GO_ON).is_err(), "an existing target is refused");
+    }
+
+    #[test]
+    fn a_copy_does_not_change_with_its_original() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        fs::write(from.join("file"), vec![1_u8; 50_000]).unwrap();
+        copy_tree(&from, &to, None, &GO_ON).unwrap();
+        let copy = OpenOptions::new().write(true).open(to.join("file")).unwrap();
+        copy.write_all_at(b"other", 10_000).unwrap();
+        assert_eq!(fs::read(from.join("file")).unwrap(), vec![1_u8; 50_000]);
+    }
+
+    #[test]
+    fn holes_stay_holes() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        let file = File::create(from.join("sparse")).unwrap();
+        let size = 64 << 20;
+        file.set_len(size).unwrap();
+        file.write_all_at(b"begin", 0).unwrap();
+        file.write_all_at(b"middle", size / 2).unwrap();
+        copy_tree(&from, &to, None, &GO_ON).unwrap();
+        let (original, copy) = (file.metadata().unwrap(), fs::metadata(to.join("sparse")).unwrap());
+        assert_eq!(copy.len(), size);
+        assert_eq!(fs::read(from.join("sparse")).unwrap(), fs::read(to.join("sparse")).unwrap());
+        if original.blocks() * BLOCK < size {
+            assert!(copy.blocks() * BLOCK < size / 8, "{} blocks", copy.blocks());
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_it_and_space_is_counted() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) = (directory.path().join("from"), directory.path().join("to"));
+        fs::create_dir(&from).unwrap();
+        fs::write(from.join("file"), vec![1_u8; 1 << 20]).unwrap();
+        let result = copy_tree(&from, &to, None, &AtomicBool::new(true));
+        assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
+        assert!(allocated(&from).unwrap() >= 1 << 20);
+        check_space(&from, directory.path()).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_fit_is_refused_with_the_bytes_needed() {
+        let error = Error::Space { path: "/data".into(), needed: 5_000_000_000, free: 3_000_000 };
+        let text = error.to_string();
+        assert!(text.contains("5.0 GB") && text.contains("3.0 MB"), "{text}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What a stopped server leaves: to be removed, given to the caller, or kept as the state in which other servers start.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use crate::ledger::Entry;
+use crate::server::Ending;
+use crate::{Error, Loaded, Manifest, copy, place};
+
+/// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log before.
+#[derive(Debug)]
+pub struct Stopped {
+    /// Wall-clock seconds that stopping took.
+    pub seconds: f64,
+    /// How it ended.
+    pub ending: Ending,
+    /// Its log; `None` for a server that was not ours.
+    pub log: Option<PathBuf>,
+    pub(crate) remains: Option<Entry>,
+}
+
+impl Stopped {
+    /// Removes what the server left on disk.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if something cannot be removed; the next sweep of the ledger tries again.
+    pub fn discard(mut self) -> Result<(), Error> {
+        self.remains.take().map_or(Ok(()), Entry::remove)
+    }
+
+    /// Leaves data and log where they are; they are the caller's from now on.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the ledger entry cannot be closed.
+    pub fn hand_over(mut self) -> Result<(), Error> {
+        self.remains.take().map_or(Ok(()), Entry::close)
+    }
+
+    /// Keeps the data directory as the state in which other servers start ([`crate::start_on_copy`]): flushes it, takes
+    /// its manifest, which is a read through all of it, and lets the page cache forget it. The log is removed.
+    ///
+    /// # Errors
+    /// [`Error::NotKept`] for a server that did not shut down in good order, whose data would have to be recovered at
+    /// every start, or that was not ours; [`Error::Interrupted`] soon after `interrupted` was set; [`Error::Io`].
+    /// Nothing is kept then.
+    pub fn keep(mut self, interrupted: &AtomicBool) -> Result<Loaded, Error> {
+        let not_kept =
+            |name: &str, problem: String| Err(Error::NotKept { name: name.to_owned(), problem });
+        // Dropped on every way out but the last, `self` removes what was left.
+        let Some(record) = self.remains.as_ref().map(Entry::record) else {
+            return not_kept("the server", "it was not started by steelyard".to_owned());
+        };
+        let name = record.name.clone();
+        match (&self.ending, record.work_directory.clone()) {
+            (Ending::Graceful, Some(data)) => {
+                if let Some(log) = &self.log {
+                    fs::remove_file(log).map_err(Error::io("remove", log))?;
+                }
+                // A server with fsync = off leaves that to the host, and only clean pages can be forgotten.
+                place::sync_tree(&data)?;
+                let manifest = Manifest::of(&data, interrupted)?;
+                copy::drop_cached(&data)?;
+                self.remains.take().map_or_else(
+                    || not_kept(&name, "its ledger entry is gone".to_owned()),
+                    |entry| Loaded::new(entry, data, manifest),
+                )
+            }
+            (Ending::Died(how), _) => not_kept(&name, format!("the server died ({how})")),
+            (other, _) => {
+                not_kept(&name, format!("the server did not shut down in good order ({other:?})"))
+            }
+        }
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        if let Some(entry) = self.remains.take() {
+            // What cannot be removed stays in the ledger for the next sweep.
+            let _ = entry.remove();
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! A client whose load moves between several targets by a timetable.
+//!
+//! Every client knows from the time, which it reads once per operation anyway, which slot is on. It
+//! ends the operation under way at a slot's end and goes to the target whose slot is on by then, so
+//! a target that holds it up beyond its slot takes that time from the others' slots, never the other
+//! way round, and rounds do not drift.
+//!
+//! Time stands still for a target while the client is away: schedules and rests of a stream's
+//! script go on where they stopped. How late a round is depends on its own target alone.
+
+use std::time::{Duration, Instant};
+
+use workload::{Action, End, Role};
+
+use crate::client::{Context, FOLLOW_PAUSE, Lane, ThreadCost};
+use crate::error::Error;
+use crate::schedule::Schedule;
+use crate::slice::{Measured, Meter};
+use crate::timetable::{Slices, Slot, Timetable};
+use crate::wire::Session;
+
+/// How long a client that completes a target waits before it looks again at what the others do.
+const COMPLETION_PAUSE: Duration = Duration::from_millis(10);
+
+/// What a client has to remember of a target while it is away.
+struct Stay {
+    schedule: Option<Schedule>,
+    /// When the client left.
+    left: Instant,
+    /// The next action of a script that rests.
+    at: usize,
+    /// When its rest is over.
+    rest: Option<Instant>,
+    /// When its round began.
+    begun: Option<Instant>,
+    /// Attempts at its round that failed.
+    attempts: u32,
+}
+
+/// What came of a try to do a round.
+enum Did {
+    /// A round, with its latency.
+    Round(Duration),
+    /// Nothing yet.
+    Waited,
+    /// The stream has no more to do.
+    Ended,
+}
+
+/// A client on its way between its targets.
+pub struct Tour<'a, S> {
+    context: &'a Context<'a>,
+    lanes: &'a mut [Lane<S>],
+    stays: Vec<Stay>,
+    timetable: Timetable,
+    lead_in: f64,
+    /// The stream's script rests.
+    rests: bool,
+    start: Instant,
+    /// The slot that is on.
+    slot: Option<Slot>,
+    slot_end: Instant,
+    /// Where a leading stream of the class that counts.
+    meter: Option<Meter>,
+    /// Where the client is.
+    here: Option<usize>,
+    now: Instant,
+    /// When the latest round was begun.
+    begun: Instant,
+    since: ThreadCost,
+    /// The measured part is over.
+    completing: bool,
+    ended: Duration,
+}
+
+impl<'a, S: Session> Tour<'a, S> {
+    /// A client that will begin at `start`.
+    pub fn new(
+        context: &'a Context<'a>,
+        lanes: &'a mut [Lane<S>],
+        slices: &Slices,
+        start: Instant,
+    ) -> Tour<'a, S> {
+        let stay = |_: &_| Stay {
+            schedule: Schedule::new(&context.stream.pace, start, context.phase),
+            left: start,
+            at: 0,
+            rest: None,
+            begun: None,
+            attempts: 0,
+        };
+        Tour {
+            context,
+            stays: lanes.iter().map(stay).collect(),
+            timetable: Timetable::new(slices, lanes.len()),
+            lanes,
+            lead_in: slices.lead_in,
+            start,
+            slot: None,
+            slot_end: start,
+            meter: None,
+            here: None,
+            now: start,
+            begun: start,
+            rests: context.stream.script.iter().any(|a| matches!(a, Action::Rest(_))),
+            since: ThreadCost::default(),
+            completing: false,
+            ended: Duration::ZERO,
+        }
+    }
+
+    /// The target that the client is at.
+    pub fn here(&self) -> usize {
+        self.here.unwrap_or(0)
+    }
+
+    /// Runs the stream to its end. Returns when it ended, after the start.
+    pub fn run(&mut self) -> Result<Duration, Error> {
+        self.context.gate.sleep_until(self.start);
+        self.now = Instant::now().max(self.start);
+        self.measure()?;
+        if self.context.limit.is_none() && !self.context.gate.stopped() {
+            self.completing = true;
+            self.complete()?;
+        }
+        self.leave();
+        if self.context.limit.is_some() && !self.context.gate.stopped() {
+            for (lane, stay) in self.lanes.iter_mut().zip(&self.stays) {
+                if let Some(schedule) = &stay.schedule {
+                    lane.tally.missed(schedule.waits_until(stay.left));
+                }
+            }
+        }
+        Ok(self.ended)
+    }
+
+    /// The measured part: to the deadline, or until the first client has done its work on one target.
+    fn measure(&mut self) -> Result<(), Error> {
+        let gate = self.context.gate;
+        let deadline = self.context.limit.map(|limit| self.start + limit);
+        while !gate.stopped() && !gate.completing() {
+            if deadline.is_some_and(|deadline| self.now >= deadline) {
+                gate.measured(self.context.limit.unwrap_or_default());
+                break;
+            }
+            if self.now >= self.slot_end {
+                self.next_slot();
+            }
+            let Some(slot) = self.slot else { break };
+            if self.work_done(slot.target) {
+                if deadline.is_none() {
+                    gate.complete(self.now - self.start);
+                    break;
+                }
+                if (0..self.lanes.len()).all(|target| self.work_done(target)) {
+                    break;
+                }
+                self.sleep_until(self.slot_end);
+                continue;
+            }
+            match self.round(slot.target, self.slot_end)? {
+                Did::Round(latency) => {
+                    let operations = self.context.stream.operations_per_round;
+                    if let Some(meter) = &mut self.meter {
+                        meter.round(self.begun, self.now, operations);
+                    }
+                    self.ended = self.now - self.start;
+                    let lane = &mut self.lanes[slot.target];
+                    lane.tally.round(self.ended, latency, operations, true);
+                    self.context.count(lane, slot.target);
+                    if deadline.is_none() && self.work_done(slot.target) {
+                        gate.complete(self.ended);
+                    }
+                }
+                Did::Waited => {}
+                Did::Ended => break,
+            }
+        }
+        self.end_slot();
+        Ok(())
+    }
+
+    /// Brings one target after another to where all its streams have done their work. Not measured.
+    fn complete(&mut self) -> Result<(), Error> {
+        let gate = self.context.gate;
+        let leads = self.context.stream.role == Role::Lead;
+        for target in 0..self.lanes.len() {
+            if leads {
+                gate.wait_for_turn(target);
+            }
+            self.go_to(target);
+            while !gate.stopped() {
+                let done = if leads { self.work_done(target) } else { gate.turn() > target };
+                if done || !self.complete_round(target)? {
+                    break;
+                }
+            }
+            if leads {
+                gate.turn_done();
+            }
+        }
+        if self.context.stream.end == End::CaughtUp {
+            while !gate.stopped() && !gate.leads_done() {
+                gate.sleep_or_leads_done(Instant::now() + COMPLETION_PAUSE);
+            }
+            for target in 0..self.lanes.len() {
+                self.go_to(target);
+                while !gate.stopped() && self.complete_round(target)? {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A round outside of the measured part; `false` when the stream has no more to do there.
+    fn complete_round(&mut self, target: usize) -> Result<bool, Error> {
+        match self.round(target, self.now + COMPLETION_PAUSE)? {
+            Did::Round(_) => {
+                self.ended = self.now - self.start;
+                let lane = &mut self.lanes[target];
+                lane.tally.completed(self.context.stream.operations_per_round);
+                self.context.count(lane, target);
+                Ok(true)
+            }
+            Did::Waited => Ok(true),
+            Did::Ended => Ok(false),
+        }
+    }
+
+    /// Whether this client has nothing left to do on a target.
+    fn work_done(&self, target: usize) -> bool {
+        match self.context.stream.end {
+            End::Rounds(rounds) => self.lanes[target].rounds >= rounds,
+            End::Time | End::CaughtUp => self.completing,
+        }
+    }
+
+    /// Does a round that may begin before `until`, or waits for one till then at most.
+    fn round(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
+        let context = self.context;
+        let lane = &mut self.lanes[target];
+        let stay = &mut self.stays[target];
+        if stay.begun.is_some() {
+            if context.gate.leads_done() {
+                return Ok(Did::Ended);
+            }
+            return self.resume(target, until);
+        }
+        self.begun = self.now;
+        if let Some(wait) = context.not_yet(lane, target) {
+            if wait.is_none() {
+                return Ok(Did::Ended);
+            }
+            context.gate.sleep_or_leads_done(until.min(self.now + FOLLOW_PAUSE));
+            self.now = Instant::now();
+            return Ok(Did::Waited);
+        }
+        let mut begin = None;
+        if let Some(schedule) = &mut stay.schedule {
+            let due = schedule.next;
+            if due >= until {
+                self.sleep_until(until);
+                return Ok(Did::Waited);
+            }
+            if due > self.now {
+                self.sleep_until(due);
+                if self.now < due {
+                    return Ok(Did::Waited);
+                }
+                self.begun = self.now;
+            }
+            begin = Some(due);
+        }
+        let lane = &mut self.lanes[target];
+        let stay = &mut self.stays[target];
+        if let Some(schedule) = &mut stay.schedule {
+            schedule.advance();
+        }
+        if let Some(refresh) = &context.stream.refresh {
+            if lane.until_refresh == 0 {
+                context.refresh(refresh, lane, target)?;
+                self.now = Instant::now();
+            }
+            lane.until_refresh -= 1;
+        }
+        if self.rests {
+            return self.resume(target, until);
+        }
+        let begin = begin.unwrap_or(self.now);
+        let done = context.round(lane, target)?;
+        self.now = Instant::now();
+        if !done {
+            return Ok(Did::Ended);
+        }
+        lane.rounds += 1;
+        Ok(Did::Round(self.now - begin))
+    }
+
+    /// Goes on with a script that rests, until its next rest or its end. The transaction that it
+    /// holds open stays open while the client is away.
+    fn resume(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
+        let context = self.context;
+        self.stays[target].begun.get_or_insert(self.now);
+        while let Some(action) = context.stream.script.get(self.stays[target].at) {
+            if let Action::Rest(milliseconds) = action {
+                let over = self.now + Duration::from_millis(*milliseconds);
+                let over = *self.stays[target].rest.get_or_insert(over);
+                self.sleep_until(over.min(until));
+                if self.now < over {
+                    return Ok(Did::Waited);
+                }
+                self.stays[target].rest = None;
+            } else {
+                let (lane, stay) = (&mut self.lanes[target], &mut self.stays[target]);
+                match context.act(lane, action, target) {
+                    Ok(rows) => lane.tally.rows += rows,
+                    Err(error) => {
+                        stay.attempts += 1;
+                        context.retry(lane, error, stay.attempts)?;
+                        (stay.at, stay.begun) = (0, None);
+                        return Ok(Did::Waited);
+                    }
+                }
+                self.now = Instant::now();
+            }
+            self.stays[target].at += 1;
+        }
+        let stay = &mut self.stays[target];
+        let begin = stay.begun.take().unwrap_or(self.now);
+        (stay.at, stay.attempts) = (0, 0);
+        self.lanes[target].rounds += 1;
+        Ok(Did::Round(self.now - begin))
+    }
+
+    /// Goes to the slot that is on.
+    fn next_slot(&mut self) {
+        self.end_slot();
+        while self.now >= self.slot_end {
+            self.slot = self.timetable.next();
+            let Some(slot) = self.slot else { return };
+            self.slot_end = self.start + slot.end();
+        }
+        let Some(slot) = self.slot else { return };
+        self.go_to(slot.target);
+        if self.context.counted {
+            let begin = self.start + slot.begin;
+            let paced = self.context.paced();
+            self.meter = Some(Meter::new(begin, self.slot_end, self.lead_in, self.now, paced));
+        }
+    }
+
+    /// Keeps what was measured in the slot. Rounds in which the client never came have zeros.
+    fn end_slot(&mut self) {
+        if let (Some(slot), Some(meter)) = (self.slot, self.meter.take()) {
+            let slices = &mut self.lanes[slot.target].tally.slices;
+            slices.resize(slot.round as usize, Measured::default());
+            slices.push(meter.measured());
+        }
+    }
+
+    /// Moves to a target, whose time goes on from where it stopped.
+    fn go_to(&mut self, target: usize) {
+        if self.here == Some(target) {
+            return;
+        }
+        self.leave();
+        self.now = self.now.max(Instant::now());
+        self.here = Some(target);
+        self.since = ThreadCost::now();
+        let stay = &mut self.stays[target];
+        let away = self.now - stay.left;
+        if let Some(schedule) = &mut stay.schedule {
+            schedule.leave_out(away);
+        }
+        for moment in [&mut stay.rest, &mut stay.begun].into_iter().flatten() {
+            *moment += away;
+        }
+    }
+
+    /// Leaves the target, whose time stands still from now on.
+    fn leave(&mut self) {
+        if let Some(target) = self.here.take() {
+            self.lanes[target].cost.add_since(self.since);
+            self.stays[target].left = self.now;
+        }
+    }
+
+    /// Sleeps until `until`, or until the measured part or the step has ended.
+    fn sleep_until(&mut self, until: Instant) {
+        if self.completing {
+            self.context.gate.sleep_until(until);
+        } else {
+            self.context.gate.sleep_while_measured(until);
+        }
+        self.now = Instant::now();
+    }
+}

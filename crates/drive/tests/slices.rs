@@ -1,0 +1,323 @@
+//! The load moving between two real servers by a timetable.
+
+#![allow(clippy::unwrap_used)] // helpers of tests are tests too
+
+mod common;
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use common::{TestServer, load, make_table, point_select, step, stream};
+use drive::{Error, Load, Outcome, Running, Slices, Timetable};
+use workload::{Class, Dialect, End, Expect, Pace, Phase, Statement, Step};
+
+/// Two servers that are up together.
+fn two() -> [TestServer; 2] {
+    let second = std::thread::spawn(TestServer::start);
+    [TestServer::start(), second.join().unwrap()]
+}
+
+fn slices(lengths: &[u64]) -> Slices {
+    let lengths = lengths.iter().map(|ms| Duration::from_millis(*ms)).collect();
+    Slices { seed: 11, lengths, lead_in: 0.2 }
+}
+
+fn sliced(step: Step, servers: &[TestServer], lengths: &[u64]) -> Load {
+    let mut targets: Vec<_> = servers.iter().map(TestServer::target).collect();
+    for (index, target) in targets.iter_mut().enumerate() {
+        target.name = format!("server {index}");
+    }
+    Load { slices: Some(slices(lengths)), ..load(step, targets) }
+}
+
+fn go(load: &Load) -> Running {
+    drive::prepare(load).unwrap().go(Instant::now() + Duration::from_millis(5))
+}
+
+fn outcomes(load: &Load) -> Vec<Outcome> {
+    let running = go(load);
+    assert!(running.wait(Duration::from_secs(60)), "the step hangs");
+    assert!(running.measured_until().is_some());
+    running.join()
+}
+
+/// What must hold for the slices of any step that went well: both targets have the same rounds, and
+/// they are those of the timetable.
+fn check_slices(load: &Load, outcomes: &[Outcome]) {
+    let slots: Vec<_> = Timetable::new(load.slices.as_ref().unwrap(), outcomes.len())
+        .take(outcomes.len() * outcomes[0].slices.len())
+        .collect();
+    for (target, outcome) in outcomes.iter().enumerate() {
+        assert_eq!(outcome.fatal, None);
+        assert_eq!(outcome.slices.len(), outcomes[0].slices.len());
+        let own = slots.iter().filter(|slot| slot.target == target);
+        for (slot, slice) in own.zip(&outcome.slices) {
+            assert_eq!(
+                (slot.round, slot.begin, slot.length),
+                (slice.round, slice.begin, slice.length)
+            );
+            assert_eq!(slice.operations == 0, slice.seconds == 0.0);
+        }
+        let seconds: f64 = outcome.slices.iter().map(|slice| slice.seconds).sum();
+        assert!((outcome.seconds - seconds).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn every_target_is_left_in_the_same_state_and_counts_are_the_servers() {
+    let plan = plan::InsertPlan {
+        rows: 20_000,
+        indexed_rows: 5000,
+        delete_per_insert: true,
+        steps: ["l.i0", "l.x", "l.i1"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    let benchmark = workload::insert::benchmark(&plan, 2, Dialect::postgres(14)).unwrap();
+    let mut servers = two();
+    for server in &mut servers {
+        for sql in &benchmark.setup {
+            server.sql(sql);
+        }
+    }
+    for phase in &benchmark.phases {
+        let Phase::Step(step) = phase else { continue };
+        let load = sliced(step.clone(), &servers, &[10, 20]);
+        let outcomes = outcomes(&load);
+        check_slices(&load, &outcomes);
+        for outcome in &outcomes {
+            let wanted = if step.name == "l.i1" { 4000 } else { 20_000 };
+            assert_eq!(outcome.operations, wanted, "{}", step.name);
+            let measured: u64 = outcome.slices.iter().map(|slice| slice.operations).sum();
+            assert!(measured < wanted, "the lead-in is not measured");
+            if step.name == "l.i1" {
+                assert_eq!(outcome.class(Class::Delete).unwrap().operations, 4000);
+            }
+        }
+    }
+    let left = servers.each_mut().map(|server| {
+        assert_eq!(server.number("SELECT count(*) FROM pi1"), 10_000);
+        ["pi1", "pi2"].map(|table| {
+            server.number(&format!(
+                "SELECT sum(hashtext(row(transactionid, cashregisterid, customerid, productid, \
+                 price, data)::text)::bigint)::bigint FROM {table}"
+            ))
+        })
+    });
+    assert_eq!(left[0], left[1], "the rows differ");
+}
+
+#[test]
+fn clients_are_where_the_timetable_says() {
+    let mut servers = two();
+    for server in &mut servers {
+        server.sql("CREATE UNLOGGED TABLE seen (at timestamptz)");
+    }
+    let insert =
+        Statement::plain("INSERT INTO seen VALUES (clock_timestamp())", Expect::Affected(1));
+    let streams = (0..2)
+        .map(|client| stream(client, Class::Insert, insert.clone(), Pace::Free, End::Time))
+        .collect();
+    let load = sliced(step(Class::Insert, streams, Some(0.8)), &servers, &[20, 40]);
+    let ready = drive::prepare(&load).unwrap();
+    let start = Instant::now() + Duration::from_millis(20);
+    let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_millis(20);
+    let running = ready.go(start);
+    assert!(running.wait(Duration::from_secs(20)));
+    let limit = load.limit().unwrap();
+    assert_eq!(running.measured_until(), Some(limit));
+    assert!(limit <= Duration::from_millis(1600) && limit > Duration::from_millis(1500));
+    let outcomes = running.join();
+    check_slices(&load, &outcomes);
+    let slots: Vec<_> = Timetable::new(load.slices.as_ref().unwrap(), 2)
+        .take_while(|slot| slot.begin < limit)
+        .collect();
+    assert_eq!(slots.len(), outcomes[0].slices.len() * 2);
+    for (target, (server, outcome)) in servers.iter_mut().zip(&outcomes).enumerate() {
+        let rows = server.server.query_rows(&format!(
+            "SELECT ((extract(epoch FROM at) - {}) * 1000000)::bigint FROM seen",
+            epoch.as_secs_f64()
+        ));
+        let times: Vec<i64> =
+            rows.unwrap().iter().map(|row| row[0].as_ref().unwrap().parse().unwrap()).collect();
+        assert_eq!(times.len() as u64, outcome.operations, "each row was counted, and no other");
+        // One operation of each client may be under way when a slot ends.
+        let strays = times.iter().filter(|time| {
+            !slots.iter().any(|slot| {
+                let (begin, end) = (slot.begin.as_micros() as i64, slot.end().as_micros() as i64);
+                slot.target == target && (begin - 200..end + 3000).contains(*time)
+            })
+        });
+        let strays = strays.count();
+        assert!(strays * 50 <= times.len(), "{strays} of {} strayed", times.len());
+        assert!(outcome.client_user_us + outcome.client_system_us > 1000);
+    }
+}
+
+#[test]
+fn a_rate_is_held_in_each_targets_own_time() {
+    let mut servers = two();
+    for server in &mut servers {
+        make_table(server, 1000);
+        server.sql("CREATE UNLOGGED TABLE sent (n int)");
+    }
+    let insert = Statement::plain("INSERT INTO sent VALUES (1)", Expect::Affected(1));
+    let streams = vec![
+        stream(0, Class::Query, point_select(true), Pace::Free, End::Time),
+        stream(0, Class::Insert, insert, Pace::Rate(200.0), End::Time),
+    ];
+    let load = sliced(step(Class::Query, streams, Some(1.5)), &servers, &[30]);
+    let outcomes = outcomes(&load);
+    check_slices(&load, &outcomes);
+    for (server, outcome) in servers.iter_mut().zip(&outcomes) {
+        let inserts = outcome.class(Class::Insert).unwrap();
+        assert!((260..=330).contains(&inserts.operations), "{}", inserts.operations);
+        assert_eq!(server.number("SELECT count(*) FROM sent") as u64, inserts.operations);
+        // A schedule that ran on while the other target had the load would be late by half a slot.
+        let median = inserts.latency.value_at_quantile(0.5) as f64 / 1e6;
+        assert!(median < 5.0, "{median} ms");
+        assert!(outcome.operations > outcome.slices.iter().map(|s| s.operations).sum());
+    }
+}
+
+#[test]
+fn a_transaction_is_held_on_both_targets_at_once() {
+    let plan = plan::InsertPlan {
+        rows: 2000,
+        indexed_rows: 500,
+        hold_transaction_seconds: 1,
+        read_write_seconds: 2,
+        steps: ["l.i0", "l.x", "qr100"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    let benchmark = workload::insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap();
+    let mut servers = two();
+    for server in &mut servers {
+        for sql in &benchmark.setup {
+            server.sql(sql);
+        }
+    }
+    for phase in &benchmark.phases {
+        let Phase::Step(step) = phase else { continue };
+        let load = sliced(step.clone(), &servers, &[20]);
+        let running = go(&load);
+        if step.name == "qr100" {
+            std::thread::sleep(Duration::from_millis(500));
+            for server in &mut servers {
+                let held = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' \
+                            AND xact_start < now() - interval '300 ms'";
+                assert_eq!(server.number(held), 1);
+            }
+        }
+        assert!(running.wait(Duration::from_secs(20)));
+        let outcomes = running.join();
+        check_slices(&load, &outcomes);
+        if step.name == "qr100" {
+            for outcome in &outcomes {
+                let held = outcome.class(Class::Hold).unwrap();
+                assert!((1..=2).contains(&held.statements), "{}", held.statements);
+                let seconds = held.latency.max() as f64 / 1e9;
+                assert!((0.9..2.0).contains(&seconds), "{seconds} s of the target's own time");
+            }
+        }
+    }
+}
+
+/// A server against itself: the medians of both names' slices agree. Other tests run beside, and the
+/// scheduler may leave one of the two connections on a busy core for as long as they last; an engine
+/// that favours one of its targets does so every time.
+#[test]
+fn a_server_is_as_fast_as_itself() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let streams = vec![stream(0, Class::Query, point_select(true), Pace::Free, End::Time)];
+    let step = step(Class::Query, streams, Some(0.8));
+    let targets = vec![server.target(), server.target()];
+    let load = Load { slices: Some(slices(&[10, 20])), ..load(step, targets) };
+    let median = |outcome: &Outcome| {
+        let measured = outcome.slices.iter().filter(|slice| slice.operations > 0);
+        let mut rates: Vec<_> = measured.map(|s| s.operations as f64 / s.seconds).collect();
+        assert!(rates.len() * 2 > outcome.slices.len(), "{} measured", rates.len());
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2]
+    };
+    let agree = (0..12).any(|_| {
+        let outcomes = outcomes(&load);
+        check_slices(&load, &outcomes);
+        let ratio = median(&outcomes[0]) / median(&outcomes[1]);
+        println!("ratio of medians {ratio:.4}");
+        (0.9..1.11).contains(&ratio)
+    });
+    assert!(agree);
+}
+
+#[test]
+fn a_target_that_dies_ends_the_step_and_is_named() {
+    let mut servers = two();
+    for server in &mut servers {
+        make_table(server, 1000);
+    }
+    let streams = (0..2)
+        .map(|client| stream(client, Class::Query, point_select(true), Pace::Free, End::Time))
+        .collect();
+    let load = sliced(step(Class::Query, streams, Some(20.0)), &servers, &[20]);
+    let running = go(&load);
+    std::thread::sleep(Duration::from_millis(300));
+    let pid = servers[1].server.root_pid().unwrap();
+    let pid = nix::unistd::Pid::from_raw(pid as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGQUIT).unwrap();
+    assert!(running.wait(Duration::from_secs(10)));
+    let outcomes = running.join();
+    for (target, outcome) in outcomes.iter().enumerate() {
+        assert!(outcome.fatal.as_ref().unwrap().starts_with("server 1: "), "{:?}", outcome.fatal);
+        assert_eq!(outcome.failures.len(), target, "the failure is the dead server's");
+    }
+    // What was measured before stands as far as its rounds were over.
+    assert_eq!(outcomes[0].slices.len(), outcomes[1].slices.len());
+    assert!((3..200).contains(&outcomes[0].slices.len()), "{}", outcomes[0].slices.len());
+}
+
+#[test]
+fn clients_that_wait_are_broken_off_everywhere() {
+    let servers = two();
+    let sleep = Statement::plain("SELECT pg_sleep(60)", Expect::Rows { min: 1, max: 1 });
+    let nap = Statement::plain("SELECT pg_sleep(0.001)", Expect::Rows { min: 1, max: 1 });
+    // By work: one client naps to the end of its work, and waits for the other's from then on.
+    let streams = vec![
+        stream(0, Class::Query, sleep, Pace::Free, End::Rounds(1)),
+        stream(1, Class::Query, nap, Pace::Free, End::Rounds(50)),
+    ];
+    let load = sliced(step(Class::Query, streams, None), &servers, &[10]);
+    let running = go(&load);
+    assert!(!running.wait(Duration::from_millis(700)), "an answer came");
+    running.break_off();
+    assert!(running.wait(Duration::from_secs(5)));
+    for outcome in running.join() {
+        assert_eq!(outcome.fatal, None);
+        assert!(outcome.slices.iter().all(|slice| slice.operations == 0 && slice.seconds == 0.0));
+    }
+}
+
+#[test]
+fn loads_that_make_no_sense_are_refused() {
+    let one = || {
+        let select = Statement::plain("SELECT 1", Expect::Rows { min: 1, max: 1 });
+        step(Class::Query, vec![stream(0, Class::Query, select, Pace::Free, End::Rounds(1))], None)
+    };
+    let target = drive::Target {
+        name: "nowhere".to_owned(),
+        address: drive::Address::Unix("/nonexistent".into()),
+        user: String::new(),
+        password: None,
+        database: String::new(),
+    };
+    let refused = |targets: usize, slices: Option<Slices>| {
+        let load = Load { slices, ..load(one(), vec![target.clone(); targets]) };
+        matches!(drive::prepare(&load), Err(Error::Load(_)))
+    };
+    assert!(refused(0, None));
+    assert!(refused(1, Some(slices(&[10]))));
+    assert!(refused(2, None));
+    assert!(refused(2, Some(slices(&[]))));
+    assert!(refused(2, Some(Slices { lead_in: 1.0, ..slices(&[10]) })));
+    assert!(refused(2, Some(Slices { lead_in: f64::NAN, ..slices(&[10]) })));
+    assert!(!refused(2, Some(slices(&[10]))), "cannot connect, which is another error");
+}

@@ -1,0 +1,241 @@
+//! What a comparison with the base says, from an estimate with its standard error.
+
+use crate::{Margin, Verdict, Warning, t_cdf, t_quantile};
+
+/// Confidence of an interval where nothing else is asked for: 95%.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Power at which a difference counts as detectable: 80%, the usual choice since J. Cohen, *Statistical Power Analysis
+/// for the Behavioral Sciences*, 1988, §2.4.
+pub const POWER: f64 = 0.8;
+
+/// How the values of two variants were brought together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Trials that had the machine to themselves, paired by block.
+    Blocks,
+    /// Slices of a fraction of a second between servers that were up together, paired by round.
+    Slices,
+}
+
+impl Method {
+    /// The word for it, as plans, tables and exports have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Blocks => "blocks",
+            Self::Slices => "slices",
+        }
+    }
+}
+
+/// A variant compared with the base over `blocks` paired trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// How the values were paired.
+    pub method: Method,
+    /// Number of paired blocks, k; with [`Method::Slices`] the number of restarts of the servers.
+    pub blocks: usize,
+    /// exp(mean d): throughput of the variant as a fraction of the base's.
+    pub ratio: f64,
+    /// Confidence of the interval, as a fraction: 0.95 unless several looks share the error (see [`crate::Looks`]).
+    pub confidence: f64,
+    /// Lower end of the interval of the ratio; `None` with one block.
+    pub low: Option<f64>,
+    /// Upper end of the interval of the ratio; `None` with one block.
+    pub high: Option<f64>,
+    /// Two-sided p value of the exact sign-flip test that there is no difference at all.
+    pub sign_flip_p: Option<f64>,
+    /// Two-sided p value of the t test that there is no difference at all: at most 1 - confidence exactly where the
+    /// interval excludes 1.
+    pub difference_p: Option<f64>,
+    /// [`Self::difference_p`] among all comparisons of the experiment, after Benjamini and Hochberg; `None` before
+    /// [`crate::control_false_discoveries`] has seen them.
+    pub adjusted_p: Option<f64>,
+    /// Two-sided p value of the t test that the difference is not larger than the margin: at most 1 - confidence
+    /// exactly where the interval lies wholly outside the margin. What [`crate::control_false_discoveries`] works on.
+    pub margin_p: Option<f64>,
+    /// What that means.
+    pub verdict: Verdict,
+    /// Estimated number of further blocks until the verdict is decided: 0 when it is, `None` when it is not known (one
+    /// block) or over [`crate::MAX_FURTHER_BLOCKS`].
+    pub further_blocks: Option<u32>,
+    /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's throughput, that as many
+    /// blocks with the spread seen here confirm with a power of 80%. `None` with one block.
+    pub detectable: Option<f64>,
+    /// The margin δ in force, as a fraction.
+    pub margin: f64,
+    /// Mean of the log ratios d.
+    pub mean_log: f64,
+    /// Sample deviation (n - 1) of the log ratios d; `None` with one block.
+    pub sd_log: Option<f64>,
+    /// Standard error of [`Self::mean_log`]; `None` with one block.
+    pub error_log: Option<f64>,
+    /// Degrees of freedom of [`Self::error_log`]: k - 1 for blocks; 0 with one block.
+    pub freedom: f64,
+    /// What to know beside it.
+    pub warnings: Vec<Warning>,
+}
+
+impl Comparison {
+    /// Whether the interval excludes 1, taken by itself.
+    pub fn excludes_one(&self) -> bool {
+        self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0)
+    }
+
+    /// Whether there is a difference for sure, be it larger or smaller than the margin: the interval excludes 1, and
+    /// still does so among all comparisons of the experiment once [`crate::control_false_discoveries`] has seen them.
+    /// True of every regression and every improvement.
+    pub fn confirmed(&self) -> bool {
+        // The hair of tolerance is that of `control_false_discoveries`.
+        let limit = crate::FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
+        self.excludes_one() && self.adjusted_p.is_none_or(|p| p <= limit)
+    }
+
+    /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None` with one block.
+    pub fn half_width(&self) -> Option<f64> {
+        Some(0.5 * (self.high? - self.low?))
+    }
+}
+
+/// An estimated log ratio, from which all else follows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Estimate {
+    pub(crate) method: Method,
+    /// Blocks, or restarts.
+    pub(crate) blocks: usize,
+    pub(crate) mean_log: f64,
+    /// Spread of single blocks, where there is more than one.
+    pub(crate) sd_log: Option<f64>,
+    /// Standard error of `mean_log` and its degrees of freedom, where known.
+    pub(crate) error: Option<(f64, f64)>,
+}
+
+impl Estimate {
+    /// Interval, p values, verdict and detectable effect. The sign-flip test and warnings about the number of blocks are the
+    /// caller's.
+    pub(crate) fn judge(self, margin: Margin, confidence: f64) -> Comparison {
+        let mut warnings = Vec::new();
+        if margin.used() > margin.asked {
+            warnings.push(Warning::MarginRaised { asked: margin.asked, used: margin.used() });
+        }
+        let mut outcome = Comparison {
+            method: self.method,
+            blocks: self.blocks,
+            ratio: self.mean_log.exp(),
+            confidence,
+            low: None,
+            high: None,
+            sign_flip_p: None,
+            difference_p: None,
+            adjusted_p: None,
+            margin_p: None,
+            verdict: Verdict::Inconclusive,
+            further_blocks: None,
+            detectable: None,
+            margin: margin.used(),
+            mean_log: self.mean_log,
+            sd_log: self.sd_log,
+            error_log: self.error.map(|(error, _)| error),
+            freedom: self.error.map_or(0.0, |(_, freedom)| freedom),
+            warnings,
+        };
+        let Some((error, freedom)) = self.error else {
+            return outcome;
+        };
+        let upper = upper_point(confidence);
+        let half = t_quantile(upper, freedom) * error;
+        let (low, high) = (self.mean_log - half, self.mean_log + half);
+        outcome.low = Some(low.exp());
+        outcome.high = Some(high.exp());
+        outcome.verdict = margin.verdict(low, high);
+        let sd = error * (self.blocks as f64).sqrt();
+        outcome.further_blocks = match outcome.verdict {
+            Verdict::Inconclusive => margin.further_blocks(self.mean_log, sd, self.blocks, upper),
+            _ => Some(0),
+        };
+        outcome.detectable = Some(detectable_effect(error, freedom, confidence));
+        let (below, above) = margin.log_edges();
+        let outside = (below - self.mean_log).max(self.mean_log - above);
+        outcome.margin_p = Some(two_sided_p(outside, error, freedom));
+        outcome.difference_p = Some(two_sided_p(self.mean_log.abs(), error, freedom));
+        outcome
+    }
+}
+
+/// The upper tail point of a two-sided confidence: 0.975 for 0.95.
+pub(crate) fn upper_point(confidence: f64) -> f64 {
+    0.5 + 0.5 * confidence
+}
+
+/// The minimum detectable effect as a fraction: the smallest true slowdown whose interval of `confidence` excludes 1 with
+/// a probability of [`POWER`], when the standard error of the log ratio is `error` with `freedom` degrees of freedom.
+///
+/// `1 - exp(-(t(1 - α/2) + t(0.8)) · error)`, the multiplier of H. S. Bloom (*Evaluation Review* 19, 1995). By the
+/// exact noncentral t the power is then between 79% and 80.5% from 4 degrees of freedom on (see the test). `error` is what
+/// was seen, so the answer holds if the spread seen is the true one.
+pub fn detectable_effect(error: f64, freedom: f64, confidence: f64) -> f64 {
+    let multiplier = t_quantile(upper_point(confidence), freedom) + t_quantile(POWER, freedom);
+    -(-multiplier * error).exp_m1()
+}
+
+/// Twice the probability of a t variable beyond `distance / error`.
+fn two_sided_p(distance: f64, error: f64, freedom: f64) -> f64 {
+    if error == 0.0 {
+        return if distance > 0.0 { 0.0 } else { 1.0 };
+    }
+    (2.0 * t_cdf(-distance / error, freedom)).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normal_cdf;
+
+    /// Power of the two-sided t test at 5% when the true difference is `shift` standard errors: the noncentral t by
+    /// numerical integration over the distribution of the estimated deviation, s/σ = √(χ²(ν)/ν).
+    fn power(shift: f64, freedom: f64) -> f64 {
+        let critical = t_quantile(0.975, freedom);
+        let (mut whole, mut found) = (0.0, 0.0);
+        for step in 1..20_000 {
+            let s = f64::from(step) * 2e-4;
+            // Density of s/σ up to a constant: s^(ν-1) exp(-ν s²/2).
+            let density = ((freedom - 1.0) * s.ln() - 0.5 * freedom * s * s).exp();
+            whole += density;
+            found +=
+                density * (normal_cdf(shift - critical * s) + normal_cdf(-shift - critical * s));
+        }
+        found / whole
+    }
+
+    #[test]
+    fn the_detectable_effect_has_the_power_it_says() {
+        for freedom in [4.0, 5.0, 7.0, 9.0, 19.0, 100.0] {
+            let error = 1e-4;
+            let shift = detectable_effect(error, freedom, 0.95) / error;
+            let found = power(shift, freedom);
+            assert!((0.79..0.805).contains(&found), "{freedom} degrees: {found}");
+        }
+        assert!((power(0.0, 7.0) - 0.05).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_confirmed_difference_may_be_small_and_must_stand_among_many() {
+        let of = |mean_log: f64| {
+            Estimate {
+                method: Method::Blocks,
+                blocks: 8,
+                mean_log,
+                sd_log: Some(0.004),
+                error: Some((0.004 / 8.0_f64.sqrt(), 7.0)),
+            }
+            .judge(Margin::default(), CONFIDENCE)
+        };
+        let mut small = of(-0.01);
+        assert_eq!(small.verdict, Verdict::Equivalent);
+        assert!(small.excludes_one() && small.confirmed());
+        assert!(small.difference_p.unwrap() < 0.05);
+        assert!(!of(0.0001).confirmed());
+        small.adjusted_p = Some(0.06);
+        assert!(small.excludes_one() && !small.confirmed());
+    }
+}

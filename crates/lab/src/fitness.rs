@@ -1,0 +1,115 @@
+//! Whether a trial that went through its steps is fit to be a result.
+
+use store::{StepKind, StepRecord, StepState};
+
+/// How wrong a share of stolen time can be for a step of one second. The kernel shows CPU time in whole ticks of
+/// `USER_HZ`, 100 per second on Linux (proc(5)), so that a difference may be one tick per CPU too large; the number of CPUs
+/// cancels out of a share.
+const TICK: f64 = 0.01;
+
+/// What a trial is worth.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Fitness {
+    /// A result.
+    #[default]
+    Clean,
+    /// Something outside the experiment took so much of the machine that it should be run again.
+    Polluted {
+        /// What, in one clause.
+        reason: String,
+    },
+}
+
+impl Fitness {
+    /// What a step says of its trial: polluted where the hypervisor took a larger share of the CPU time than `limit`
+    /// (0 to 1) during a finished, measured step, by more than the kernel's ticks can be wrong.
+    pub fn of_step(record: &StepRecord, limit: f64) -> Fitness {
+        let measured = (record.kind, record.state) == (StepKind::Measured, StepState::Finished);
+        let steal =
+            record.metrics.iter().find(|(name, _)| name == "steal").map(|(_, share)| *share);
+        match steal {
+            Some(share) if measured && share > limit + TICK / record.seconds => Fitness::Polluted {
+                reason: format!(
+                    "the hypervisor took {:.1}% of the CPU time in {}, above the plan's `steal_limit` of {}%",
+                    100.0 * share,
+                    record.name,
+                    percent(limit)
+                ),
+            },
+            _ => Fitness::Clean,
+        }
+    }
+
+    /// Takes what a further step says into account; the first thing that pollutes a trial is the one that is told.
+    pub fn and(&mut self, further: Fitness) {
+        if *self == Fitness::Clean {
+            *self = further;
+        }
+    }
+
+    /// Whether the trial should be run again.
+    pub fn is_polluted(&self) -> bool {
+        *self != Fitness::Clean
+    }
+}
+
+/// A share in percent, without digits that say nothing.
+fn percent(share: f64) -> String {
+    let text = format!("{:.2}", 100.0 * share);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(steal: f64, seconds: f64) -> StepRecord {
+        let mut record = StepRecord::new(0, "l.i1", 1);
+        record.seconds = seconds;
+        record.metrics.push(("steal".to_owned(), steal));
+        record
+    }
+
+    #[test]
+    fn steal_above_the_limit_pollutes() {
+        let Fitness::Polluted { reason } = Fitness::of_step(&step(0.084, 60.0), 0.05) else {
+            panic!("clean");
+        };
+        assert_eq!(
+            reason,
+            "the hypervisor took 8.4% of the CPU time in l.i1, above the plan's `steal_limit` of 5%"
+        );
+        assert_eq!(Fitness::of_step(&step(0.04, 60.0), 0.05), Fitness::Clean);
+        assert_eq!(Fitness::of_step(&step(1.0, 60.0), 1.0), Fitness::Clean, "1 is off");
+        assert!(Fitness::of_step(&step(0.001, 60.0), 0.0).is_polluted());
+        assert_eq!(Fitness::of_step(&step(0.0, 60.0), 0.0), Fitness::Clean);
+    }
+
+    #[test]
+    fn a_tick_in_a_short_step_does_not() {
+        assert_eq!(Fitness::of_step(&step(0.1, 0.1), 0.05), Fitness::Clean);
+        assert!(Fitness::of_step(&step(0.2, 0.1), 0.05).is_polluted());
+    }
+
+    #[test]
+    fn only_measured_steps_that_went_well_count() {
+        let mut settle = step(0.5, 60.0);
+        settle.kind = StepKind::Settle;
+        assert_eq!(Fitness::of_step(&settle, 0.05), Fitness::Clean);
+        let mut failed = step(0.5, 60.0);
+        failed.state = StepState::Failed;
+        assert_eq!(Fitness::of_step(&failed, 0.05), Fitness::Clean);
+        assert_eq!(Fitness::of_step(&StepRecord::new(0, "l.i0", 1), 0.0), Fitness::Clean);
+    }
+
+    #[test]
+    fn the_first_reason_is_told() {
+        let mut fitness = Fitness::Clean;
+        fitness.and(Fitness::Clean);
+        assert!(!fitness.is_polluted());
+        let because = |reason: &str| Fitness::Polluted { reason: reason.to_owned() };
+        fitness.and(because("one"));
+        fitness.and(because("two"));
+        assert_eq!(fitness, because("one"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Plans that add blocks until their steps are decided.
+
+use crate::problem::Problems;
+use crate::types::Plan;
+
+/// An adaptive run that does not say where it ends gives up at so many times its planned blocks: an
+/// interval is then half as wide.
+const LIMIT_FACTOR: u32 = 4;
+
+impl Plan {
+    /// Whether the run may go beyond [`Plan::blocks`] for steps that are undecided: one of `precision`, `max_blocks` and
+    /// `budget` is given.
+    pub fn is_adaptive(&self) -> bool {
+        self.precision.is_some() || self.max_blocks.is_some() || self.budget.is_some()
+    }
+
+    /// Blocks after which the run ends, decided or not: `max_blocks`, in an adaptive run without it four times `blocks`, in a plain
+    /// one `blocks`.
+    pub fn block_limit(&self) -> u32 {
+        match self.max_blocks {
+            Some(limit) => limit.max(self.blocks),
+            None if self.is_adaptive() => self.blocks.saturating_mul(LIMIT_FACTOR),
+            None => self.blocks,
+        }
+    }
+
+    /// The numbers of blocks after which an adaptive run looks at its results, rising: `blocks`, then each a third more than the
+    /// one before, up to [`Plan::block_limit`]. A plain plan is looked at once.
+    ///
+    /// Every look is a chance to be wrong, so the error rate is split over all of them and more looks mean wider
+    /// intervals; steps of a third cost few looks, and a run ends at most a third later than it could have.
+    pub fn looks(&self) -> Vec<u32> {
+        let limit = self.block_limit();
+        let mut looks = vec![self.blocks];
+        let mut look = self.blocks;
+        while look < limit {
+            // Rounded up, hence at least one more.
+            look = look.saturating_add(look.div_ceil(3)).min(limit);
+            looks.push(look);
+        }
+        looks
+    }
+}
+
+/// Adds to `problems` what does not fit together in an adaptive plan.
+pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
+    if let Some(precision) = plan.precision
+        && !(precision > 0.0 && precision < 1.0)
+    {
+        problems.of(
+            "precision",
+            format!("`precision`: expected a share between 0 and 1, such as 0.02 for 2%, found {precision}"),
+        );
+    }
+    if let Some(limit) = plan.max_blocks
+        && limit < plan.blocks
+    {
+        problems.of(
+            "max_blocks",
+            format!(
+                "`max_blocks` = {limit} is less than `blocks` = {}, which are always run",
+                plan.blocks
+            ),
+        );
+    }
+    if plan.is_adaptive() && plan.blocks < 2 && plan.block_limit() > 1 {
+        problems.of(
+            "blocks",
+            "`blocks` = 1 shows no spread, so that nothing could be decided after it; an adaptive run needs at least 2",
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn plan(keys: &str) -> Plan {
+        let text = format!("{keys}\n[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\n");
+        Plan::parse(&text, None, "test").unwrap()
+    }
+
+    #[test]
+    fn a_plain_plan_is_looked_at_once() {
+        let plain = plan("blocks = 8");
+        assert!(!plain.is_adaptive());
+        assert_eq!((plain.block_limit(), plain.looks()), (8, vec![8]));
+        assert_eq!(plan("blocks = 1").looks(), [1]);
+    }
+
+    #[test]
+    fn looks_grow_by_a_third() {
+        assert_eq!(plan("precision = 0.02").looks(), [6, 8, 11, 15, 20, 24]);
+        assert_eq!(plan("max_blocks = 10").looks(), [6, 8, 10]);
+        assert_eq!(plan("budget = \"2h\"\nmax_blocks = 6").looks(), [6]);
+        assert_eq!(plan("budget = \"2h\"\nblocks = 2").looks(), [2, 3, 4, 6, 8]);
+    }
+
+    proptest! {
+        #[test]
+        fn looks_rise_from_the_first_block_count_to_the_last(blocks in 2u32..=10_000, more in 0u32..=10_000) {
+            let limit = (blocks + more).min(10_000);
+            let looks = plan(&format!("blocks = {blocks}\nmax_blocks = {limit}")).looks();
+            prop_assert_eq!((looks[0], looks[looks.len() - 1]), (blocks, limit));
+            prop_assert!(looks.windows(2).all(|w| w[0] < w[1]));
+            prop_assert!(looks.len() <= 32);
+        }
+    }
+}

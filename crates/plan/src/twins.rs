@@ -1,0 +1,107 @@
+//! Variants that are there twice, for an A/A experiment: how much do identical systems differ?
+
+use crate::problem::Problems;
+use crate::section::printable;
+use crate::types::{Plan, Variant};
+
+/// What the second name of a variant ends with.
+const SUFFIX: &str = ".aa";
+
+impl Plan {
+    /// The same plan with every variant doubled: `pg13.7` is followed by `pg13.7.aa`, the same system under a second name. Variants that
+    /// are twins or have one stay as they are, so that doubling twice changes nothing.
+    ///
+    /// A name that is too long or taken is found when the result is read again: `Plan::parse(&plan.with_twins().text, …)`.
+    pub fn with_twins(&self) -> Plan {
+        let mut plan = self.clone();
+        plan.variants = Vec::with_capacity(2 * self.variants.len());
+        for variant in &self.variants {
+            plan.variants.push(variant.clone());
+            if variant.twin_of.is_none() && self.twin(&variant.name).is_none() {
+                plan.variants.push(Variant {
+                    name: format!("{}{SUFFIX}", variant.name),
+                    twin_of: Some(variant.name.clone()),
+                    ..variant.clone()
+                });
+            }
+        }
+        plan.text = plan.to_toml();
+        plan
+    }
+
+    /// The (first) variant that is a twin of the one with this name.
+    pub fn twin(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|v| v.twin_of.as_deref() == Some(name))
+    }
+}
+
+/// Adds to `problems` twins that are none.
+pub(crate) fn check_twins(plan: &Plan, problems: &mut Problems) {
+    if problems.is_unread("variants") {
+        return;
+    }
+    for variant in &plan.variants {
+        let Some(original) = &variant.twin_of else { continue };
+        let shown = (printable(&variant.name), printable(original));
+        let path = format!("variants.{}.twin_of", variant.name);
+        let problem = match plan.variant(original) {
+            _ if *original == variant.name => "which is itself; name another variant".to_owned(),
+            None => "which is no variant".to_owned(),
+            Some(found) => match difference(variant, found) {
+                Some(key) => format!(
+                    "but `{key}` differs; a twin is the same system to the last setting, or no twin"
+                ),
+                None if found.twin_of.is_some() => {
+                    "which is a twin itself; name the variant that both are twins of".to_owned()
+                }
+                None => continue,
+            },
+        };
+        let (name, original) = shown;
+        problems.of(&path, format!("variant `{name}` has `twin_of` = \"{original}\", {problem}"));
+    }
+}
+
+/// The first key in which two variants differ.
+fn difference(one: &Variant, other: &Variant) -> Option<&'static str> {
+    // Taken apart so that a new field cannot be forgotten here. The name of the file means nothing, its text does.
+    let Variant {
+        name: _,
+        dbms,
+        config,
+        config_file: _,
+        config_text,
+        initdb,
+        memory_limit,
+        twin_of: _,
+    } = one;
+    [
+        ("dbms", *dbms == other.dbms),
+        ("config", *config == other.config),
+        ("config_file", *config_text == other.config_text),
+        ("initdb", *initdb == other.initdb),
+        ("memory_limit", *memory_limit == other.memory_limit),
+    ]
+    .into_iter()
+    .find_map(|(key, same)| (!same).then_some(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_gets_a_twin_once() {
+        let text = "[config]\nfsync = false\n[variants.b]\ndbms = \"postgres@14.3\"\nmemory_limit = \"1GB\"\n\
+                    [variants.a]\ndbms = \"postgres@13.7\"\nconfig = { work_mem = \"8MB\" }\n[workload.insert]\n";
+        let plan = Plan::parse(text, None, "test").unwrap();
+        let doubled = plan.with_twins();
+        let names: Vec<&str> = doubled.variants.iter().map(|v| v.name.as_str()).collect();
+        assert_eq!(names, ["b", "b.aa", "a", "a.aa"]);
+        assert_eq!(doubled.base, "b");
+        assert_eq!(doubled.twin("a").map(|v| v.name.as_str()), Some("a.aa"));
+        let read = Plan::parse(&doubled.text, None, "doubled").unwrap();
+        assert_eq!(read, doubled);
+        assert_eq!(read.with_twins(), doubled);
+    }
+}

@@ -1,0 +1,157 @@
+//! What `advise --format json` prints: the shape documented in `docs/trials-json.md`.
+
+use plan::{Pairing, Plan, WorkloadPlan};
+use serde::{Deserialize, Serialize};
+
+use super::evidence::Evidence;
+use super::search::{Found, Wanted, duration};
+
+/// The version of the shape; it grows when a key changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// An advice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdviseDocument {
+    /// Version of this shape: 1.
+    pub format: u32,
+    /// Name of the plan.
+    pub plan: String,
+    /// Number and name of the experiments whose trials tell the variance.
+    pub experiments: Vec<String>,
+    /// What may be spent, in seconds.
+    pub budget: f64,
+    /// What the advised plan takes, in seconds, as far as is known.
+    pub time: f64,
+    /// The slowdown that is to be confirmed, as a fraction.
+    pub margin: f64,
+    /// Advised blocks.
+    pub blocks: u32,
+    /// Blocks of the plan.
+    pub blocks_now: u32,
+    /// Advised seconds of each read+write step.
+    pub read_write_seconds: u32,
+    /// Advised rows of l.i0.
+    pub rows: u64,
+    /// The plan's steps, for one number of clients after the other.
+    pub steps: Vec<AdvisedStep>,
+    /// What to know beside the figures.
+    pub notes: Vec<String>,
+    /// The advised plan.
+    pub toml: String,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AdvisedStep {
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// Stored trials that tell about it.
+    pub trials: usize,
+    /// CV between trials beyond what their seconds explain; `null` when not known, as for all figures here.
+    pub between: Option<f64>,
+    /// CV of the seconds of a trial; `null` where they could not be told apart.
+    pub second: Option<f64>,
+    /// Lag-1 autocorrelation of the seconds.
+    pub autocorrelation: Option<f64>,
+    /// Seconds with the plan as it is.
+    pub seconds_now: Option<f64>,
+    /// Seconds as advised.
+    pub seconds: Option<f64>,
+    /// The seconds that buy most, by Kalibera and Jones, if every step had its own; `null` where more are always better.
+    pub optimal: Option<f64>,
+    /// Expected half width of the 95% interval of a ratio.
+    pub half_width: Option<f64>,
+    /// The smallest slowdown that is confirmed with a probability of 80%.
+    pub detectable: Option<f64>,
+    /// Whether that is at most the margin; `null` when not known.
+    pub decided: Option<bool>,
+}
+
+pub(super) fn document(
+    plan: &Plan,
+    advised: &Plan,
+    evidence: &Evidence,
+    found: &Found,
+    wanted: &Wanted,
+) -> AdviseDocument {
+    let steps: Vec<AdvisedStep> = evidence
+        .steps
+        .iter()
+        .zip(&found.steps)
+        .map(|(step, expected)| AdvisedStep {
+            name: step.name.clone(),
+            dop: step.dop,
+            trials: step.trials,
+            between: step.variance.map(|variance| variance.between),
+            second: step.variance.filter(|_| step.apart).map(|variance| variance.second),
+            autocorrelation: step
+                .variance
+                .filter(|_| step.apart)
+                .map(|variance| variance.autocorrelation),
+            seconds_now: step.seconds,
+            seconds: expected.seconds,
+            optimal: expected.optimal.filter(|optimal| optimal.is_finite()),
+            half_width: expected.half_width,
+            detectable: expected.detectable,
+            decided: expected.detectable.map(|_| expected.decided),
+        })
+        .collect();
+    let WorkloadPlan::Insert(insert) = &advised.workload;
+    AdviseDocument {
+        format: FORMAT,
+        plan: plan.name.clone(),
+        experiments: evidence.experiments.clone(),
+        budget: wanted.budget,
+        time: found.time,
+        margin: wanted.margin,
+        blocks: found.blocks,
+        blocks_now: plan.blocks,
+        read_write_seconds: insert.read_write_seconds,
+        rows: insert.rows,
+        notes: notes(plan, evidence, found, wanted),
+        steps,
+        toml: advised.to_toml(),
+    }
+}
+
+fn notes(plan: &Plan, evidence: &Evidence, found: &Found, wanted: &Wanted) -> Vec<String> {
+    let mut notes = evidence.notes.clone();
+    if found.blocks < judge::ENOUGH_BLOCKS as u32 {
+        notes.push(format!(
+            "too few blocks: {} are all that fit into {}; run at least {} before believing a verdict",
+            found.blocks,
+            duration(wanted.budget),
+            judge::ENOUGH_BLOCKS
+        ));
+    }
+    let work =
+        evidence.steps.iter().any(|step| !step.timed && !step.load && step.variance.is_some());
+    if work && !wanted.scale_rows {
+        notes.push(
+            "steps that end by work (l.…) last as long as their rows; rows stay as they are, for they decide what fits into memory \
+             (--scale-rows lets them grow)"
+                .to_owned(),
+        );
+    }
+    if wanted.scale_rows && found.rows > 1 {
+        notes.push(format!(
+            "rows are {} times those of the plan, so that steps that end by work last longer: look whether the data still fit \
+             where they should",
+            found.rows
+        ));
+    }
+    if let Some(last) = &plan.restore_after {
+        notes.push(format!(
+            "the steps up to {last} run once per variant (restore_after): they are paid for, and not judged"
+        ));
+    }
+    if plan.pairing != Pairing::Blocks {
+        notes.push(
+            "the figures are for pairing by blocks; steps that are paired by slices get narrower intervals"
+                .to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,287 @@
+//! What stored trials tell about a plan: how each step scatters, and what it costs.
+
+use std::collections::BTreeMap;
+
+use judge::{LevelsError, StepVariance, TrialSeconds};
+use plan::{InsertPlan, Plan, WorkloadPlan};
+
+use crate::ReportError;
+use crate::trials::{Chosen, Shape, Source, System, Trials, Value, seconds_of};
+
+/// Under so many trials a deviation may well be off by a third: with 10 degrees of freedom its 95% interval reaches from 0.70 to
+/// 1.75 times the estimate (chi-squared distribution).
+const FEW_TRIALS: usize = 12;
+
+/// Everything known about the plan's steps.
+pub(super) struct Evidence {
+    /// Number and name of the experiments that tell it.
+    pub(super) experiments: Vec<String>,
+    /// In the plan's order, for one number of clients after the other.
+    pub(super) steps: Vec<KnownStep>,
+    /// Per number of clients: seconds of a trial beside its measured steps (restart, restore, settling); `None` without a
+    /// trial.
+    pub(super) overhead: BTreeMap<u32, f64>,
+    /// What to know about it.
+    pub(super) notes: Vec<String>,
+}
+
+/// A step of the plan at one number of clients.
+pub(super) struct KnownStep {
+    pub(super) name: String,
+    pub(super) dop: u32,
+    /// Whether the plan says its seconds; else it ends by work.
+    pub(super) timed: bool,
+    /// Whether it runs once per variant, before trials begin (`restore_after`).
+    pub(super) load: bool,
+    pub(super) trials: usize,
+    /// How long it takes with the plan's rows and seconds.
+    pub(super) seconds: Option<f64>,
+    /// How long it took where it was measured.
+    pub(super) measured: Option<f64>,
+    pub(super) variance: Option<StepVariance>,
+    /// Whether its seconds could be told from its trials.
+    pub(super) apart: bool,
+}
+
+/// Reads the trials of the plan's workload and takes their variance apart.
+pub(super) fn gather(
+    sources: &[Source<'_>],
+    plan: &Plan,
+    chosen: &Chosen,
+) -> Result<Evidence, ReportError> {
+    let pilot = || ReportError::NoPilot { plan: plan.name.clone() };
+    let trials = match Trials::read(sources, chosen, crate::metrics::OPS) {
+        Err(ReportError::NoExperiment | ReportError::NoTrials) => return Err(pilot()),
+        read => read?,
+    };
+    let kin = kin(plan, &trials);
+    let mut evidence = Evidence {
+        experiments: Vec::new(),
+        steps: Vec::new(),
+        overhead: BTreeMap::new(),
+        notes: Vec::new(),
+    };
+    let used: Vec<&Value> = trials
+        .values
+        .iter()
+        .filter(|value| {
+            let step = trials.step(value);
+            kin.contains(&step.workload)
+                && !step.sliced
+                && plan.workload.dops().contains(&step.dop)
+                && plan.workload.steps().contains(&step.name)
+        })
+        .collect();
+    if used.is_empty() {
+        return Err(pilot());
+    }
+    for (place, conducted) in trials.experiments.iter().enumerate() {
+        if used.iter().any(|value| value.experiment == place) {
+            let experiment = &conducted.experiment;
+            evidence.experiments.push(format!("{} {}", experiment.id, experiment.name));
+        }
+    }
+    let rows = |workload: usize| insert_of(&trials.workloads[workload].shape);
+    if used.iter().any(|value| {
+        let WorkloadPlan::Insert(insert) = &plan.workload;
+        rows(trials.step(value).workload).is_some_and(|of| of.rows != insert.rows)
+    }) {
+        evidence.notes.push(
+            "the stored trials have another number of rows than the plan: their durations are taken in proportion, their variance as \
+             it is"
+                .to_owned(),
+        );
+    }
+    let load = plan
+        .restore_after
+        .as_ref()
+        .and_then(|last| plan.workload.steps().iter().position(|step| step == last));
+    let systems = distinct(&trials);
+    for dop in plan.workload.dops() {
+        if let Some(overhead) = overhead(&trials, &used, *dop) {
+            evidence.overhead.insert(*dop, overhead);
+        }
+        for (place, name) in plan.workload.steps().iter().enumerate() {
+            let values: Vec<&Value> = used
+                .iter()
+                .copied()
+                .filter(|value| {
+                    let step = trials.step(value);
+                    step.name == *name && step.dop == *dop
+                })
+                .collect();
+            let timed = name.starts_with('q');
+            let mut step = KnownStep {
+                name: name.clone(),
+                dop: *dop,
+                timed,
+                load: load.is_some_and(|last| place <= last),
+                trials: values.len(),
+                seconds: seconds(plan, &trials, &values, name),
+                measured: judge::median(&values.iter().map(|v| v.seconds).collect::<Vec<_>>()),
+                variance: None,
+                apart: true,
+            };
+            variance(sources, &trials, &systems, &values, &mut step)?;
+            evidence.steps.push(step);
+        }
+    }
+    evidence.say_what_is_missing();
+    Ok(evidence)
+}
+
+impl Evidence {
+    fn say_what_is_missing(&mut self) {
+        let listed = |wanted: &dyn Fn(&KnownStep) -> bool| -> Vec<String> {
+            let found = self.steps.iter().filter(|step| !step.load && wanted(step));
+            found.map(|step| format!("{} dop={}", step.name, step.dop)).collect()
+        };
+        let unknown = listed(&|step| step.variance.is_none());
+        let together = listed(&|step| step.variance.is_some() && !step.apart);
+        if !unknown.is_empty() {
+            self.notes.push(format!(
+                "no two trials of the same variant are stored of {}; a pilot of 3 blocks would tell",
+                unknown.join(", ")
+            ));
+        }
+        let judged = self.steps.iter().filter(|step| step.variance.is_some() && !step.load);
+        if let Some(few) = judged.map(|step| step.trials).min().filter(|few| *few < FEW_TRIALS) {
+            self.notes.push(format!(
+                "the variance comes from {few} trials and is itself uncertain; advice from {FEW_TRIALS} or more is better founded"
+            ));
+        }
+        if !together.is_empty() {
+            self.notes.push(format!(
+                "without 8 seconds of throughput in a trial nothing tells what more seconds would help: {}; all their variance is \
+                 taken for one between trials",
+                together.join(", ")
+            ));
+        }
+    }
+}
+
+/// Workloads like the plan's but for numbers of rows and seconds; those with the same number of rows alone, if there are any.
+fn kin(plan: &Plan, trials: &Trials) -> Vec<usize> {
+    let bare = |shape: &Shape| {
+        insert_of(shape).map(|insert| InsertPlan {
+            rows: 0,
+            indexed_rows: 0,
+            read_write_seconds: 0,
+            ..insert.clone()
+        })
+    };
+    let wanted = Shape::of_plan(&plan.workload);
+    let alike: Vec<usize> = (0..trials.workloads.len())
+        .filter(|place| bare(&trials.workloads[*place].shape) == bare(&wanted))
+        .collect();
+    let same = |place: &usize| {
+        let rows = |insert: Option<&InsertPlan>| insert.map(|i| (i.rows, i.indexed_rows));
+        rows(insert_of(&trials.workloads[*place].shape)) == rows(insert_of(&wanted))
+    };
+    let exact: Vec<usize> = alike.iter().copied().filter(|place| same(place)).collect();
+    if exact.is_empty() { alike } else { exact }
+}
+
+fn insert_of(shape: &Shape) -> Option<&InsertPlan> {
+    match shape {
+        Shape::Plan(WorkloadPlan::Insert(insert)) => Some(insert),
+        Shape::Unread(_) => None,
+    }
+}
+
+fn distinct(trials: &Trials) -> Vec<&System> {
+    let mut systems: Vec<&System> = Vec::new();
+    for system in trials.experiments.iter().flat_map(|conducted| &conducted.systems) {
+        if !systems.iter().any(|known| known.is(system)) {
+            systems.push(system);
+        }
+    }
+    systems
+}
+
+/// Median over the trials of what they took beside their measured steps.
+fn overhead(trials: &Trials, used: &[&Value], dop: u32) -> Option<f64> {
+    let mut measured: BTreeMap<(usize, i64), f64> = BTreeMap::new();
+    // All steps of a trial count here, also those that the plan does not ask for.
+    let trials_used: Vec<(usize, i64)> = used
+        .iter()
+        .filter(|value| trials.step(value).dop == dop)
+        .map(|value| (value.experiment, value.trial.0))
+        .collect();
+    for value in &trials.values {
+        let key = (value.experiment, value.trial.0);
+        if trials_used.contains(&key) {
+            *measured.entry(key).or_default() += value.seconds;
+        }
+    }
+    let beside: Vec<f64> = measured
+        .into_iter()
+        .filter_map(|((experiment, trial), seconds)| {
+            let durations = &trials.experiments[experiment].durations;
+            let (begin, end) = durations.get(&store::TrialId(trial))?;
+            Some(((end - begin) as f64 / 1000.0 - seconds).max(0.0))
+        })
+        .collect();
+    judge::median(&beside)
+}
+
+/// How long a step takes with the plan's rows and seconds.
+fn seconds(plan: &Plan, trials: &Trials, values: &[&Value], name: &str) -> Option<f64> {
+    let WorkloadPlan::Insert(insert) = &plan.workload;
+    if name.starts_with('q') {
+        return Some(f64::from(insert.read_write_seconds));
+    }
+    let taken: Vec<f64> = values
+        .iter()
+        .map(|value| {
+            let of = insert_of(&trials.workloads[trials.step(value).workload].shape);
+            let share = |rows: fn(&InsertPlan) -> u64| {
+                of.filter(|of| rows(of) > 0).map_or(1.0, |of| rows(insert) as f64 / rows(of) as f64)
+            };
+            let factor = match name {
+                "l.i0" | "l.x" => share(|insert| insert.rows),
+                _ => share(|insert| insert.indexed_rows),
+            };
+            value.seconds * factor
+        })
+        .collect();
+    judge::median(&taken)
+}
+
+/// Takes the variance of a step apart; where its seconds are too few, all of it lies between trials.
+fn variance(
+    sources: &[Source<'_>],
+    trials: &Trials,
+    systems: &[&System],
+    values: &[&Value],
+    step: &mut KnownStep,
+) -> Result<(), ReportError> {
+    let mut seconds = Vec::new();
+    for value in values {
+        let store = sources[trials.conducted(value).source].store;
+        seconds.push(seconds_of(store, value.id, &trials.step(value).unit, value.seconds)?);
+    }
+    let of = |value: &Value, seconds| {
+        let system = trials.system(value);
+        TrialSeconds {
+            line: systems.iter().position(|known| known.is(system)).unwrap_or(systems.len()),
+            block: value.experiment * 100_000 + value.block as usize,
+            seconds,
+        }
+    };
+    let measured: Vec<TrialSeconds<'_>> =
+        values.iter().zip(&seconds).map(|(value, seconds)| of(value, seconds)).collect();
+    step.variance = match StepVariance::estimate(&measured) {
+        Ok(variance) => Some(variance),
+        Err(LevelsError::TooFewTrials { .. } | LevelsError::TooFewSeconds { .. }) => {
+            // As if every second were like the trial's mean.
+            let flat: Vec<[f64; judge::SHORTEST_TRIAL]> =
+                values.iter().map(|value| [value.value; judge::SHORTEST_TRIAL]).collect();
+            let flat: Vec<TrialSeconds<'_>> =
+                values.iter().zip(&flat).map(|(value, seconds)| of(value, seconds)).collect();
+            step.apart = false;
+            StepVariance::estimate(&flat).ok()
+        }
+    };
+    Ok(())
+}

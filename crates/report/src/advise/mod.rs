@@ -1,0 +1,94 @@
+//! How many blocks of how many seconds decide most steps within a budget, from the variance stored so far.
+//!
+//! Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM* 2013): measure how much trials differ and how much the
+//! seconds within them, and what each costs; then repeat where it buys most. Only trials count as degrees of freedom.
+
+mod document;
+mod evidence;
+mod search;
+mod tables;
+
+use std::time::Duration;
+
+use plan::{Plan, WorkloadPlan};
+
+use crate::ReportError;
+use crate::compare::Format;
+use crate::sheet::Sheet;
+use crate::trials::{Chosen, Source};
+
+pub use document::{AdviseDocument, AdvisedStep};
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub struct AdviseOptions {
+    /// Which experiments may serve as pilots; those of another workload than the plan's are left out in any case.
+    pub chosen: Chosen,
+    /// The machine's time that may be spent.
+    pub budget: Duration,
+    /// A step is decided when a slowdown by this fraction would be confirmed; `None`: the plan's margin.
+    pub margin: Option<f64>,
+    /// Whether steps that end by work may get more rows.
+    pub scale_rows: bool,
+}
+
+/// A plan within a budget, and why.
+#[derive(Debug, Clone)]
+pub struct Advice {
+    /// The plan asked about, with blocks, seconds (and rows) as advised.
+    pub plan: Plan,
+    /// As data.
+    pub document: AdviseDocument,
+    sheet: Sheet,
+}
+
+impl Advice {
+    /// As text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        self.sheet.render(format, &self.document)
+    }
+}
+
+/// Advises on a plan.
+///
+/// # Errors
+/// When no stored trial is of the plan's workload, the budget is too small for two blocks, the margin is no fraction, or a store
+/// cannot be read.
+pub fn advise(
+    sources: &[Source<'_>],
+    plan: &Plan,
+    options: &AdviseOptions,
+) -> Result<Advice, ReportError> {
+    let margin = options.margin.unwrap_or(plan.margin);
+    if !(margin > 0.0 && margin < 1.0) {
+        return Err(ReportError::BadMargin { asked: margin });
+    }
+    let evidence = evidence::gather(sources, plan, &options.chosen)?;
+    let budget = options.budget.as_secs_f64();
+    let wanted = search::Wanted { budget, margin, scale_rows: options.scale_rows };
+    let found = search::search(plan, &evidence, &wanted)?;
+    let advised = changed(plan, &found)?;
+    let document = document::document(plan, &advised, &evidence, &found, &wanted);
+    let sheet = tables::sheet(&document);
+    Ok(Advice { plan: advised, document, sheet })
+}
+
+/// The plan as advised, read again from its text, as `run` will read it.
+fn changed(plan: &Plan, found: &search::Found) -> Result<Plan, ReportError> {
+    let mut plan = plan.clone();
+    plan.blocks = found.blocks;
+    // An adaptive plan may not end before its first look.
+    plan.max_blocks = plan.max_blocks.filter(|most| *most >= found.blocks);
+    let WorkloadPlan::Insert(insert) = &mut plan.workload;
+    insert.read_write_seconds = found.seconds;
+    insert.rows = scaled(insert.rows, found.rows);
+    insert.indexed_rows = scaled(insert.indexed_rows, found.rows);
+    Ok(Plan::parse(&plan.to_toml(), None, "the advised plan")?)
+}
+
+fn scaled(rows: u64, factor: u32) -> u64 {
+    rows.saturating_mul(u64::from(factor))
+}

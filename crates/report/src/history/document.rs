@@ -1,0 +1,270 @@
+//! What `history --format json` prints and the page draws: the shape documented in `docs/trials-json.md`.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use judge::{ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, change_points};
+
+use super::Order;
+use super::lines::{Lines, StepLine};
+use super::sentences::{Told, sentence};
+use crate::time::rfc3339;
+use crate::trials::Trials;
+
+/// The version of the shape; it grows when a key changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// Lines over runs, with their changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryDocument {
+    /// Version of this shape: 1.
+    pub format: u32,
+    /// `version`, `date` or `commit`.
+    pub order: String,
+    /// The metric, such as `o/s`.
+    pub metric: String,
+    /// In order; points and changes name them by their place, from 0.
+    pub runs: Vec<HistoryRun>,
+    /// What is followed over the runs.
+    pub lines: Vec<LineDocument>,
+    /// What to know beside the figures.
+    pub notes: Vec<String>,
+}
+
+/// A version, a commit or an experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryRun {
+    /// As tables and plots name it.
+    pub name: String,
+    /// When its first trial began, RFC 3339.
+    pub started: String,
+    /// Number and name of the experiments with its trials.
+    pub experiments: Vec<String>,
+    /// Versions of the DBMS in it, as that says them.
+    pub versions: Vec<String>,
+}
+
+/// A line: one configuration (by version and commit) or one variant's name (by date), on one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LineDocument {
+    /// As tables and plots name it.
+    pub line: String,
+    /// The workload.
+    pub workload: String,
+    /// The machine.
+    pub machine: String,
+    /// In order of execution.
+    pub steps: Vec<HistoryStep>,
+}
+
+/// A step of a line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryStep {
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// What an operation is: `rows` or `queries`.
+    pub unit: String,
+    /// Runs with trials of it, in order.
+    pub points: Vec<HistoryPoint>,
+    /// What was exchanged to test for chance: `trial` where all runs were measured side by side, else `run`.
+    pub exchanged: String,
+    /// Change points, in order.
+    pub changes: Vec<ChangeDocument>,
+    /// What would be change points if the history did not wander by itself.
+    pub doubtful: Vec<ChangeDocument>,
+}
+
+/// The trials of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HistoryPoint {
+    /// Place of the run.
+    pub run: usize,
+    /// Versions behind the line in this run.
+    pub versions: Vec<String>,
+    /// The metric in each trial.
+    pub trials: Vec<f64>,
+    /// Their median.
+    pub median: f64,
+    /// Geometric mean of the trials / that of the first point's; `null` where a value is not positive.
+    pub relative: Option<f64>,
+}
+
+/// A change point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangeDocument {
+    /// Place of the first run after the change.
+    pub run: usize,
+    /// Places of the first and the last run of the level before it.
+    pub before: [usize; 2],
+    /// Places of the first and the last run of the level after it.
+    pub after: [usize; 2],
+    /// Geometric mean after / before.
+    pub ratio: f64,
+    /// Lower end of its 95% interval.
+    pub low: f64,
+    /// Upper end of its 95% interval.
+    pub high: f64,
+    /// p value of the permutation test.
+    pub p: f64,
+    /// p value against noise that wanders like this history; `null` where it does not.
+    pub dependent_p: Option<f64>,
+    /// In words.
+    pub sentence: String,
+}
+
+/// Computes all figures.
+pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> HistoryDocument {
+    let named = |place: &usize| {
+        let experiment = &trials.experiments[*place].experiment;
+        format!("{} {}", experiment.id, experiment.name)
+    };
+    let runs: Vec<HistoryRun> = lines
+        .runs
+        .iter()
+        .map(|run| HistoryRun {
+            name: run.name.clone(),
+            started: rfc3339(run.started_ms),
+            experiments: run.experiments.iter().map(named).collect(),
+            versions: run.versions.iter().cloned().collect(),
+        })
+        .collect();
+    let mut maker = Maker { trials, runs: &runs, notes: Vec::new(), few: None };
+    let documents: Vec<LineDocument> = lines
+        .lines
+        .iter()
+        .map(|line| LineDocument {
+            line: line.label.clone(),
+            workload: trials.workloads[line.workload()].label.clone(),
+            machine: line.machine().to_owned(),
+            steps: line.steps.iter().map(|step| maker.step(step, &line.label)).collect(),
+        })
+        .collect();
+    let mut notes = maker.notes;
+    if let Some((least, most)) = maker.few {
+        let units = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        notes.push(format!(
+            "too short to tell a change from chance: {units} runs or trials that could as well have come in another order, \
+             at least {ENOUGH_UNITS} are needed"
+        ));
+    }
+    if !lines.left_out.is_empty() {
+        let names: Vec<&str> = lines.left_out.iter().map(String::as_str).collect();
+        notes.push(format!("no {} known, left out: {}", order.as_str(), names.join(", ")));
+    }
+    if order == Order::Commit && lines.runs.len() > 1 && !lines.runs_are_ordered() {
+        notes.push(
+            "commits stand in the order in which they were first measured; --commits gives theirs"
+                .to_owned(),
+        );
+    }
+    HistoryDocument {
+        format: FORMAT,
+        order: order.as_str().to_owned(),
+        metric: trials.metric.clone(),
+        runs,
+        lines: documents,
+        notes,
+    }
+}
+
+struct Maker<'a> {
+    trials: &'a Trials,
+    runs: &'a [HistoryRun],
+    notes: Vec<String>,
+    /// Least and most units of histories that have too few.
+    few: Option<(usize, usize)>,
+}
+
+impl Maker<'_> {
+    fn step(&mut self, step: &StepLine<'_>, line: &str) -> HistoryStep {
+        let key = &self.trials.steps[step.step];
+        let values: Vec<Vec<f64>> = step
+            .points
+            .values()
+            .map(|values| values.iter().map(|value| value.value).collect())
+            .collect();
+        // A run with one trial has the same mean either way.
+        let unit = if step.is_interleaved() { Exchangeable::Trial } else { Exchangeable::Run };
+        let places: Vec<usize> = step.points.keys().copied().collect();
+        let mut document = HistoryStep {
+            name: key.label(),
+            dop: key.dop,
+            unit: key.unit.clone(),
+            points: Vec::new(),
+            exchanged: match unit {
+                Exchangeable::Trial => "trial".to_owned(),
+                Exchangeable::Run => "run".to_owned(),
+            },
+            changes: Vec::new(),
+            doubtful: Vec::new(),
+        };
+        let log = |values: &[f64]| {
+            let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+            judge::mean(&logs).filter(|mean| mean.is_finite())
+        };
+        let first = values.first().and_then(|values| log(values));
+        let versions = step.points.values().map(|values| -> BTreeSet<&str> {
+            values.iter().map(|value| self.trials.system(value).version.as_str()).collect()
+        });
+        for ((run, trials), versions) in places.iter().zip(&values).zip(versions) {
+            document.points.push(HistoryPoint {
+                run: *run,
+                versions: versions.into_iter().map(str::to_owned).collect(),
+                median: judge::median(trials).unwrap_or(f64::NAN),
+                relative: log(trials).zip(first).map(|(log, first)| (log - first).exp()),
+                trials: trials.clone(),
+            });
+        }
+        match change_points(&values, &ChangeSearch::by(unit)) {
+            Ok(found) => self.changes(&mut document, &found, &places, line),
+            Err(error) => self.notes.push(format!(
+                "{} of {line}: no change points of {}: {error}",
+                document.name, self.trials.metric
+            )),
+        }
+        document
+    }
+
+    fn changes(
+        &mut self,
+        document: &mut HistoryStep,
+        found: &Changes,
+        places: &[usize],
+        line: &str,
+    ) {
+        if found.units < ENOUGH_UNITS {
+            let (least, most) = self.few.unwrap_or((found.units, found.units));
+            self.few = Some((least.min(found.units), most.max(found.units)));
+        }
+        let told = Told {
+            step: &document.name,
+            line,
+            metric: &self.trials.metric,
+            runs: self.runs,
+            points: &document.points,
+        };
+        let described = |change: &ChangePoint| {
+            let span =
+                |range: &std::ops::Range<usize>| [places[range.start], places[range.end - 1]];
+            let mut described = ChangeDocument {
+                run: places[change.run],
+                before: span(&change.before),
+                after: span(&change.after),
+                ratio: change.ratio,
+                low: change.low,
+                high: change.high,
+                p: change.p,
+                dependent_p: change.dependent_p,
+                sentence: String::new(),
+            };
+            described.sentence = sentence(&told, &described);
+            described
+        };
+        let changes = found.points.iter().map(described).collect();
+        let doubtful = found.doubtful.iter().map(described).collect();
+        (document.changes, document.doubtful) = (changes, doubtful);
+    }
+}

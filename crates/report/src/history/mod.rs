@@ -1,0 +1,116 @@
+//! Results of many runs in order of version, commit or date, and where they changed.
+
+mod document;
+mod lines;
+mod order;
+mod sentences;
+mod tables;
+
+use crate::ReportError;
+use crate::compare::Format;
+use crate::sheet::Sheet;
+use crate::trials::{Chosen, Source, Trials};
+
+pub use document::{
+    ChangeDocument, HistoryDocument, HistoryPoint, HistoryRun, HistoryStep, LineDocument,
+};
+
+/// What makes a run, and in which order runs follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// A run is a version of the DBMS, whatever experiments measured it; in the order of releases.
+    Version,
+    /// A run is an experiment; in the order in which they began.
+    Date,
+    /// A run is a commit, found in what is recorded of a build; in the order given, else in that in which they were first
+    /// measured.
+    Commit,
+}
+
+impl Order {
+    /// The name, as options and output have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Date => "date",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// What to show.
+#[derive(Debug, Clone)]
+pub struct HistoryOptions {
+    /// Which experiments.
+    pub chosen: Chosen,
+    /// The metric, such as `o/s`.
+    pub metric: String,
+    /// The order; `None`: by version where any system was measured in several, else by date.
+    pub order: Option<Order>,
+    /// Only these steps, by name; empty: all.
+    pub steps: Vec<String>,
+    /// Commits in order, the oldest first; what is not among them is left out. Empty: see [`Order::Commit`].
+    pub commits: Vec<String>,
+}
+
+impl Default for HistoryOptions {
+    fn default() -> Self {
+        Self {
+            chosen: Chosen::default(),
+            metric: crate::metrics::OPS.to_owned(),
+            order: None,
+            steps: Vec::new(),
+            commits: Vec::new(),
+        }
+    }
+}
+
+/// A history, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// As data.
+    pub document: HistoryDocument,
+    sheet: Sheet,
+}
+
+impl History {
+    /// As text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        self.sheet.render(format, &self.document)
+    }
+}
+
+/// Puts the runs of the experiments chosen in order and searches every step for change points.
+///
+/// A line is what is followed over the runs. By version or commit: all systems of one DBMS that are set alike, on one machine.
+/// By date: the variant of one name, on one machine, whatever version or setting was behind the name.
+///
+/// # Errors
+/// When there are no trials (of the steps asked for), a store cannot be read, or no commit is recorded.
+pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<History, ReportError> {
+    let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;
+    if !options.steps.is_empty() {
+        for asked in &options.steps {
+            if !trials.steps.iter().any(|step| step.name == *asked) {
+                let mut known: Vec<String> = Vec::new();
+                for step in &trials.steps {
+                    if !known.contains(&step.name) {
+                        known.push(step.name.clone());
+                    }
+                }
+                return Err(ReportError::UnknownStep { asked: asked.clone(), known });
+            }
+        }
+        let wanted: Vec<bool> =
+            trials.steps.iter().map(|step| options.steps.contains(&step.name)).collect();
+        trials.values.retain(|value| wanted[value.step]);
+    }
+    let order = options.order.unwrap_or_else(|| lines::usual_order(&trials));
+    let lines = lines::lines(&trials, order, &options.commits)?;
+    let document = document::document(&trials, order, &lines);
+    let sheet = tables::sheet(&document);
+    Ok(History { document, sheet })
+}

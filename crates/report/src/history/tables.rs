@@ -1,0 +1,171 @@
+//! The tables of a history: absolute and relative by run, then the change points.
+
+use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
+use crate::number::{cost, or_unknown, rate, relative};
+use crate::sheet::{List, Part, Sheet};
+use crate::table::{Row, RowKind, Section, Table};
+
+pub(super) fn sheet(document: &HistoryDocument) -> Sheet {
+    let mut sheet = Sheet::default();
+    for line in &document.lines {
+        let [absolute, relative] = by_run(document, line);
+        sheet.table(absolute);
+        if line.steps.iter().any(|step| step.points.len() > 1) {
+            sheet.table(relative);
+        }
+    }
+    sheet.parts.push(changes(document, "history.changes", "Change points", |step| &step.changes));
+    let doubtful = changes(
+        document,
+        "history.doubtful",
+        "Doubtful: noise that wanders like these histories does as much",
+        |step| &step.doubtful,
+    );
+    if matches!(doubtful, Part::Table(_)) {
+        sheet.parts.push(doubtful);
+    }
+    sheet.notes(document.notes.clone());
+    sheet
+}
+
+/// A row per run, a column per step.
+fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
+    let several = |of: fn(&LineDocument) -> &str| {
+        document.lines.iter().any(|other| of(other) != of(&document.lines[0]))
+    };
+    let mut title = format!("History by {}: {}", document.order, line.line);
+    for (of, differs) in [
+        (&line.workload, several(|line| &line.workload)),
+        (&line.machine, several(|line| &line.machine)),
+    ] {
+        if differs {
+            title.push_str(&format!(", {of}"));
+        }
+    }
+    let mut absolute = Table::new(
+        Section::Other,
+        format!("history.{}.absolute", title.trim_start_matches("History by ")),
+        title,
+    );
+    absolute.part = "absolute".to_owned();
+    absolute.legend = legend(document);
+    let dops = line.steps.iter().any(|step| step.dop != line.steps[0].dop);
+    absolute.columns = std::iter::once(document.order.clone())
+        .chain(line.steps.iter().map(|step| match dops {
+            true => format!("{}.{}", step.name, step.dop),
+            false => step.name.clone(),
+        }))
+        .collect();
+    let mut relative_table = Table {
+        id: absolute.id.replace(".absolute", ".relative"),
+        part: "relative to first result".to_owned(),
+        ..absolute.clone()
+    };
+    for (place, run) in document.runs.iter().enumerate() {
+        let point = |step: &HistoryStep| step.points.iter().position(|point| point.run == place);
+        if line.steps.iter().all(|step| point(step).is_none()) {
+            continue;
+        }
+        let absolutes = line.steps.iter().map(|step| {
+            or_unknown(point(step).map(|at| step.points[at].median), |median| {
+                if document.metric == crate::metrics::OPS { rate(median) } else { cost(median) }
+            })
+        });
+        absolute.rows.push(Row::new(&run.name, absolutes.collect()));
+        let relatives = line.steps.iter().map(|step| {
+            let ratio = point(step).and_then(|at| step.points[at].relative);
+            let mark = mark(step, place);
+            or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
+        });
+        relative_table
+            .rows
+            .push(Row::new(&run.name, relatives.collect()).of_kind(kind(document, line, place)));
+    }
+    [absolute, relative_table]
+}
+
+fn legend(document: &HistoryDocument) -> Vec<String> {
+    let what = match document.order.as_str() {
+        "version" => "version: all trials of it, in the order of releases",
+        "commit" => "commit: all trials of it",
+        _ => "date: an experiment, in the order in which they began (UTC)",
+    };
+    vec![
+        what.to_owned(),
+        format!("absolute: {}, median over the trials", document.metric),
+        "relative: geometric mean of the trials / that of the first row".to_owned(),
+        "▼ ▲ a change point: the level from here on is lower or higher than before".to_owned(),
+    ]
+}
+
+/// The sign of a change that begins with this run.
+fn mark(step: &HistoryStep, run: usize) -> &'static str {
+    match step.changes.iter().find(|change| change.run == run) {
+        Some(change) if change.ratio < 1.0 => "▼",
+        Some(_) => "▲",
+        None => "",
+    }
+}
+
+fn kind(document: &HistoryDocument, line: &LineDocument, run: usize) -> Option<RowKind> {
+    if document.metric != crate::metrics::OPS {
+        return None;
+    }
+    let marks: Vec<&str> = line.steps.iter().map(|step| mark(step, run)).collect();
+    match (marks.contains(&"▼"), marks.contains(&"▲")) {
+        (true, false) => Some(RowKind::Regression),
+        (false, true) => Some(RowKind::Improvement),
+        _ => None,
+    }
+}
+
+fn changes(
+    document: &HistoryDocument,
+    id: &str,
+    title: &str,
+    of: fn(&HistoryStep) -> &Vec<ChangeDocument>,
+) -> Part {
+    let mut table = Table::new(Section::Other, id, title);
+    table.legend = vec![
+        "found by E-divisive; between: the last run of the level before and the first of the level after".to_owned(),
+        "ratio: level after / level before; low, high: its 95% interval".to_owned(),
+        "p: chance of a change as clear if the runs had come in any order".to_owned(),
+    ];
+    table.columns = ["step", "line", "between", "ratio", "low", "high", "p", "in words"]
+        .map(str::to_owned)
+        .to_vec();
+    let mut histories = 0;
+    for line in &document.lines {
+        for step in &line.steps {
+            histories += 1;
+            for change in of(step) {
+                let name = |run: usize| document.runs.get(run).map_or("?", |run| &run.name);
+                let cells = vec![
+                    line.line.clone(),
+                    format!("{} → {}", name(change.before[1]), name(change.run)),
+                    relative(change.ratio),
+                    relative(change.low),
+                    relative(change.high),
+                    relative(change.dependent_p.map_or(change.p, |p| p.max(change.p))),
+                    change.sentence.clone(),
+                ];
+                let label = if line.steps.iter().any(|other| other.dop != step.dop) {
+                    format!("{}.{}", step.name, step.dop)
+                } else {
+                    step.name.clone()
+                };
+                table.rows.push(Row::new(label, cells));
+            }
+        }
+    }
+    if table.rows.is_empty() {
+        return Part::List(List {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            lead: format!("searched {histories} histories (a step of a line each) by E-divisive"),
+            items: Vec::new(),
+            nothing: "none found".to_owned(),
+        });
+    }
+    Part::Table(table)
+}

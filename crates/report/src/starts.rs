@@ -1,0 +1,137 @@
+//! Trials whose step began on another page cache than those of the others: what can only be seen when several are there.
+
+use store::Warning;
+
+use crate::metrics::{START_CACHED, START_DIRTY, START_WRITEBACK};
+use crate::model::{Noted, Results, StepResults};
+
+/// A difference to the median of a step's trials is told from this factor on …
+const FACTOR: f64 = 2.0;
+/// … if it is of at least so many KB. 64 MB are written in a fraction of a second by most storage today, and are what a
+/// few seconds of load leave behind; what is less is soon over.
+const KB: f64 = 64.0 * 1024.0;
+
+/// One warning for each trial and step that began on a page cache far from the median of all trials of that step, of all
+/// variants.
+pub(crate) fn differing(results: &Results) -> Vec<Noted> {
+    results.steps.iter().flat_map(of_step).collect()
+}
+
+fn of_step(step: &StepResults) -> Vec<Noted> {
+    let kinds = [
+        (START_DIRTY, "waiting to be written"),
+        (START_WRITEBACK, "being written"),
+        (START_CACHED, "of page cache"),
+    ];
+    let mut found: Vec<Noted> = Vec::new();
+    for (metric, what) in kinds {
+        let values: Vec<(usize, u32, f64)> = step
+            .variants
+            .iter()
+            .enumerate()
+            .flat_map(|(place, variant)| {
+                variant.values(metric).into_iter().map(move |(block, kb)| (place, block, kb))
+            })
+            .collect();
+        let all: Vec<f64> = values.iter().map(|(.., kb)| *kb).collect();
+        let Some(middle) = judge::median(&all) else { continue };
+        for (variant, block, kb) in values {
+            if !differs(kb, middle) {
+                continue;
+            }
+            let known =
+                |noted: &Noted| (noted.variant, noted.block) == (Some(variant), Some(block));
+            // One warning for a trial: what is dirty tells more than how much is cached.
+            if found.iter().any(known) {
+                continue;
+            }
+            found.push(Noted {
+                step: Some((step.name.clone(), step.dop)),
+                variant: Some(variant),
+                block: Some(block),
+                warning: Warning {
+                    code: "start-differs".to_owned(),
+                    text: format!(
+                        "the step began with {} {what}, where the median of its trials is {}",
+                        megabytes(kb),
+                        megabytes(middle)
+                    ),
+                },
+            });
+        }
+    }
+    found
+}
+
+fn differs(kb: f64, middle: f64) -> bool {
+    (kb - middle).abs() > KB && (kb > FACTOR * middle || kb < middle / FACTOR)
+}
+
+/// As the kernel counts: 1 MB are 1024 KB.
+fn megabytes(kb: f64) -> String {
+    format!("{:.0} MB", kb / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::METRICS;
+    use crate::metrics::place;
+    use crate::model::{Sample, VariantStep};
+    use store::{StepId, TrialId};
+
+    /// Two variants with these dirty and cached MB at the begin of their blocks.
+    fn step(variants: [&[(f64, f64)]; 2]) -> StepResults {
+        let sample = |block: u32, (dirty, cached): (f64, f64)| {
+            let mut values = vec![f64::NAN; METRICS.len()];
+            values[place(START_DIRTY).unwrap()] = dirty * 1024.0;
+            values[place(START_CACHED).unwrap()] = cached * 1024.0;
+            let id = i64::from(block);
+            Sample {
+                block,
+                trial: TrialId(id),
+                step: StepId(id),
+                started_ms: 0,
+                values,
+                slices: None,
+            }
+        };
+        let variant = |blocks: &[(f64, f64)]| VariantStep {
+            samples: (1..).zip(blocks).map(|(block, values)| sample(block, *values)).collect(),
+            ..VariantStep::default()
+        };
+        StepResults {
+            name: "l.i1".to_owned(),
+            dop: 1,
+            variants: variants.map(variant).to_vec(),
+            ..StepResults::default()
+        }
+    }
+
+    #[test]
+    fn a_trial_that_began_on_dirty_pages_is_told_once() {
+        let found = of_step(&step([
+            &[(1.0, 5000.0), (300.0, 50.0), (2.0, 5100.0)],
+            &[(3.0, 5000.0), (40.0, 4000.0), (1.0, 5000.0)],
+        ]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let noted = &found[0];
+        assert_eq!((noted.variant, noted.block), (Some(0), Some(2)));
+        assert_eq!(noted.step, Some(("l.i1".to_owned(), 1)));
+        assert_eq!(noted.warning.code, "start-differs");
+        assert_eq!(
+            noted.warning.text,
+            "the step began with 300 MB waiting to be written, where the median of its trials is 2 MB"
+        );
+    }
+
+    #[test]
+    fn a_colder_cache_is_told_and_trials_without_figures_are_not() {
+        let found =
+            of_step(&step([&[(f64::NAN, 5000.0); 3], &[(f64::NAN, 1000.0), (0.0, 4000.0)]]));
+        let told: Vec<_> = found.iter().map(|noted| (noted.variant, noted.block)).collect();
+        assert_eq!(told, [(Some(1), Some(1))]);
+        assert!(found[0].warning.text.contains("1000 MB of page cache"));
+        assert_eq!(of_step(&step([&[], &[]])), []);
+    }
+}

@@ -1,0 +1,45 @@
+//! What the same system under two names showed.
+
+use super::{View, columns};
+use crate::number::{or_unknown, relative};
+use crate::table::{Row, RowKind, Section, Table};
+
+pub(super) fn table(view: View<'_>) -> Option<Table> {
+    let alarms = view.judged.false_alarms()?;
+    let mut table = Table::new(Section::Relative, "twins", "A/A: identical variants");
+    table.legend = vec![
+        "ratio, low, high: throughput of the second relative to the first, and its interval".to_owned(),
+        "alarm: the interval excludes 1, though there is nothing to find".to_owned(),
+        "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; where \
+         it is larger than the margin it takes its place"
+            .to_owned(),
+    ];
+    table.columns =
+        columns("step", ["version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
+    for twin in &view.judged.twins {
+        let Some(step) = view.results.steps.get(twin.step) else { continue };
+        let alarm = twin.comparison.excludes_one();
+        let floor = view.judged.noise_floors.get(twin.step).copied().flatten();
+        let cells = vec![
+            view.results.variant_name(twin.original).to_owned(),
+            view.results.variant_name(twin.twin).to_owned(),
+            relative(twin.comparison.ratio),
+            or_unknown(twin.comparison.low, relative),
+            or_unknown(twin.comparison.high, relative),
+            twin.comparison.blocks.to_string(),
+            if alarm { "yes" } else { "no" }.to_owned(),
+            or_unknown(floor, |floor| format!("{:.1}%", floor * 100.0)),
+        ];
+        let row = Row::new(view.results.step_label(step), cells);
+        table.rows.push(row.of_kind(alarm.then_some(RowKind::Marked)));
+    }
+    table.notes = vec![format!(
+        "{} false alarms in {} comparisons: {:.1}% (95% interval {:.1}% to {:.1}%); 5% is what the intervals promise",
+        alarms.alarms,
+        alarms.comparisons,
+        alarms.rate * 100.0,
+        alarms.low * 100.0,
+        alarms.high * 100.0
+    )];
+    Some(table)
+}

@@ -1,0 +1,495 @@
+//! The finished trials of several experiments, one metric of each: what `variance`, `history` and `advise` group in
+//! their own ways.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use plan::{InsertPlan, Plan, WorkloadPlan};
+use store::{Experiment, ExperimentId, Scope, StepId, StepKind, Store, TrialId, TrialState};
+
+use crate::ReportError;
+use crate::number::count;
+
+/// Length of a slice: what steps measured in slices have.
+const SLICE_MS: &str = "slice.ms";
+
+/// A results directory.
+#[derive(Debug, Clone)]
+pub struct Source<'a> {
+    /// Its database, open for reading.
+    pub store: &'a Store,
+    /// What messages call it.
+    pub directory: String,
+    /// What its machine is called; `None`: by its processor, as recorded with each experiment.
+    pub machine: Option<String>,
+}
+
+/// Which experiments of the results directories.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Chosen {
+    /// Those that ran the same workload as the newest: the same in everything but the numbers of clients and the list of steps.
+    #[default]
+    SameWorkload,
+    /// Those that ran the same workload as this one of the first results directory.
+    LikeExperiment(ExperimentId),
+    /// All.
+    All,
+    /// Those with one of these names or numbers; a name chooses every experiment that has it.
+    Named(Vec<String>),
+}
+
+/// Trials of experiments, with one metric of each of their steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Trials {
+    /// Name of the metric.
+    pub(crate) metric: String,
+    /// In the order in which they began.
+    pub(crate) experiments: Vec<Conducted>,
+    /// What they ran, each once.
+    pub(crate) workloads: Vec<Workload>,
+    /// Steps in the order in which they first ran.
+    pub(crate) steps: Vec<StepKey>,
+    /// A value per step of each finished trial, where the metric is known.
+    pub(crate) values: Vec<Value>,
+}
+
+/// An experiment.
+#[derive(Debug, Clone)]
+pub(crate) struct Conducted {
+    /// Place of its results directory.
+    pub(crate) source: usize,
+    pub(crate) experiment: Experiment,
+    /// Place in [`Trials::workloads`].
+    pub(crate) workload: usize,
+    pub(crate) machine: Machine,
+    pub(crate) systems: Vec<System>,
+    /// Begin and end of the finished trials, milliseconds since 1970.
+    pub(crate) durations: HashMap<TrialId, (i64, i64)>,
+}
+
+/// What an experiment ran, apart from numbers of clients and the list of steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Workload {
+    /// As tables name it.
+    pub(crate) label: String,
+    pub(crate) shape: Shape,
+}
+
+/// By what two workloads are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Without numbers of clients and steps.
+    Plan(WorkloadPlan),
+    /// A plan that this steelyard cannot read is only the same as its equal.
+    Unread(String),
+}
+
+/// Where an experiment ran.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Machine {
+    /// As tables name it.
+    pub(crate) label: String,
+    /// Facts by which machines differ; empty where the user gave the name.
+    facts: Vec<String>,
+}
+
+/// A system under test.
+#[derive(Debug, Clone)]
+pub(crate) struct System {
+    /// Name; that of the variant it is a twin of, if it is one.
+    pub(crate) name: String,
+    /// From the plan, such as `postgres@13.7`.
+    pub(crate) dbms: String,
+    /// As the DBMS says it, such as `13.7`.
+    pub(crate) version: String,
+    /// Facts of the build.
+    pub(crate) build: BTreeMap<String, String>,
+    pub(crate) configuration: Configuration,
+}
+
+/// How a system is set, whatever its version.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Configuration {
+    /// Which DBMS: `postgres`.
+    pub(crate) family: String,
+    pub(crate) config: BTreeMap<String, String>,
+    config_text: Option<String>,
+    initdb: Vec<String>,
+    memory_limit: Option<u64>,
+}
+
+/// Which step of which workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StepKey {
+    pub(crate) workload: usize,
+    pub(crate) name: String,
+    pub(crate) dop: u32,
+    /// What an operation is: `rows` or `queries`.
+    pub(crate) unit: String,
+    /// The steps that the plan puts before it: they make the data that it finds.
+    before: Vec<String>,
+    /// Whether the load moved between variants in slices.
+    pub(crate) sliced: bool,
+}
+
+/// One step of one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Value {
+    /// Place in [`Trials::experiments`].
+    pub(crate) experiment: usize,
+    /// Place in [`Conducted::systems`].
+    pub(crate) system: usize,
+    /// Place in [`Trials::steps`].
+    pub(crate) step: usize,
+    pub(crate) block: u32,
+    pub(crate) trial: TrialId,
+    pub(crate) id: StepId,
+    /// The metric.
+    pub(crate) value: f64,
+    /// How long the step took.
+    pub(crate) seconds: f64,
+}
+
+impl Trials {
+    /// Reads the finished trials of the experiments chosen.
+    ///
+    /// # Errors
+    /// When a store cannot be read, an experiment asked for is in none of them, no step has the metric, or there is no
+    /// finished trial.
+    pub(crate) fn read(
+        sources: &[Source<'_>],
+        chosen: &Chosen,
+        metric: &str,
+    ) -> Result<Self, ReportError> {
+        let mut trials = Self {
+            metric: metric.to_owned(),
+            experiments: Vec::new(),
+            workloads: Vec::new(),
+            steps: Vec::new(),
+            values: Vec::new(),
+        };
+        for (source, experiment, plan) in experiments(sources, chosen)? {
+            trials.add(sources, source, experiment, plan.as_ref())?;
+        }
+        if trials.experiments.is_empty() {
+            return Err(ReportError::NoExperiment);
+        }
+        if trials.values.is_empty() {
+            return Err(trials.without_values(sources)?);
+        }
+        trials.name_machines();
+        trials.name_workloads();
+        Ok(trials)
+    }
+
+    fn add(
+        &mut self,
+        sources: &[Source<'_>],
+        source: usize,
+        experiment: Experiment,
+        plan: Option<&Plan>,
+    ) -> Result<(), ReportError> {
+        let Source { store, machine, .. } = &sources[source];
+        let workload = self.workload(&experiment, plan);
+        let variants = store.variants(experiment.id)?;
+        let places: HashMap<_, _> =
+            variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
+        let durations = store
+            .trials(experiment.id)?
+            .into_iter()
+            .filter(|trial| trial.state == TrialState::Finished)
+            .filter_map(|trial| Some((trial.id, (trial.started_ms, trial.ended_ms?))))
+            .collect();
+        let units: HashMap<StepId, String> = store
+            .steps(experiment.id, Scope::Results)?
+            .into_iter()
+            .map(|step| (step.id, step.unit))
+            .collect();
+        let place = self.experiments.len();
+        for row in store.step_values(experiment.id, &[&self.metric, SLICE_MS], Scope::Results)? {
+            let (Some(system), [value, slice]) = (places.get(&row.variant), &row.values[..]) else {
+                continue;
+            };
+            if row.kind != StepKind::Measured || value.is_nan() {
+                continue;
+            }
+            let before = plan.map(|plan| plan.workload.steps()).unwrap_or_default();
+            let key = StepKey {
+                workload,
+                name: row.name.to_string(),
+                dop: row.dop,
+                unit: units.get(&row.step).cloned().unwrap_or_default(),
+                before: before.iter().take_while(|step| **step != *row.name).cloned().collect(),
+                sliced: !slice.is_nan(),
+            };
+            let step = self.steps.iter().position(|known| *known == key).unwrap_or_else(|| {
+                self.steps.push(key);
+                self.steps.len() - 1
+            });
+            self.values.push(Value {
+                experiment: place,
+                system: *system,
+                step,
+                block: row.block,
+                trial: row.trial,
+                id: row.step,
+                value: *value,
+                seconds: row.seconds,
+            });
+        }
+        let systems = variants.into_iter().map(|v| System::of(v, plan)).collect();
+        let machine = match machine {
+            Some(name) => Machine { label: name.clone(), facts: Vec::new() },
+            None => Machine::of(&store.host_facts(experiment.id)?),
+        };
+        self.experiments.push(Conducted {
+            source,
+            experiment,
+            workload,
+            machine,
+            systems,
+            durations,
+        });
+        Ok(())
+    }
+
+    fn workload(&mut self, experiment: &Experiment, plan: Option<&Plan>) -> usize {
+        let shape = Shape::of(experiment, plan);
+        self.workloads.iter().position(|known| known.shape == shape).unwrap_or_else(|| {
+            self.workloads.push(Workload { label: shape.label(experiment), shape });
+            self.workloads.len() - 1
+        })
+    }
+
+    fn without_values(&self, sources: &[Source<'_>]) -> Result<ReportError, ReportError> {
+        let mut known = BTreeSet::new();
+        for conducted in &self.experiments {
+            known.extend(sources[conducted.source].store.metric_names(conducted.experiment.id)?);
+        }
+        Ok(if known.is_empty() || known.contains(&self.metric) {
+            ReportError::NoTrials
+        } else {
+            let known = known.into_iter().collect();
+            ReportError::UnknownMetric { asked: self.metric.clone(), known }
+        })
+    }
+
+    /// Machines of one label that differ get their facts behind it.
+    fn name_machines(&mut self) {
+        let all: BTreeSet<Machine> =
+            self.experiments.iter().map(|conducted| conducted.machine.clone()).collect();
+        for conducted in &mut self.experiments {
+            let label = &conducted.machine.label;
+            if all.iter().filter(|machine| machine.label == *label).count() > 1 {
+                conducted.machine.label =
+                    format!("{label} ({})", conducted.machine.facts.join(", "));
+            }
+        }
+    }
+
+    /// Workloads of one label that differ get the names of their experiments behind it.
+    fn name_workloads(&mut self) {
+        let labels: Vec<String> = self.workloads.iter().map(|w| w.label.clone()).collect();
+        for (place, workload) in self.workloads.iter_mut().enumerate() {
+            if labels.iter().filter(|label| **label == workload.label).count() > 1 {
+                let of = self.experiments.iter().filter(|conducted| conducted.workload == place);
+                let names: Vec<String> =
+                    of.map(|c| format!("{} {}", c.experiment.id, c.experiment.name)).collect();
+                workload.label = format!("{} ({})", workload.label, names.join(", "));
+            }
+        }
+    }
+
+    /// The experiment of a value.
+    pub(crate) fn conducted(&self, value: &Value) -> &Conducted {
+        &self.experiments[value.experiment]
+    }
+
+    /// The system of a value.
+    pub(crate) fn system(&self, value: &Value) -> &System {
+        &self.experiments[value.experiment].systems[value.system]
+    }
+
+    /// The step of a value.
+    pub(crate) fn step(&self, value: &Value) -> &StepKey {
+        &self.steps[value.step]
+    }
+
+    /// Whether trials of more than one machine are here.
+    pub(crate) fn has_machines(&self) -> bool {
+        self.experiments.windows(2).any(|pair| pair[0].machine != pair[1].machine)
+    }
+}
+
+/// The experiments chosen with their plans, in the order in which they began.
+fn experiments(
+    sources: &[Source<'_>],
+    chosen: &Chosen,
+) -> Result<Vec<(usize, Experiment, Option<Plan>)>, ReportError> {
+    let mut all = Vec::new();
+    for (place, source) in sources.iter().enumerate() {
+        for experiment in source.store.experiments()? {
+            let plan = Plan::parse(&experiment.plan, None, "the stored plan").ok();
+            all.push((place, experiment, plan));
+        }
+    }
+    all.sort_by_key(|(place, experiment, _)| (experiment.created_ms, *place, experiment.id));
+    match chosen {
+        Chosen::All => {}
+        Chosen::SameWorkload => {
+            // The newest with results: one that has just begun says nothing.
+            let mut wanted = None;
+            for (place, experiment, plan) in all.iter().rev() {
+                if !sources[*place].store.finished_trials(experiment.id)?.is_empty() {
+                    wanted = Some(Shape::of(experiment, plan.as_ref()));
+                    break;
+                }
+            }
+            let Some(wanted) = wanted else {
+                return Err(if all.is_empty() {
+                    ReportError::NoExperiment
+                } else {
+                    ReportError::NoTrials
+                });
+            };
+            all.retain(|(_, experiment, plan)| Shape::of(experiment, plan.as_ref()) == wanted);
+        }
+        Chosen::LikeExperiment(id) => {
+            let wanted =
+                all.iter().find(|(place, experiment, _)| *place == 0 && experiment.id == *id);
+            let wanted = wanted.map(|(_, experiment, plan)| Shape::of(experiment, plan.as_ref()));
+            all.retain(|(_, experiment, plan)| {
+                Some(Shape::of(experiment, plan.as_ref())) == wanted
+            });
+        }
+        Chosen::Named(names) => {
+            let named = |experiment: &Experiment, asked: &str| {
+                experiment.name == asked
+                    || asked.parse().is_ok_and(|id| ExperimentId(id) == experiment.id)
+            };
+            for asked in names {
+                if !all.iter().any(|(_, experiment, _)| named(experiment, asked)) {
+                    let known: BTreeSet<String> =
+                        all.iter().map(|(_, experiment, _)| experiment.name.clone()).collect();
+                    let known = known.into_iter().collect();
+                    return Err(ReportError::UnknownExperiment { asked: asked.clone(), known });
+                }
+            }
+            all.retain(|(_, experiment, _)| names.iter().any(|asked| named(experiment, asked)));
+        }
+    }
+    Ok(all)
+}
+
+impl Shape {
+    /// What an experiment ran.
+    pub(crate) fn of(experiment: &Experiment, plan: Option<&Plan>) -> Self {
+        match plan {
+            Some(plan) => Self::of_plan(&plan.workload),
+            None => Self::Unread(format!("{}\n{}", experiment.workload, experiment.plan)),
+        }
+    }
+
+    /// What a plan runs.
+    pub(crate) fn of_plan(workload: &WorkloadPlan) -> Self {
+        match workload {
+            WorkloadPlan::Insert(insert) => Self::Plan(WorkloadPlan::Insert(InsertPlan {
+                steps: Vec::new(),
+                dop: Vec::new(),
+                ..insert.clone()
+            })),
+        }
+    }
+
+    fn label(&self, experiment: &Experiment) -> String {
+        match self {
+            Self::Plan(WorkloadPlan::Insert(insert)) => format!(
+                "insert, {} + {} rows",
+                count(insert.rows as f64),
+                count(insert.indexed_rows as f64)
+            ),
+            Self::Unread(_) => format!("{} of {}", experiment.workload, experiment.name),
+        }
+    }
+}
+
+impl Machine {
+    /// By the hardware: model and numbers of the processor, model of the storage. Kernel and settings may change from run
+    /// to run on one machine.
+    fn of(facts: &[store::HostFact]) -> Self {
+        let fact = |group: &str, name: &str| {
+            let found = facts.iter().find(|fact| fact.group == group && fact.name == name)?;
+            (!found.value.starts_with("unknown")).then(|| found.value.clone())
+        };
+        let label = fact("cpu", "model").unwrap_or_else(|| "unknown machine".to_owned());
+        let facts = [("cpu", "cores"), ("cpu", "threads"), ("storage", "model")]
+            .into_iter()
+            .filter_map(|(group, name)| Some(format!("{name} {}", fact(group, name)?)))
+            .collect();
+        Self { label, facts }
+    }
+}
+
+impl System {
+    fn of(variant: store::Variant, plan: Option<&Plan>) -> Self {
+        let planned = plan.and_then(|plan| plan.variant(&variant.name));
+        let family = family(&variant.dbms).to_owned();
+        Self {
+            name: planned
+                .and_then(|planned| planned.twin_of.clone())
+                .unwrap_or_else(|| variant.name.clone()),
+            configuration: Configuration {
+                family,
+                config: variant.config,
+                config_text: planned.and_then(|planned| planned.config_text.clone()),
+                initdb: planned.map(|planned| planned.initdb.clone()).unwrap_or_default(),
+                memory_limit: planned.and_then(|planned| planned.memory_limit),
+            },
+            dbms: variant.dbms,
+            version: variant.version,
+            build: variant.build,
+        }
+    }
+
+    /// Whether both are the same to the last setting.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.dbms == other.dbms
+            && self.version == other.version
+            && self.configuration == other.configuration
+    }
+}
+
+/// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it, `path:…` does not, and the only one
+/// there is so far is meant.
+fn family(dbms: &str) -> &str {
+    match dbms.split(['@', ':']).next().unwrap_or_default() {
+        "" | "path" | "git" | "postgresql" => "postgres",
+        named => named,
+    }
+}
+
+impl StepKey {
+    /// As tables name it where all have the same number of clients.
+    pub(crate) fn label(&self) -> String {
+        if self.sliced { format!("{} (slices)", self.name) } else { self.name.clone() }
+    }
+}
+
+/// The name of the series that counts what a step is about, per second.
+pub(crate) fn counted_series(unit: &str) -> &'static str {
+    if unit == "queries" { "tp.query" } else { "tp.insert" }
+}
+
+/// Throughput in the whole seconds of a step; empty where it has none, as the creation of an index.
+pub(crate) fn seconds_of(
+    store: &Store,
+    step: StepId,
+    unit: &str,
+    seconds: f64,
+) -> Result<Vec<f64>, ReportError> {
+    let name = counted_series(unit);
+    let series = store.series(step)?.into_iter().find(|series| series.name == name);
+    let mut values = series.map(|series| series.values).unwrap_or_default();
+    values.truncate(seconds.floor().max(0.0) as usize);
+    Ok(values)
+}

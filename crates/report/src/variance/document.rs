@@ -1,0 +1,262 @@
+//! What `variance --format json` prints: the shape documented in `docs/trials-json.md`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Setup, StepValues, VarianceOptions, within};
+use crate::ReportError;
+use crate::trials::{Source, Trials};
+
+/// The version of the shape; it grows when a key changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// Variances between and within trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct VarianceDocument {
+    /// Version of this shape: 1.
+    pub format: u32,
+    /// The metric, such as `o/s`.
+    pub metric: String,
+    /// `population` or `sample`: how every deviation was computed.
+    pub deviation: String,
+    /// The largest CV of a good setup.
+    pub limit: f64,
+    /// In the order in which they were first run.
+    pub workloads: Vec<WorkloadVariance>,
+    /// Setups that are good in every workload here.
+    pub choose: Vec<ChosenSetup>,
+    /// What to know beside the figures.
+    pub notes: Vec<String>,
+}
+
+/// The setups of one workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadVariance {
+    /// As tables name it.
+    pub workload: String,
+    /// Number and name of the experiments whose trials are here.
+    pub experiments: Vec<String>,
+    /// Machine, configuration and number of clients.
+    pub setups: Vec<SetupDocument>,
+}
+
+/// A setup.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetupDocument {
+    /// As tables name it.
+    pub setup: String,
+    /// The machine.
+    pub machine: String,
+    /// The variant.
+    pub variant: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// The smallest and the largest number of trials of its steps.
+    pub trials: [usize; 2],
+    /// Largest CV of its steps; `null` when a step has fewer than two trials.
+    pub max: Option<f64>,
+    /// Mean CV of its steps; `null` as above.
+    pub mean: Option<f64>,
+    /// In order of execution.
+    pub steps: Vec<SetupStep>,
+}
+
+/// A step of a setup.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SetupStep {
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// The metric in each trial.
+    pub values: Vec<f64>,
+    /// Standard deviation / mean over the trials; `null` for fewer than two.
+    pub cv: Option<f64>,
+    /// From second to second; `null` where the step has no throughput per second.
+    pub within: Option<WithinDocument>,
+}
+
+/// How the seconds of a trial vary: medians over the trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WithinDocument {
+    /// Whole seconds.
+    pub seconds: f64,
+    /// Standard deviation / mean over the seconds.
+    pub cv: f64,
+    /// Correlation of a second with the next; `null` with fewer than 8 seconds.
+    pub autocorrelation: Option<f64>,
+    /// So many independent seconds would fix the mean as well; `null` as above.
+    pub worth: Option<f64>,
+}
+
+/// A setup to choose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChosenSetup {
+    /// As tables name it.
+    pub setup: String,
+    /// Numbers of clients with which it is good.
+    pub dop: Vec<u32>,
+}
+
+/// Computes all figures.
+pub(super) fn document(
+    sources: &[Source<'_>],
+    trials: &Trials,
+    setups: &[Setup<'_>],
+    options: &VarianceOptions,
+) -> Result<VarianceDocument, ReportError> {
+    let mut workloads: Vec<WorkloadVariance> = trials
+        .workloads
+        .iter()
+        .enumerate()
+        .map(|(place, workload)| WorkloadVariance {
+            workload: workload.label.clone(),
+            experiments: trials
+                .experiments
+                .iter()
+                .filter(|conducted| conducted.workload == place)
+                .map(|c| format!("{} {}", c.experiment.id, c.experiment.name))
+                .collect(),
+            setups: Vec::new(),
+        })
+        .collect();
+    let labels = labels(trials, setups);
+    for (setup, label) in setups.iter().zip(labels) {
+        let steps = setup
+            .steps
+            .iter()
+            .map(|step| setup_step(sources, trials, step, options))
+            .collect::<Result<Vec<_>, _>>()?;
+        let cvs: Option<Vec<f64>> = steps.iter().map(|step| step.cv).collect();
+        let counts = || steps.iter().map(|step| step.values.len());
+        let document = SetupDocument {
+            setup: label,
+            machine: setup.machine.to_owned(),
+            variant: setup.system.name.clone(),
+            dop: setup.dop,
+            trials: [counts().min().unwrap_or(0), counts().max().unwrap_or(0)],
+            max: cvs.as_ref().and_then(|cvs| cvs.iter().copied().reduce(f64::max)),
+            mean: cvs.as_ref().and_then(|cvs| judge::mean(cvs)),
+            steps,
+        };
+        workloads[setup.workload].setups.push(document);
+    }
+    workloads.retain(|workload| !workload.setups.is_empty());
+    Ok(VarianceDocument {
+        format: FORMAT,
+        metric: trials.metric.clone(),
+        deviation: options.deviation.as_str().to_owned(),
+        limit: options.limit,
+        choose: choose(&workloads, options.limit),
+        notes: notes(&workloads),
+        workloads,
+    })
+}
+
+fn setup_step(
+    sources: &[Source<'_>],
+    trials: &Trials,
+    step: &StepValues<'_>,
+    options: &VarianceOptions,
+) -> Result<SetupStep, ReportError> {
+    let values: Vec<f64> = step.values.iter().map(|value| value.value).collect();
+    let mut found = Vec::new();
+    for value in &step.values {
+        found.extend(within(sources, trials, value, options.deviation)?);
+    }
+    let median = |of: &dyn Fn(&super::Within) -> Option<f64>| {
+        judge::median(&found.iter().filter_map(of).collect::<Vec<_>>())
+    };
+    let seconds = median(&|within| Some(within.seconds as f64));
+    Ok(SetupStep {
+        name: trials.steps[step.step].label(),
+        cv: options.deviation.cv(&values),
+        values,
+        within: seconds.zip(median(&|within| Some(within.cv))).map(|(seconds, cv)| {
+            WithinDocument {
+                seconds,
+                cv,
+                autocorrelation: median(&|within| within.autocorrelation),
+                worth: median(&|within| within.worth),
+            }
+        }),
+    })
+}
+
+/// Setups by what tells them apart: `machine`, `variant` or `machine.variant`; where one name has been two systems, with the
+/// version, and with the experiment where that does not help.
+fn labels(trials: &Trials, setups: &[Setup<'_>]) -> Vec<String> {
+    let variants = setups.windows(2).any(|pair| pair[0].system.name != pair[1].system.name);
+    let plain = |setup: &Setup<'_>| match (trials.has_machines(), variants) {
+        (true, true) => format!("{}.{}", setup.machine, setup.system.name),
+        (true, false) => setup.machine.to_owned(),
+        _ => setup.system.name.clone(),
+    };
+    setups
+        .iter()
+        .map(|setup| {
+            let label = plain(setup);
+            let namesakes: Vec<&Setup<'_>> = setups
+                .iter()
+                .filter(|other| plain(other) == label && !other.system.is(setup.system))
+                .collect();
+            if namesakes.is_empty() {
+                label
+            } else if namesakes.iter().all(|other| other.system.version != setup.system.version) {
+                format!("{label} ({})", setup.system.version)
+            } else {
+                let of = setup.steps.iter().flat_map(|step| &step.values).next();
+                let first = of.map(|value| trials.conducted(value).experiment.id.to_string());
+                format!("{label} (from experiment {})", first.unwrap_or_default())
+            }
+        })
+        .collect()
+}
+
+/// The setups whose largest CV is at most the limit wherever they were measured. What is printed decides: 0.0304 stands as
+/// 0.030 in the table, and is chosen with a limit of 0.03.
+fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
+    let good = |setup: &SetupDocument| {
+        setup.max.is_some_and(|max| (max * 1000.0).round() / 1000.0 <= limit)
+    };
+    let mut chosen: Vec<ChosenSetup> = Vec::new();
+    let mut seen: Vec<(&str, u32)> = Vec::new();
+    for setup in workloads.iter().flat_map(|workload| &workload.setups) {
+        let key = (setup.setup.as_str(), setup.dop);
+        if seen.contains(&key) {
+            continue;
+        }
+        seen.push(key);
+        let mut everywhere = workloads
+            .iter()
+            .flat_map(|workload| &workload.setups)
+            .filter(|other| (other.setup.as_str(), other.dop) == key);
+        if !everywhere.all(good) {
+            continue;
+        }
+        match chosen.iter_mut().find(|known| known.setup == setup.setup) {
+            Some(known) => known.dop.push(setup.dop),
+            None => chosen.push(ChosenSetup { setup: setup.setup.clone(), dop: vec![setup.dop] }),
+        }
+    }
+    chosen
+}
+
+fn notes(workloads: &[WorkloadVariance]) -> Vec<String> {
+    let setups = || workloads.iter().flat_map(|workload| &workload.setups);
+    let mut notes = Vec::new();
+    let lonely: Vec<String> = setups()
+        .filter(|setup| setup.trials[0] < 2)
+        .map(|setup| format!("{} dop={}", setup.setup, setup.dop))
+        .collect();
+    if !lonely.is_empty() {
+        notes.push(format!(
+            "fewer than 2 trials of a step: {}; a deviation takes at least two, run more blocks",
+            lonely.join(", ")
+        ));
+    }
+    let few = setups().map(|setup| setup.trials[0]).filter(|trials| *trials >= 2).min();
+    if few.is_some_and(|few| few < 3) {
+        notes.push(
+            "some CV come from 2 trials and say little; the published tables take 3".to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,213 @@
+//! How much repeated trials of the same system differ: per step, per setup, and from second to second.
+
+mod document;
+mod tables;
+
+use crate::ReportError;
+use crate::compare::Format;
+use crate::sheet::Sheet;
+use crate::trials::{Chosen, Source, System, Trials, Value, seconds_of};
+
+pub use document::{
+    ChosenSetup, SetupDocument, SetupStep, VarianceDocument, WithinDocument, WorkloadVariance,
+};
+
+/// What the author of the published table called good: a maximum CV of 3%.
+pub const DEFAULT_LIMIT: f64 = 0.03;
+
+/// By what the squares of a standard deviation are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Deviation {
+    /// By the number of trials, as in the published tables (over 3 runs).
+    #[default]
+    Population,
+    /// By one less: the estimate for trials to come.
+    Sample,
+}
+
+/// What to show.
+#[derive(Debug, Clone)]
+pub struct VarianceOptions {
+    /// Which experiments.
+    pub chosen: Chosen,
+    /// The metric, such as `o/s`.
+    pub metric: String,
+    /// How the deviation is computed.
+    pub deviation: Deviation,
+    /// Setups whose maximum CV is at most this are chosen; a fraction.
+    pub limit: f64,
+}
+
+impl Default for VarianceOptions {
+    fn default() -> Self {
+        Self {
+            chosen: Chosen::default(),
+            metric: crate::metrics::OPS.to_owned(),
+            deviation: Deviation::default(),
+            limit: DEFAULT_LIMIT,
+        }
+    }
+}
+
+/// Variances, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct Variance {
+    /// As data.
+    pub document: VarianceDocument,
+    sheet: Sheet,
+}
+
+impl Variance {
+    /// As text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        self.sheet.render(format, &self.document)
+    }
+}
+
+impl Deviation {
+    /// The name, as options and output have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Population => "population",
+            Self::Sample => "sample",
+        }
+    }
+
+    /// Standard deviation / mean; `None` for fewer than two values.
+    fn cv(self, values: &[f64]) -> Option<f64> {
+        if values.len() < 2 {
+            return None;
+        }
+        match self {
+            Self::Population => judge::cv_population(values),
+            Self::Sample => judge::cv_sample(values),
+        }
+    }
+}
+
+/// Computes the variance between and within the finished trials of the experiments chosen.
+///
+/// A setup is a machine, a configuration (variant) and a number of clients; twins count as the variant they are twins of.
+/// Trials of the same setup in several experiments are taken together.
+///
+/// # Errors
+/// When there are no trials, a store cannot be read, or the limit is no fraction.
+pub fn variance(
+    sources: &[Source<'_>],
+    options: &VarianceOptions,
+) -> Result<Variance, ReportError> {
+    if !(options.limit > 0.0 && options.limit < 1.0) {
+        return Err(ReportError::BadLimit { asked: options.limit });
+    }
+    let trials = Trials::read(sources, &options.chosen, &options.metric)?;
+    let setups = setups(&trials);
+    if setups.iter().flat_map(|setup| &setup.steps).all(|step| step.values.len() < 2) {
+        return Err(ReportError::TooFewTrials);
+    }
+    let document = document::document(sources, &trials, &setups, options)?;
+    let sheet = tables::sheet(&document);
+    Ok(Variance { document, sheet })
+}
+
+/// Machine, configuration and number of clients, with the trials of each step.
+struct Setup<'a> {
+    workload: usize,
+    machine: &'a str,
+    system: &'a System,
+    dop: u32,
+    /// In the order of steps.
+    steps: Vec<StepValues<'a>>,
+}
+
+struct StepValues<'a> {
+    /// Place in [`Trials::steps`].
+    step: usize,
+    values: Vec<&'a Value>,
+}
+
+/// Setups in the order of workloads, then as they come.
+fn setups(trials: &Trials) -> Vec<Setup<'_>> {
+    let mut setups: Vec<Setup<'_>> = Vec::new();
+    for value in &trials.values {
+        let (conducted, system) = (trials.conducted(value), trials.system(value));
+        let (dop, machine) = (trials.step(value).dop, conducted.machine.label.as_str());
+        let same = |setup: &Setup<'_>| {
+            setup.workload == conducted.workload
+                && setup.machine == machine
+                && setup.dop == dop
+                && setup.system.is(system)
+        };
+        let place = setups.iter().position(same).unwrap_or_else(|| {
+            setups.push(Setup {
+                workload: conducted.workload,
+                machine,
+                system,
+                dop,
+                steps: Vec::new(),
+            });
+            setups.len() - 1
+        });
+        let steps = &mut setups[place].steps;
+        match steps.iter_mut().find(|known| known.step == value.step) {
+            Some(known) => known.values.push(value),
+            None => steps.push(StepValues { step: value.step, values: vec![value] }),
+        }
+    }
+    for setup in &mut setups {
+        setup.steps.sort_by_key(|step| step.step);
+    }
+    // Blocks are in random order; rows are in that of the plan.
+    let place = |setup: &Setup<'_>| {
+        trials.experiments.iter().position(|conducted| {
+            conducted.workload == setup.workload
+                && conducted.machine.label == setup.machine
+                && conducted.systems.iter().any(|system| system.is(setup.system))
+        })
+    };
+    setups.sort_by_key(|setup| {
+        let experiment = place(setup);
+        let variant = experiment.and_then(|place| {
+            trials.experiments[place].systems.iter().position(|system| system.is(setup.system))
+        });
+        // Setups of one machine stand together.
+        let machine = trials.experiments.iter().position(|c| c.machine.label == setup.machine);
+        (setup.workload, machine, experiment, variant, setup.dop)
+    });
+    setups
+}
+
+/// How the seconds of one trial vary.
+#[derive(Debug, Clone, Copy)]
+struct Within {
+    seconds: usize,
+    cv: f64,
+    autocorrelation: Option<f64>,
+    worth: Option<f64>,
+}
+
+/// The variance from second to second of a trial; `None` where the step has no throughput per second or too few whole
+/// seconds.
+fn within(
+    sources: &[Source<'_>],
+    trials: &Trials,
+    value: &Value,
+    deviation: Deviation,
+) -> Result<Option<Within>, ReportError> {
+    let step = trials.step(value);
+    if step.sliced {
+        // Its seconds are those of all variants' servers together.
+        return Ok(None);
+    }
+    let store = sources[trials.conducted(value).source].store;
+    let seconds = seconds_of(store, value.id, &step.unit, value.seconds)?;
+    let known: Vec<f64> = seconds.iter().copied().filter(|v| !v.is_nan()).collect();
+    Ok(deviation.cv(&known).map(|cv| Within {
+        seconds: known.len(),
+        cv,
+        autocorrelation: judge::persistence(&seconds),
+        worth: judge::effective_sample_size(&seconds),
+    }))
+}

@@ -1,0 +1,181 @@
+//! The tables of variances, in the shape of the published ones: a row per setup, a column per number of clients.
+
+use std::collections::BTreeSet;
+
+use super::document::{SetupDocument, VarianceDocument, WorkloadVariance};
+use crate::number::{or_unknown, relative};
+use crate::sheet::{List, Part, Sheet};
+use crate::table::{Row, Section, Table};
+use crate::tables::says_something;
+
+/// A figure over the steps of a setup: for ids, for titles, and where it is.
+type Over = (&'static str, &'static str, fn(&SetupDocument) -> Option<f64>);
+
+pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
+    let mut sheet = Sheet::default();
+    let several = document.workloads.len() > 1;
+    let of = |workload: &WorkloadVariance, table: Table| Table {
+        id: if several { format!("{}.{}", table.id, workload.workload) } else { table.id },
+        part: if several { workload.workload.clone() } else { String::new() },
+        ..table
+    };
+    let cv = format!(
+        "CV: {} deviation / mean of {} over the trials of a setup",
+        document.deviation, document.metric
+    );
+    for workload in &document.workloads {
+        let mut table = of(workload, per_step(workload, &cv));
+        let of = format!("trials of {}", experiments(workload));
+        if several {
+            table.part = format!("{}; {of}", table.part);
+        } else {
+            table.legend.push(of);
+        }
+        sheet.table(table);
+    }
+    let max: Over = ("max", "Max", |setup| setup.max);
+    let mean: Over = ("mean", "Mean", |setup| setup.mean);
+    for over in [max, mean] {
+        for workload in &document.workloads {
+            sheet.table(of(workload, per_setup(workload, &cv, over)));
+        }
+    }
+    sheet.parts.push(Part::List(choose(document)));
+    let within: Vec<Table> = document
+        .workloads
+        .iter()
+        .map(|workload| of(workload, within(workload, &document.deviation)))
+        .filter(says_something)
+        .collect();
+    for table in within {
+        sheet.table(table);
+    }
+    sheet.notes(document.notes.clone());
+    sheet
+}
+
+/// One row per setup, one column per step.
+fn per_step(workload: &WorkloadVariance, cv: &str) -> Table {
+    let mut table =
+        Table::new(Section::Other, "variance.steps", "Coefficient of variation per step");
+    table.legend =
+        vec![cv.to_owned(), "setup: machine, configuration; dop: number of clients".to_owned()];
+    let mut steps: Vec<&str> = Vec::new();
+    for step in workload.setups.iter().flat_map(|setup| &setup.steps) {
+        if !steps.contains(&step.name.as_str()) {
+            steps.push(&step.name);
+        }
+    }
+    table.columns = ["setup", "dop", "trials"]
+        .into_iter()
+        .chain(steps.iter().copied())
+        .map(str::to_owned)
+        .collect();
+    table.rows = workload
+        .setups
+        .iter()
+        .map(|setup| {
+            let [least, most] = setup.trials;
+            let trials = if least == most { most.to_string() } else { format!("{least}–{most}") };
+            let figures = steps.iter().map(|name| {
+                let step = setup.steps.iter().find(|step| step.name == *name);
+                step.map_or_else(String::new, |step| or_unknown(step.cv, relative))
+            });
+            let cells = [setup.dop.to_string(), trials].into_iter().chain(figures).collect();
+            Row::new(&setup.setup, cells)
+        })
+        .collect();
+    table
+}
+
+fn experiments(workload: &WorkloadVariance) -> String {
+    match &workload.experiments[..] {
+        [one] => format!("experiment {one}"),
+        several => format!("experiments {}", several.join(", ")),
+    }
+}
+
+/// One row per machine and configuration, one column per number of clients: the published shape.
+fn per_setup(workload: &WorkloadVariance, cv: &str, (id, name, value): Over) -> Table {
+    let mut table = Table::new(
+        Section::Other,
+        format!("variance.{id}"),
+        format!("{name} coefficient of variation"),
+    );
+    table.legend = vec![format!("{cv}; {id} over the steps")];
+    let dops: BTreeSet<u32> = workload.setups.iter().map(|setup| setup.dop).collect();
+    table.columns = std::iter::once("setup".to_owned())
+        .chain(dops.iter().map(|dop| format!("dop={dop}")))
+        .collect();
+    for setup in &workload.setups {
+        if table.rows.iter().any(|row| row.label == setup.setup) {
+            continue;
+        }
+        let cells = dops.iter().map(|dop| {
+            let mut same = workload.setups.iter();
+            same.find(|other| other.setup == setup.setup && other.dop == *dop)
+                .map_or_else(String::new, |found| or_unknown(value(found), relative))
+        });
+        table.rows.push(Row::new(&setup.setup, cells.collect()));
+    }
+    table
+}
+
+fn choose(document: &VarianceDocument) -> List {
+    let limit = document.limit;
+    let workloads = match document.workloads.len() {
+        0 | 1 => String::new(),
+        number => format!(", in all of the {number} workloads it ran"),
+    };
+    List {
+        id: "variance.choose".to_owned(),
+        title: "Which to choose".to_owned(),
+        lead: format!("setups with a maximum CV <= {limit}{workloads}:"),
+        items: document
+            .choose
+            .iter()
+            .map(|chosen| {
+                let dops: Vec<String> = chosen.dop.iter().map(u32::to_string).collect();
+                (chosen.setup.clone(), format!("dop={}", dops.join(",")))
+            })
+            .collect(),
+        nothing: format!("none: every setup has a step with a larger CV than {limit}"),
+    }
+}
+
+/// From second to second inside a trial.
+fn within(workload: &WorkloadVariance, deviation: &str) -> Table {
+    let mut table = Table::new(Section::Other, "variance.within", "Within trials, per second");
+    table.legend = vec![
+        "medians over the trials; seconds are no evidence for a verdict, for they depend on each other"
+            .to_owned(),
+        format!("cv: {deviation} deviation / mean of throughput over the whole seconds of a trial"),
+        "lag-1: correlation of a second with the next (corrected for short series)".to_owned(),
+        "worth: so many independent seconds would fix the mean as well".to_owned(),
+        "cv/√worth: the CV between trials if chance inside them were all; what is above it comes from starting anew"
+            .to_owned(),
+        "trials: the CV between trials".to_owned(),
+    ];
+    table.columns =
+        ["setup", "dop", "step", "seconds", "cv", "lag-1", "worth", "cv/√worth", "trials"]
+            .map(str::to_owned)
+            .to_vec();
+    for setup in &workload.setups {
+        for step in &setup.steps {
+            let Some(within) = &step.within else { continue };
+            let expected = within.worth.map(|worth| within.cv / worth.sqrt());
+            let cells = vec![
+                setup.dop.to_string(),
+                step.name.clone(),
+                format!("{:.0}", within.seconds),
+                relative(within.cv),
+                or_unknown(within.autocorrelation, |rho| format!("{rho:.2}")),
+                or_unknown(within.worth, |worth| format!("{worth:.1}")),
+                or_unknown(expected, relative),
+                or_unknown(step.cv, relative),
+            ];
+            table.rows.push(Row::new(&setup.setup, cells));
+        }
+    }
+    table
+}

@@ -1,0 +1,87 @@
+//! Steps that ran in slices: read from a store, judged by rounds and restarts, shown.
+#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
+
+mod common;
+
+use common::{Lab, plan, record};
+use judge::{Method, Verdict};
+use store::{Series, StepRecord};
+
+const VARIANTS: [&str; 2] = ["13.7", "14.3"];
+const STEPS: [&str; 2] = ["l.i0", "l.i1"];
+
+/// Rates of 300 rounds of 40 ms, every fourth of 80 ms, around `level`.
+fn sliced(name: &str, level: f64, seed: u64) -> StepRecord {
+    let mut step = record(name, level);
+    let mut state = seed;
+    let mut chance = || {
+        // Knuth's MMIX generator: enough to look like noise.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24) - 0.5
+    };
+    let series = |name: &str, unit: &str, values: Vec<f64>| Series {
+        name: name.to_owned(),
+        label: name.to_owned(),
+        unit: unit.to_owned(),
+        group: "slices".to_owned(),
+        values,
+    };
+    let mut rates: Vec<f64> = (0..300).map(|_| level * (1.0 + 0.1 * chance())).collect();
+    let mut reasons = vec![0.0; 300];
+    for round in (0..300).step_by(20) {
+        rates[round] = f64::NAN;
+        reasons[round] = 1.0;
+    }
+    let lengths = (0..300).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect();
+    step.metrics.push(("slice.ms".to_owned(), 40.0));
+    step.series.push(series("slice.o/s", "o/s", rates));
+    step.series.push(series("slice.length", "ms", lengths));
+    step.series.push(series("slice.reason", "", reasons));
+    step
+}
+
+fn lab() -> Lab {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 3, &[1]), 3);
+    lab.run(&STEPS, 3, 1, &|name, place, block| {
+        // The machine is at another speed in every block.
+        let level = [10_000.0, 9_500.0][place] * (1.0 + 0.1 * f64::from(block));
+        match name {
+            "l.i0" => sliced(name, level, u64::from(block) * 10 + place as u64),
+            _ => record(name, level),
+        }
+    });
+    lab
+}
+
+#[test]
+fn slices_where_a_step_has_them_and_blocks_elsewhere() {
+    let compared = lab().compare();
+    let sliced = compared.judged.of(0, 1).unwrap();
+    assert_eq!((sliced.method, sliced.blocks), (Method::Slices, 3));
+    assert_eq!(sliced.verdict, Verdict::Regression);
+    assert!((sliced.ratio - 0.95).abs() < 0.005, "{sliced:?}");
+    assert!(sliced.low.unwrap() < 0.95 && sliced.high.unwrap() > 0.95);
+    assert_eq!(sliced.warnings, []);
+    assert_eq!(compared.judged.of(1, 1).unwrap().method, Method::Blocks);
+}
+
+#[test]
+fn what_stands_behind_a_ratio_is_shown() {
+    let text = lab().compare().render(report::Format::Text).unwrap();
+    let (_, table) = text.split_once("Pairing by slices").unwrap();
+    let lines: Vec<&str> = table.lines().filter(|line| line.starts_with("l.i")).collect();
+    assert_eq!(lines.len(), 1, "only what ran in slices:\n{table}");
+    let cells: Vec<&str> = lines[0].split_whitespace().collect();
+    assert_eq!(cells[..6], ["l.i0", "14.3", "40", "3", "855", "5.0%"], "{table}");
+    assert!(cells[6].starts_with("0.9"), "{table}");
+    assert_eq!(cells.len(), 11);
+}
+
+#[test]
+fn nothing_is_shown_where_nothing_ran_in_slices() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 2, &[1]), 2);
+    lab.run(&["l.i0"], 2, 1, &|name, _, _| record(name, 100.0));
+    let text = lab.compare().render(report::Format::Text).unwrap();
+    assert!(!text.contains("Pairing by slices"), "{text}");
+}

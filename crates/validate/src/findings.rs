@@ -1,0 +1,171 @@
+//! What a subject found: tables, and checks against bounds.
+
+use std::fmt::Write;
+
+/// How many experiments to simulate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    /// For `make test`: a second or two per subject, in a debug build.
+    Short,
+    /// For the document: minutes, in a release build.
+    Long,
+}
+
+impl Size {
+    /// The number that belongs to it.
+    pub fn pick(self, short: usize, long: usize) -> usize {
+        match self {
+            Self::Short => short,
+            Self::Long => long,
+        }
+    }
+}
+
+/// A table for the document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What it shows, in a sentence or two.
+    pub caption: String,
+    /// Names of the columns.
+    pub head: Vec<String>,
+    /// The cells, row by row; the first column is a name, the others are figures.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table without rows.
+    pub fn new(caption: impl Into<String>, head: &[&str]) -> Self {
+        Self {
+            caption: caption.into(),
+            head: head.iter().map(|name| (*name).to_owned()).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// The table in Markdown, its columns aligned for those who read the source.
+    pub fn to_markdown(&self) -> String {
+        let columns = self.head.len();
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let longest = cells.chain(self.head.get(column)).map(|cell| cell.chars().count()).max();
+            longest.unwrap_or_default().max(3)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let line = |cells: &[String]| {
+            let mut text = String::from("|");
+            for (column, width) in widths.iter().enumerate() {
+                let cell = cells.get(column).map_or("", String::as_str);
+                let _ = match column {
+                    0 => write!(text, " {cell:<width$} |"),
+                    _ => write!(text, " {cell:>width$} |"),
+                };
+            }
+            text + "\n"
+        };
+        let mut text = format!("{}\n\n{}", self.caption, line(&self.head));
+        text.push('|');
+        for (column, width) in widths.iter().enumerate() {
+            let dashes = "-".repeat(*width);
+            text.push_str(&if column == 0 {
+                format!(" {dashes} |")
+            } else {
+                format!(" {dashes}:|")
+            });
+        }
+        text.push('\n');
+        for row in &self.rows {
+            text.push_str(&line(row));
+        }
+        text
+    }
+}
+
+/// Something that must hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// What was looked at: `false alarms, 8 blocks, drift`.
+    pub what: String,
+    /// What was found, with its unit.
+    pub found: String,
+    /// What was allowed: `≤ 5% (+0.3% for the number of experiments)`.
+    pub bound: String,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+/// All that one subject found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Findings {
+    /// Tables, in the order in which they are shown.
+    pub tables: Vec<Table>,
+    /// What must hold.
+    pub checks: Vec<Check>,
+}
+
+impl Findings {
+    /// Adds a check.
+    pub fn check(
+        &mut self,
+        what: impl Into<String>,
+        found: impl Into<String>,
+        bound: impl Into<String>,
+        holds: bool,
+    ) {
+        let (what, found, bound) = (what.into(), found.into(), bound.into());
+        self.checks.push(Check { what, found, bound, holds });
+    }
+
+    /// Checks that do not hold.
+    pub fn missed(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|check| !check.holds)
+    }
+
+    /// Tables and missed bounds in Markdown.
+    pub fn to_markdown(&self) -> String {
+        let mut text = String::new();
+        for table in &self.tables {
+            text.push_str(&table.to_markdown());
+            text.push('\n');
+        }
+        let missed = self.missed().count();
+        let _ = match (missed, self.checks.len()) {
+            (_, 0) => Ok(()),
+            (0, 1) => writeln!(text, "The one bound checked here holds."),
+            (0, all) => writeln!(text, "All {all} bounds checked here hold."),
+            (missed, all) => writeln!(text, "{missed} of {all} bounds checked here MISSED:\n"),
+        };
+        for check in self.missed() {
+            let _ = writeln!(text, "- {}: {}, bound {}", check.what, check.found, check.bound);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_in_markdown() {
+        let mut table = Table::new("What is what.", &["noise", "k = 6"]);
+        table.row(["plain".to_owned(), "4.9%".to_owned()]);
+        assert_eq!(
+            table.to_markdown(),
+            "What is what.\n\n| noise | k = 6 |\n| ----- | -----:|\n| plain |  4.9% |\n"
+        );
+    }
+
+    #[test]
+    fn a_missed_bound_is_shown() {
+        let mut findings = Findings::default();
+        findings.check("coverage", "91%", "93% to 97%", false);
+        findings.check("power", "90%", "≥ 85%", true);
+        let text = findings.to_markdown();
+        assert!(text.contains("1 of 2 bounds") && text.contains("- coverage: 91%"), "{text}");
+    }
+}

@@ -1,0 +1,314 @@
+//! Change points: is a change found that is there, and none where there is only noise, plain or wandering?
+
+use judge::{ChangePoint, ChangeSearch, Changes, Exchangeable, change_points, mean, t_cdf};
+
+use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+
+/// Deviation of a run, as a fraction.
+const CV: f64 = 0.01;
+
+/// Noise of one run after the other, in units of [`CV`].
+struct Weather {
+    name: &'static str,
+    /// Lag-1 autocorrelation.
+    rho: f64,
+    /// Student's t with 3 degrees of freedom instead of the normal.
+    heavy: bool,
+}
+
+const WEATHERS: [Weather; 5] = [
+    Weather { name: "independent", rho: 0.0, heavy: false },
+    Weather { name: "independent, heavy tails", rho: 0.0, heavy: true },
+    Weather { name: "autocorrelation 0.3", rho: 0.3, heavy: false },
+    Weather { name: "autocorrelation 0.5", rho: 0.5, heavy: false },
+    Weather { name: "autocorrelation 0.8", rho: 0.8, heavy: false },
+];
+
+impl Weather {
+    /// Logarithms around 0.
+    fn history(&self, runs: usize, random: &mut Random) -> Vec<f64> {
+        let rest = (1.0 - self.rho * self.rho).sqrt();
+        let mut state = random.normal();
+        (0..runs)
+            .map(|_| {
+                let now = if self.heavy { random.heavy() } else { state };
+                state = self.rho * state + rest * random.normal();
+                CV * now
+            })
+            .collect()
+    }
+}
+
+/// What was planted: the runs at which the level changes by plus or minus a size.
+struct Shape {
+    name: &'static str,
+    /// Places as shares of the length, and the direction.
+    changes: &'static [(f64, f64)],
+}
+
+const SHAPES: [Shape; 4] = [
+    Shape { name: "a step in the middle", changes: &[(0.5, -1.0)] },
+    Shape { name: "a step with a fifth left", changes: &[(0.8, -1.0)] },
+    Shape { name: "down and back", changes: &[(0.4, -1.0), (0.7, 1.0)] },
+    Shape { name: "three steps down", changes: &[(0.25, -1.0), (0.5, -1.0), (0.75, -1.0)] },
+];
+
+impl Shape {
+    fn places(&self, runs: usize) -> Vec<(usize, f64)> {
+        self.changes.iter().map(|(share, sign)| ((share * runs as f64) as usize, *sign)).collect()
+    }
+}
+
+/// See the top of this file.
+pub fn run(size: Size) -> Findings {
+    let mut findings = Findings::default();
+    nothing(size, &mut findings);
+    planted(size, &mut findings);
+    versions(size, &mut findings);
+    findings
+}
+
+fn search(dependent: bool) -> ChangeSearch {
+    // Fewer random orders than in use: the level is the same with any number.
+    ChangeSearch { dependent, permutations: 199, ..ChangeSearch::by(Exchangeable::Run) }
+}
+
+fn changes(logs: &[f64], search: &ChangeSearch) -> Changes {
+    let runs: Vec<Vec<f64>> = logs.iter().map(|log| vec![1000.0 * log.exp()]).collect();
+    change_points(&runs, search).expect("positive values in every run")
+}
+
+/// False alarms where nothing ever changed.
+fn nothing(size: Size, findings: &mut Findings) {
+    let tries = size.pick(60, 1_000);
+    let lengths: &[usize] = if size == Size::Short { &[20, 40] } else { &[12, 20, 50, 100] };
+    let mut head = vec!["noise of runs", "runs"];
+    head.extend([
+        "best cut, t test at 5%",
+        "at 0.1%",
+        "permutation test",
+        "judge",
+        "judge: doubtful",
+    ]);
+    let mut table = Table::new(
+        format!(
+            "**Histories without any change**: share of {tries} histories in which one is found. By the best of all cuts and \
+             Welch's t test on it; by E-divisive with its permutation test; by `judge`, where a change must also hold against \
+             noise that wanders as strongly; and where that calls one doubtful."
+        ),
+        &head,
+    );
+    for (number, weather) in WEATHERS.iter().enumerate() {
+        for runs in lengths {
+            let seed = 700 + number as u64;
+            let found = in_parallel(tries, |n| {
+                let logs = weather.history(*runs, &mut Random::new(seed, n));
+                let t = best_t(&logs);
+                let changes = changes(&logs, &search(true));
+                (t, !changes.points.is_empty(), !changes.doubtful.is_empty())
+            });
+            let rate =
+                |which: &dyn Fn(&(f64, bool, bool)) -> bool| Rate::of(found.iter().map(which));
+            let alarms = rate(&|(_, change, _)| *change);
+            let permutation = rate(&|(_, change, doubt)| *change || *doubt);
+            table.row([
+                weather.name.to_owned(),
+                runs.to_string(),
+                rate(&|(p, ..)| *p <= 0.05).to_string(),
+                rate(&|(p, ..)| *p <= 0.001).to_string(),
+                permutation.to_string(),
+                alarms.to_string(),
+                rate(&|(_, _, doubt)| *doubt).to_string(),
+            ]);
+            let what = format!("false changes, {runs} runs, {}", weather.name);
+            if weather.rho == 0.0 {
+                findings.check(
+                    format!("{what}, permutation test"),
+                    permutation.to_string(),
+                    "≤ 5%",
+                    permutation.at_most(0.05),
+                );
+                findings.check(what, alarms.to_string(), "≤ 5%", alarms.at_most(0.05));
+            } else if *runs >= 100 {
+                findings.check(what, alarms.to_string(), "≤ 7%", alarms.at_most(0.07));
+            } else {
+                // What short histories cannot tell apart is said and not hidden.
+                findings.check(what, alarms.to_string(), "≤ 25%", alarms.at_most(0.25));
+            }
+        }
+    }
+    findings.tables.push(table);
+}
+
+/// The p value of Welch's t test on the best cut, as if it had been the only one.
+fn best_t(logs: &[f64]) -> f64 {
+    (2..=logs.len() - 2)
+        .filter_map(|cut| {
+            let side = |values: &[f64]| {
+                let level = mean(values)?;
+                let n = values.len() as f64;
+                let squares: f64 = values.iter().map(|v| (v - level) * (v - level)).sum();
+                Some((level, squares / (n - 1.0) / n, n - 1.0))
+            };
+            let (a, a_error, a_freedom) = side(&logs[..cut])?;
+            let (b, b_error, b_freedom) = side(&logs[cut..])?;
+            let error = a_error + b_error;
+            let freedom =
+                error * error / (a_error * a_error / a_freedom + b_error * b_error / b_freedom);
+            Some(2.0 * t_cdf(-(a - b).abs() / error.sqrt(), freedom))
+        })
+        .fold(1.0, f64::min)
+}
+
+/// Planted changes: found, placed, sized.
+fn planted(size: Size, findings: &mut Findings) {
+    let tries = size.pick(30, 200);
+    let lengths: &[usize] = if size == Size::Short { &[50] } else { &[20, 50, 100] };
+    let sizes: &[u32] = if size == Size::Short { &[3] } else { &[2, 3, 5] };
+    let mut table = Table::new(
+        format!(
+            "**Planted changes** of so many deviations of a run ({tries} histories each): share of them found within two runs of \
+             their place by `judge`; by the permutation test alone; share of histories with more changes than planted; share \
+             of 95% intervals of found changes that cover the true size.",
+        ),
+        &[
+            "planted",
+            "noise of runs",
+            "runs",
+            "size",
+            "found",
+            "permutation test",
+            "too many",
+            "coverage",
+        ],
+    );
+    for (place, shape) in SHAPES.iter().enumerate() {
+        for weather in [&WEATHERS[0], &WEATHERS[3]] {
+            for runs in lengths {
+                for size in sizes {
+                    let shift = f64::from(*size) * CV;
+                    let truth = shape.places(*runs);
+                    let seed = 720 + place as u64;
+                    let outcomes = in_parallel(tries, |n| {
+                        let mut logs = weather.history(*runs, &mut Random::new(seed, n));
+                        for (at, sign) in &truth {
+                            logs[*at..].iter_mut().for_each(|log| *log += sign * shift);
+                        }
+                        let both = changes(&logs, &search(true));
+                        let plain = changes(&logs, &search(false));
+                        Outcome::of(&truth, shift, &both, &plain)
+                    });
+                    let hits = |pick: fn(&Outcome) -> &Vec<bool>| {
+                        Rate::of(outcomes.iter().flat_map(|one| pick(one).iter().copied()))
+                    };
+                    let (found, permutation) = (hits(|one| &one.found), hits(|one| &one.plain));
+                    let covered = hits(|one| &one.covered);
+                    let surplus = Rate::of(outcomes.iter().map(|one| one.surplus));
+                    table.row([
+                        shape.name.to_owned(),
+                        weather.name.to_owned(),
+                        runs.to_string(),
+                        size.to_string(),
+                        found.to_string(),
+                        permutation.to_string(),
+                        surplus.to_string(),
+                        if covered.tries * 10 < tries {
+                            "-".to_owned()
+                        } else {
+                            covered.to_string()
+                        },
+                    ]);
+                    if *runs == 50 && *size == 3 && weather.rho == 0.0 {
+                        let what = format!("{}, 3 deviations, 50 runs", shape.name);
+                        findings.check(
+                            format!("found: {what}"),
+                            found.to_string(),
+                            "≥ 90%",
+                            found.at_least(0.9),
+                        );
+                        findings.check(
+                            format!("coverage: {what}"),
+                            covered.to_string(),
+                            "93% to 97%",
+                            covered.at_least(0.93) && covered.at_most(0.97),
+                        );
+                    }
+                }
+            }
+        }
+    }
+    findings.tables.push(table);
+}
+
+struct Outcome {
+    /// For each planted change.
+    found: Vec<bool>,
+    /// The same by the permutation test alone.
+    plain: Vec<bool>,
+    /// For each change found exactly where one was planted, with the neighbours in their places.
+    covered: Vec<bool>,
+    surplus: bool,
+}
+
+impl Outcome {
+    fn of(truth: &[(usize, f64)], size: f64, both: &Changes, plain: &Changes) -> Self {
+        let near = |changes: &Changes, at: usize| {
+            changes.points.iter().any(|point| point.run.abs_diff(at) <= 2)
+        };
+        let found = truth.iter().map(|(at, _)| near(both, *at)).collect();
+        let plain = truth.iter().map(|(at, _)| near(plain, *at)).collect();
+        let covers = |(point, (_, sign)): (&ChangePoint, &(usize, f64))| {
+            let ratio = (sign * size).exp();
+            point.low <= ratio && ratio <= point.high
+        };
+        let placed = both.points.len() == truth.len()
+            && both.points.iter().zip(truth).all(|(point, (at, _))| point.run.abs_diff(*at) <= 2);
+        let covered =
+            if placed { both.points.iter().zip(truth).map(covers).collect() } else { vec![] };
+        Self { found, plain, covered, surplus: both.points.len() > truth.len() }
+    }
+}
+
+/// Versions interleaved in the blocks of one experiment: each trial is exchangeable.
+fn versions(size: Size, findings: &mut Findings) {
+    let tries = size.pick(50, 2_000);
+    let mut table = Table::new(
+        format!(
+            "**Versions of one experiment**, 6 blocks, trials 1% apart; the second last version and the last are slower by so much \
+             ({tries} histories each): a change found just there; any other.",
+        ),
+        &["versions", "slower by", "found there", "elsewhere"],
+    );
+    for count in [3, 6, 10] {
+        for slower in [0.0, 0.01, 0.02, 0.03] {
+            let outcomes = in_parallel(tries, |n| {
+                let mut random = Random::new(740, n);
+                let history: Vec<Vec<f64>> = (0..count)
+                    .map(|version| {
+                        let level: f64 = if version + 2 >= count { 1.0 - slower } else { 1.0 };
+                        (0..6).map(|_| level * (CV * random.normal()).exp()).collect()
+                    })
+                    .collect();
+                let search =
+                    ChangeSearch { permutations: 199, ..ChangeSearch::by(Exchangeable::Trial) };
+                let found = change_points(&history, &search).expect("positive values");
+                let there = found.points.iter().any(|point| point.run == count - 2);
+                (there, found.points.iter().any(|point| point.run != count - 2))
+            });
+            let there = Rate::of(outcomes.iter().map(|(there, _)| *there));
+            let elsewhere = Rate::of(outcomes.iter().map(|(_, elsewhere)| *elsewhere));
+            table.row([
+                count.to_string(),
+                format!("{:.0}%", 100.0 * slower),
+                there.to_string(),
+                elsewhere.to_string(),
+            ]);
+            if slower == 0.0 {
+                let any = Rate::of(outcomes.iter().map(|(a, b)| *a || *b));
+                let what = format!("false changes between {count} versions");
+                findings.check(what, any.to_string(), "≤ 5%", any.at_most(0.05));
+            }
+        }
+    }
+    findings.tables.push(table);
+}

@@ -1,0 +1,189 @@
+//! Experiments that grow until they are decided: what looking several times does to the error rate, and ways to split it.
+
+use judge::{Looks, Margin, Verdict, compare_at, normal_cdf, quantile, t_cdf, t_quantile};
+use plan::Plan;
+
+use crate::experiment::{Design, SECONDS, scaled};
+use crate::noise::{MODELS, Noise, PLAIN};
+use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+
+/// True differences in the table.
+const TRUTHS: [f64; 5] = [0.0, -0.01, -0.02, -0.03, -0.05];
+
+/// Error rate of all looks together.
+const ERROR: f64 = 1.0 - judge::CONFIDENCE;
+
+/// How the error rate is split.
+struct Scheme {
+    name: &'static str,
+    /// Level (1 - confidence) of each look.
+    levels: Vec<f64>,
+}
+
+/// One adaptive experiment.
+struct Course {
+    /// Up to the end some look's interval excluded the truth.
+    ever_missed: bool,
+    blocks: u32,
+    verdict: Verdict,
+}
+
+/// See the top of this file.
+pub fn run(size: Size) -> Findings {
+    let planned = planned_looks();
+    let mut findings = Findings::default();
+    let own = Looks::new(&planned);
+    let schemes = [
+        Scheme { name: "95% at every look", levels: vec![ERROR; planned.len()] },
+        Scheme {
+            name: "split evenly (judge)",
+            levels: planned.iter().map(|blocks| 1.0 - own.confidence_at(*blocks)).collect(),
+        },
+        Scheme { name: "Pocock", levels: calibrated(&planned, size, |_| 1.0) },
+        Scheme {
+            name: "O'Brien and Fleming",
+            levels: calibrated(&planned, size, |share| share.sqrt()),
+        },
+    ];
+    let last = planned.last().copied().unwrap_or(1);
+    let design = Design::new(last, 2, SECONDS);
+    let tries = size.pick(200, 10_000);
+    let mut table = Table::new(
+        format!(
+            "**Adaptive runs**: looks after {} blocks, stopping when the verdict at a margin of 2% is decided; {} noise, \
+             {tries} experiments. Some look wrong: the interval of one of the looks up to the end excludes the truth (the largest \
+             share over true differences from 0 to −5%). Blocks: their mean number until the end.",
+            planned.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
+            PLAIN.name,
+        ),
+        &[
+            "levels",
+            "some look wrong",
+            "blocks at 0%",
+            "at −1%",
+            "at −3%",
+            "at −5%",
+            "decided at −1%",
+            "at −3%",
+        ],
+    );
+    for scheme in &schemes {
+        let courses = TRUTHS.map(|truth| courses(&design, &PLAIN, &planned, scheme, truth, tries));
+        let ever = worst(&courses, |one| one.ever_missed);
+        if scheme.name.contains("judge") {
+            findings.check(
+                "some look wrong, adaptive",
+                ever.to_string(),
+                "≤ 5%",
+                ever.at_most(ERROR),
+            );
+        }
+        let blocks = |truth: usize| {
+            let sum: u32 = courses[truth].iter().map(|one| one.blocks).sum();
+            format!("{:.1}", f64::from(sum) / tries as f64)
+        };
+        let decided = |truth: usize| {
+            Rate::of(courses[truth].iter().map(|one| one.verdict != Verdict::Inconclusive))
+        };
+        table.row([
+            scheme.name.to_owned(),
+            ever.to_string(),
+            blocks(0),
+            blocks(1),
+            blocks(3),
+            blocks(4),
+            decided(1).to_string(),
+            decided(3).to_string(),
+        ]);
+    }
+    findings.tables.push(table);
+    let mut table = Table::new(
+        "**Other noise**, error rate split evenly, true difference 0 or −2%: the same error, and the share of regressions that were called where the true \
+         difference is −2%, on the edge of the margin.",
+        &["noise", "some look wrong", "false regressions"],
+    );
+    for noise in MODELS {
+        let tries = size.pick(200, 5_000);
+        let courses =
+            [0.0, -0.02].map(|truth| courses(&design, &noise, &planned, &schemes[1], truth, tries));
+        let ever = worst(&courses, |one| one.ever_missed);
+        let called = Rate::of(courses[1].iter().map(|one| one.verdict == Verdict::Regression));
+        let what = |name: &str| format!("{name}, adaptive, {}", noise.name);
+        findings.check(what("some look wrong"), ever.to_string(), "≤ 5%", ever.at_most(ERROR));
+        findings.check(what("on the edge"), called.to_string(), "≤ 5%", called.at_most(ERROR));
+        table.row([noise.name.to_owned(), ever.to_string(), called.to_string()]);
+    }
+    findings.tables.push(table);
+    findings
+}
+
+/// Those of a plan that asks for a precision and says nothing else.
+fn planned_looks() -> Vec<u32> {
+    let text = "precision = 0.02\n[workload.insert]\n[variants.a]\ndbms = \"postgres@14.3\"\n";
+    Plan::parse(text, None, "validate").expect("a plan with a precision").looks()
+}
+
+fn worst(courses: &[Vec<Course>], happened: fn(&Course) -> bool) -> Rate {
+    let rates = courses.iter().map(|of_truth| Rate::of(of_truth.iter().map(happened)));
+    rates.max_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or(Rate { hits: 0, tries: 0 })
+}
+
+fn courses(
+    design: &Design,
+    noise: &Noise,
+    planned: &[u32],
+    scheme: &Scheme,
+    truth: f64,
+    tries: usize,
+) -> Vec<Course> {
+    in_parallel(tries, |number| {
+        let (base, variant) = design.pair(noise, &mut Random::new(50, number));
+        course(&base, &scaled(&variant, 1.0 + truth), planned, scheme, 1.0 + truth)
+    })
+}
+
+fn course(base: &[f64], variant: &[f64], planned: &[u32], scheme: &Scheme, ratio: f64) -> Course {
+    let mut found = Course { ever_missed: false, blocks: 0, verdict: Verdict::Inconclusive };
+    for (blocks, level) in planned.iter().zip(&scheme.levels) {
+        let k = *blocks as usize;
+        let outcome = compare_at(&base[..k], &variant[..k], Margin::default(), 1.0 - level)
+            .expect("positive rates in pairs");
+        found.blocks = *blocks;
+        found.verdict = outcome.verdict;
+        found.ever_missed |= outcome.low.is_none_or(|low| low > ratio)
+            || outcome.high.is_none_or(|high| high < ratio);
+        if judge::decided(&outcome, None) {
+            break;
+        }
+    }
+    found
+}
+
+/// Levels of the shape `shape` (of the share of blocks seen) times a constant of z values, such that t tests of normal noise
+/// at all looks are wrong in 5% together: the "significance level approach" (C. Jennison and B. W. Turnbull, *Group Sequential
+/// Methods*, 2000, §4.4), with the constant from simulation instead of the limit of many blocks.
+fn calibrated(planned: &[u32], size: Size, shape: fn(f64) -> f64) -> Vec<f64> {
+    let last = f64::from(planned.last().copied().unwrap_or(1));
+    let shapes: Vec<f64> = planned.iter().map(|blocks| shape(f64::from(*blocks) / last)).collect();
+    let largest = in_parallel(size.pick(1_000, 100_000), |number| {
+        let mut random = Random::new(51, number);
+        let noise: Vec<f64> = (0..last as usize).map(|_| random.normal()).collect();
+        let z = planned
+            .iter()
+            .zip(&shapes)
+            .map(|(blocks, shape)| shape * z_of_t(&noise[..*blocks as usize]));
+        z.fold(0.0, f64::max)
+    });
+    let constant = quantile(&largest, 1.0 - ERROR).unwrap_or(f64::INFINITY);
+    shapes.iter().map(|shape| 2.0 * normal_cdf(-constant / shape)).collect()
+}
+
+/// |z| with the same p value as the t test of these differences.
+fn z_of_t(differences: &[f64]) -> f64 {
+    let n = differences.len() as f64;
+    let mean = judge::mean(differences).unwrap_or_default();
+    let error = judge::sd_sample(differences).unwrap_or_default() / n.sqrt();
+    let p = t_cdf(-mean.abs() / error, n - 1.0);
+    // The normal distribution is Student's with endless degrees of freedom.
+    -t_quantile(p, 1e9)
+}
