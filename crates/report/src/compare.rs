@@ -4,13 +4,15 @@ use judge::Verdict;
 
 use crate::document::{
     Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures, RelativeFigures,
-    SizeFigures, StepDocument, TwinDocument, TwinsDocument, VariantDocument, WarningDocument,
+    SizeFigures, SlicesDocument, StepDocument, TwinDocument, TwinsDocument, VariantDocument,
+    WarningDocument,
 };
 use crate::figures::ratio;
 use crate::judged::{Judged, judge_results};
 use crate::metrics::{INSERT_RATE, INSERT_TARGET, STALL_SHARE};
 use crate::model::{Noted, Results, StepResults, VariantStep};
 use crate::sentence::sentence;
+use crate::sliced::slicing;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
@@ -159,6 +161,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
+                slices: slices(results, judged, step, place, figures),
                 latency: latency(figures),
                 insert_rate: step.is_read_write().then(|| InsertRate {
                     target: figures.median(INSERT_TARGET),
@@ -175,6 +178,31 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 warnings: warnings_of(results, judged, number, step, place),
             })
             .collect(),
+    })
+}
+
+/// How a step's slices went: against the base, or for a twin against its original.
+fn slices(
+    results: &Results,
+    judged: &Judged,
+    step: &StepResults,
+    place: usize,
+    figures: &VariantStep,
+) -> Option<SlicesDocument> {
+    let twin_of = results.variants.get(place).and_then(|variant| variant.twin_of);
+    let against = twin_of.unwrap_or(judged.base);
+    let other = step.variant(against).filter(|_| place != against)?;
+    let slicing = slicing(other, figures)?;
+    Some(SlicesDocument {
+        length_ms: slicing.length_ms,
+        restarts: slicing.restarts,
+        rounds: slicing.rounds,
+        set_aside: slicing.set_aside,
+        ratio: slicing.ratio,
+        within: slicing.within,
+        between: slicing.between,
+        by_chosen: slicing.by_length.map(|(chosen, _)| chosen),
+        by_longer: slicing.by_length.map(|(_, longer)| longer),
     })
 }
 

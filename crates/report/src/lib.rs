@@ -40,7 +40,7 @@ pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
 pub use document::{
     Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
-    StepDocument, VariantDocument, WarningDocument,
+    SlicesDocument, StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
 pub use gate::Gate;

@@ -64,6 +64,11 @@ fn slices_where_a_step_has_them_and_blocks_elsewhere() {
     assert!(sliced.low.unwrap() < 0.95 && sliced.high.unwrap() > 0.95);
     assert_eq!(sliced.warnings, []);
     assert_eq!(compared.judged.of(1, 1).unwrap().method, Method::Blocks);
+    let steps = &compared.document.steps;
+    let slices = steps[0].variants[1].slices.as_ref().unwrap();
+    assert_eq!((slices.restarts, slices.rounds), (3, 855));
+    assert!((slices.set_aside - 0.05).abs() < 1e-9 && (slices.ratio - sliced.ratio).abs() < 1e-9);
+    assert!(steps[0].variants[0].slices.is_none() && steps[1].variants[1].slices.is_none());
 }
 
 #[test]
