@@ -45,6 +45,7 @@ impl BenchServer {
             config_file: None,
             initdb: Vec::new(),
             procs_files: Vec::new(),
+            wrapper: Vec::new(),
             user: ServerUser::choose(None)?,
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(60),

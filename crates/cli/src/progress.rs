@@ -137,6 +137,26 @@ impl Progress {
                 ));
                 self.line(&format!("  next: {next}"));
             }
+            Event::CountBegan { name, counts } => {
+                if let Some(bars) = &self.bars {
+                    bars.experiment.set_style(style(
+                        "{msg:34} {wide_bar} {pos}/{len} counts  {elapsed} of about {duration}",
+                    ));
+                    bars.experiment.set_length(counts as u64);
+                    bars.experiment.set_message(name);
+                } else {
+                    self.line(&format!("{name}: {counts} counts"));
+                }
+            }
+            Event::CountLoaded { variant } => self.line(&format!("{variant}: data loaded")),
+            Event::Counted { variant, kind, protocol, instructions } => {
+                self.line(&format!(
+                    "  {kind:<22}{protocol:<10}{instructions:>12} instructions  {variant}"
+                ));
+                if let Some(bars) = &self.bars {
+                    bars.experiment.inc(1);
+                }
+            }
             Event::TrialEnded | Event::Ended => {}
         }
     }

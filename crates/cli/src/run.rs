@@ -115,7 +115,7 @@ impl RunArgs {
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<Plan> {
+pub fn read(path: &Path) -> anyhow::Result<Plan> {
     if !path.exists() && path.extension().is_none() {
         let text = format!(
             "`{}` is neither a plan file nor a workload with a short form ({})",
@@ -129,7 +129,7 @@ fn read(path: &Path) -> anyhow::Result<Plan> {
 
 /// Set by the first SIGINT, SIGTERM or SIGHUP, which ends the run in order. A second one ends the
 /// process at once; the kernel then ends its server, and the next run sweeps up.
-fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
+pub fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in
         [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]

@@ -21,6 +21,7 @@
 //!     config_file: None,
 //!     initdb: Vec::new(),
 //!     procs_files: Vec::new(),
+//!     wrapper: Vec::new(),
 //!     user: dbms::ServerUser::choose(None)?,
 //!     start_limit: Duration::from_secs(60),
 //!     stop_limit: Duration::from_secs(60),

@@ -1,6 +1,7 @@
 //! A running system under test, seen from outside: where it listens, what it counts, how it ends.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -94,6 +95,9 @@ pub struct ServerSpec<'a> {
     pub initdb: Vec<String>,
     /// `cgroup.procs` files into which the server writes itself before it runs.
     pub procs_files: Vec<PathBuf>,
+    /// What the server runs under: a program by its whole path and its arguments, to which the server's own command line
+    /// is added, such as Valgrind's. Empty: nothing.
+    pub wrapper: Vec<OsString>,
     /// The user to run as.
     pub user: ServerUser,
     /// How long the start may take until the server answers.

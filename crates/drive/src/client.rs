@@ -327,7 +327,7 @@ impl Context<'_> {
 
 /// Whether the answer is what the statement must bring.
 #[inline]
-fn check(statement: &Statement, reply: Reply) -> Result<(), Error> {
+pub fn check(statement: &Statement, reply: Reply) -> Result<(), Error> {
     let right = match statement.expect {
         Expect::Rows { min, max } => (min..=max).contains(&reply.rows),
         Expect::Affected(rows) => reply.affected == rows,

@@ -228,7 +228,7 @@ impl<'a> Bench<'a> {
             return Ok((attached, None));
         }
         let config_file = match &subject.variant.config_text {
-            Some(text) => Some(self.write_config(text, directory)?),
+            Some(text) => Some(write_config(text, directory)?),
             None => None,
         };
         let spec = ServerSpec {
@@ -240,6 +240,7 @@ impl<'a> Bench<'a> {
             config_file: config_file.clone(),
             initdb: subject.variant.initdb.clone(),
             procs_files: cgroup.map(Cgroup::procs_files).unwrap_or_default(),
+            wrapper: Vec::new(),
             user: self.user.clone(),
             start_limit: self.options.start_limit,
             stop_limit: self.options.stop_limit,
@@ -256,17 +257,6 @@ impl<'a> Bench<'a> {
             let _ = fs::remove_file(file);
         }
         Ok(started?)
-    }
-
-    /// The variant's configuration file, from the text that the plan keeps of it.
-    fn write_config(&self, text: &str, directory: &Path) -> Result<PathBuf, Error> {
-        let path = directory.with_extension("conf");
-        fs::write(&path, text).map_err(|source| Error::Io {
-            path: path.clone(),
-            source,
-            remedy: "Choose another place with --data-dir",
-        })?;
-        Ok(path)
     }
 
     /// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
@@ -320,6 +310,17 @@ impl Attempt<'_> {
             log,
         }
     }
+}
+
+/// A variant's configuration file, from the text that the plan keeps of it, beside the directory of its server.
+pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
+    let path = directory.with_extension("conf");
+    fs::write(&path, text).map_err(|source| Error::Io {
+        path: path.clone(),
+        source,
+        remedy: "Choose another place with --data-dir",
+    })?;
+    Ok(path)
 }
 
 /// Leaves out the phases after so many measured steps; where all are wanted, settling after the last stays.

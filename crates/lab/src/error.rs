@@ -110,6 +110,40 @@ pub enum Error {
         /// The variant.
         variant: String,
     },
+    /// A statement could not be counted.
+    #[error("variant `{variant}`, {kind}: {reason}{log}")]
+    Count {
+        /// The variant.
+        variant: String,
+        /// The kind of statement.
+        kind: String,
+        /// What happened.
+        reason: String,
+        /// The server's last log lines with a heading, or nothing.
+        log: String,
+    },
+    /// A plan names a kind of statement that there is not.
+    #[error(
+        "`kinds` in [count]: `{kind}` is no kind of statement of this workload; it has {known}"
+    )]
+    NoSuchKind {
+        /// As the plan names it.
+        kind: String,
+        /// The kinds there are, for the reader.
+        known: String,
+    },
+    /// A server that already runs can't be put under Callgrind.
+    #[error(
+        "variant `{variant}`: instructions of a server that already runs can't be counted; have steelyard start it \
+         (dbms = \"postgres@14.3\" or \"path:…\")"
+    )]
+    NotCounted {
+        /// The variant.
+        variant: String,
+    },
+    /// Valgrind is missing, or what it wrote can't be read.
+    #[error(transparent)]
+    Callgrind(#[from] probe::callgrind::CallgrindError),
     /// A file or directory could not be used.
     #[error("cannot use {path}: {source}. {remedy}")]
     Io {
@@ -154,7 +188,12 @@ impl Error {
             | Error::MemoryLimit { .. }
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
+            | Error::NoSuchKind { .. }
+            | Error::NotCounted { .. }
             | Error::TableExists { .. } => true,
+            Error::Callgrind(error) => {
+                matches!(error, probe::callgrind::CallgrindError::NotInstalled)
+            }
             Error::Store(source) => source.is_request(),
             Error::Io { source, .. } => matches!(
                 source.kind(),
@@ -162,7 +201,9 @@ impl Error {
                     | ErrorKind::PermissionDenied
                     | ErrorKind::ReadOnlyFilesystem
             ),
-            Error::Step { .. } | Error::Report(_) | Error::Interrupted => false,
+            Error::Step { .. } | Error::Count { .. } | Error::Report(_) | Error::Interrupted => {
+                false
+            }
         }
     }
 }

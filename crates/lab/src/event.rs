@@ -99,6 +99,29 @@ pub enum Event {
         /// How many measured steps the missing ones of these have together.
         steps: usize,
     },
-    /// All trials are there.
+    /// Counting of instructions begins.
+    CountBegan {
+        /// Name of the experiment.
+        name: String,
+        /// How many counts there will be.
+        counts: usize,
+    },
+    /// The data of a variant are there for its statements to be counted.
+    CountLoaded {
+        /// The variant.
+        variant: String,
+    },
+    /// A kind of statement was counted once.
+    Counted {
+        /// The variant.
+        variant: String,
+        /// The kind of statement, such as `insert-100`.
+        kind: String,
+        /// `simple` or `prepared`.
+        protocol: &'static str,
+        /// Instructions of one execution.
+        instructions: u64,
+    },
+    /// All trials or counts are there.
     Ended,
 }

@@ -11,6 +11,7 @@ mod attempt;
 mod blocks;
 mod budget;
 mod calm;
+mod count;
 mod disturbance;
 mod error;
 mod event;
@@ -31,6 +32,7 @@ mod slicing;
 mod step;
 mod trial;
 
+pub use count::count;
 pub use error::Error;
 pub use event::Event;
 pub use exclusive::Exclusive;

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
 use store::{
-    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Store, now_ms,
+    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Purpose, Store,
+    now_ms,
 };
 
 use crate::adaptive::conduct;
@@ -76,7 +77,8 @@ pub fn run(
             (experiment, held)
         }
         None => {
-            let experiment = begin(&store, &prepared, options)?;
+            let seed = prepared.plan.seed.unwrap_or_else(fresh_seed);
+            let experiment = begin(&store, &prepared, options, Purpose::Run, seed)?;
             let held = Exclusive::take_experiment(&database, experiment.id.0)?;
             (experiment, held)
         }
@@ -107,7 +109,7 @@ pub fn run(
 }
 
 /// Ends and removes what killed runs have left.
-fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Error> {
+pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Error> {
     for swept in ledger.sweep(&probe::remove_directories)? {
         let mut text = format!("cleaned up what a killed run left of `{}`:", swept.name);
         for pid in &swept.ended {
@@ -154,21 +156,25 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
 
 /// The plan's text, complete without other files.
 fn complete_text(plan: &Plan) -> String {
-    if plan.variants.iter().any(|variant| variant.config_text.is_some()) {
-        plan.to_toml()
-    } else {
-        plan.text.clone()
-    }
+    let files = plan.variants.iter().any(|variant| variant.config_text.is_some());
+    if files || plan.count.own.is_some() { plan.to_toml() } else { plan.text.clone() }
 }
 
 /// Records a new experiment with its variants and its host.
-fn begin(store: &Store, prepared: &Prepared, options: &Options) -> Result<Experiment, Error> {
+pub fn begin(
+    store: &Store,
+    prepared: &Prepared,
+    options: &Options,
+    purpose: Purpose,
+    seed: u64,
+) -> Result<Experiment, Error> {
     let plan = &prepared.plan;
     let id = store.begin_experiment(&NewExperiment {
         name: plan.name.clone(),
         workload: plan.workload.name().to_owned(),
         base: plan.base.clone(),
-        seed: plan.seed.unwrap_or_else(fresh_seed),
+        purpose,
+        seed,
         blocks: plan.blocks,
         margin: plan.margin,
         plan: plan::without_passwords(&complete_text(plan)),
@@ -222,7 +228,7 @@ impl DataDir {
 
 /// Makes the directory under which servers' data is made: passable for others, listable by none,
 /// whatever the umask.
-fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
+pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
     let path = options.data_dir.as_path();
     let io = |source| Error::Io {

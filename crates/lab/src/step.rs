@@ -339,7 +339,7 @@ fn cut_off(outcome: &Outcome) -> bool {
 }
 
 /// Where clients connect to.
-fn target(variant: &str, endpoint: Endpoint) -> Target {
+pub fn target(variant: &str, endpoint: Endpoint) -> Target {
     match endpoint {
         Endpoint::Postgres { host, port, user, password, database } => Target {
             name: variant.to_owned(),

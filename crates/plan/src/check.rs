@@ -1,6 +1,7 @@
 //! What must hold between the keys of a plan.
 
 use crate::adaptive::check_adaptive;
+use crate::count::check_count;
 use crate::insert::{InsertPlan, Tables, is_read_write};
 use crate::near::nearest;
 use crate::problem::Problems;
@@ -84,6 +85,7 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     }
     check_adaptive(plan, problems);
     check_twins(plan, problems);
+    check_count(&plan.count, problems);
     match workload {
         WorkloadPlan::Insert(insert) => check_insert(insert, problems),
     }

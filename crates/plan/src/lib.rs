@@ -37,6 +37,7 @@
 
 mod adaptive;
 mod check;
+mod count;
 mod duration;
 mod insert;
 mod near;
@@ -51,6 +52,7 @@ mod twins;
 mod types;
 mod write;
 
+pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 pub use problem::{PlanError, Problem};

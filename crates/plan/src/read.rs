@@ -8,6 +8,7 @@ use std::time::Duration;
 use toml::de::{DeTable, DeValue};
 
 use crate::check::{STEPS, check};
+use crate::count::read_count;
 use crate::duration::parse_duration;
 use crate::insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 use crate::near::nearest;
@@ -113,6 +114,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
             WorkloadPlan::Insert(InsertPlan::default())
         }
     };
+    let count = top.table(p, "count").map(|t| read_count(p, t, folder)).unwrap_or_default();
     top.finish(p);
     Plan {
         name: name.unwrap_or_else(|| workload.name().to_owned()),
@@ -135,6 +137,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
         budget,
         variants,
         workload,
+        count,
         text: text.to_owned(),
     }
 }

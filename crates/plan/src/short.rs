@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::check::check;
+use crate::count::CountPlan;
 use crate::problem::{PlanError, Problems};
 use crate::types::{
     DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
@@ -52,6 +53,7 @@ impl Plan {
             budget: None,
             variants,
             workload,
+            count: CountPlan::default(),
             text: String::new(),
         };
         let mut problems = Problems::new("", "command line");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::count::CountPlan;
 use crate::insert::InsertPlan;
 
 /// Trials per variant when the plan does not say (design.md, "How it judges": k ≥ 6 by default).
@@ -60,6 +61,8 @@ pub struct Plan {
     pub variants: Vec<Variant>,
     /// What runs.
     pub workload: WorkloadPlan,
+    /// What `steelyard count` counts; a run has no use for it.
+    pub count: CountPlan,
     /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
     /// It may hold a password, see [`crate::without_passwords`].
     pub text: String,
@@ -183,6 +186,7 @@ impl PartialEq for Plan {
             budget,
             variants,
             workload,
+            count,
             text: _,
         } = self;
         *name == other.name
@@ -201,5 +205,6 @@ impl PartialEq for Plan {
             && *budget == other.budget
             && *variants == other.variants
             && *workload == other.workload
+            && *count == other.count
     }
 }

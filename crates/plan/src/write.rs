@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::count::write_count;
 use crate::duration::format_duration;
 use crate::insert::{INSERT_STEPS, InsertPlan};
 use crate::size::format_size;
@@ -39,6 +40,7 @@ impl Plan {
         match &self.workload {
             WorkloadPlan::Insert(insert) => write_insert(&mut out, insert),
         }
+        write_count(&mut out, &self.count);
         out
     }
 
@@ -157,7 +159,7 @@ fn write_insert(out: &mut String, insert: &InsertPlan) {
     line(out, "hold_transaction_seconds", &hold, note);
 }
 
-fn line(out: &mut String, key: &str, value: &str, note: &str) {
+pub(crate) fn line(out: &mut String, key: &str, value: &str, note: &str) {
     let assignment = format!("{key} = {value}");
     let _ = if note.is_empty() {
         writeln!(out, "{assignment}")
@@ -166,7 +168,7 @@ fn line(out: &mut String, key: &str, value: &str, note: &str) {
     };
 }
 
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{Pairing, Plan, PlanError, Tables, WorkloadPlan};
+use plan::{Pairing, Plan, PlanError, Protocol, Tables, WorkloadPlan};
 
 fn fixtures(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kind)
@@ -91,6 +91,15 @@ fn every_key_is_understood() {
     assert_eq!((insert.prepared_queries, insert.prepared_inserts), (false, true));
     assert_eq!((insert.secondary_indexes, insert.partitions), (2, 8));
     assert_eq!(insert.hold_transaction_seconds, 5);
+    let count = &plan.count;
+    assert_eq!((count.rows, count.statements), (10_000, Some(30)));
+    assert_eq!(
+        (count.protocols.as_slice(), count.kinds.as_slice()),
+        (&[Protocol::Prepared][..], &["sum".to_owned()][..])
+    );
+    let own = count.own.as_ref().unwrap();
+    assert_eq!(own.statements.len(), 2);
+    assert!(own.setup.starts_with("create table t"));
 }
 
 #[test]
@@ -103,6 +112,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((plan.pairing, plan.slice_ms, plan.restore_after), (Pairing::Blocks, None, None));
     assert!((plan.steal_limit - 0.05).abs() < 1e-12 && plan.repeats == 2);
     assert_eq!((plan.precision, plan.max_blocks, plan.budget), (None, None, None));
+    assert_eq!(plan.count, plan::CountPlan::default());
     let plan = Plan::read(&fixtures("good").join("no-indexes.toml")).unwrap();
     assert!(!plan.workload.steps().iter().any(|s| s == "l.x"), "no index, no l.x");
     assert_eq!(plan.workload.dops(), [1, 2, 16]);

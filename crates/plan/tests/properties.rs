@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use plan::{InsertPlan, Pairing, Plan, Tables, WorkloadPlan};
+use plan::{CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol, Tables, WorkloadPlan};
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
@@ -122,6 +122,25 @@ fn variant_parts() -> impl Strategy<Value = VariantParts> {
     (settings(), config_text, arguments, limit)
 }
 
+fn count() -> impl Strategy<Value = CountPlan> {
+    use proptest::option::of;
+    let own = "-- name: setup\ncreate table t (a int);\n-- name: one\nselect 1;\n";
+    let protocols = prop_oneof![
+        Just(vec![Protocol::Prepared]),
+        Just(vec![Protocol::Prepared, Protocol::Simple]),
+        Just(vec![Protocol::Simple]),
+    ];
+    (1u64..1 << 50, of(6u32..1000), protocols, vec("[a-z0-9-]{1,10}", 0..3), any::<bool>())
+        .prop_map(move |(rows, statements, protocols, kinds, with_own)| CountPlan {
+            rows,
+            statements,
+            protocols,
+            kinds: if with_own { vec!["one".to_owned()] } else { kinds },
+            file: with_own.then(|| "own.sql".to_owned()),
+            own: with_own.then(|| OwnStatements::parse(own).unwrap()),
+        })
+}
+
 type Options = ((Pairing, Option<u32>), (f64, u32), Option<f64>, Option<u32>, Option<u64>, bool);
 
 fn options() -> impl Strategy<Value = Options> {
@@ -151,10 +170,12 @@ prop_compose! {
         base in any::<Index>(),
         options in options(),
         twins in any::<bool>(),
+        count in count(),
     ) -> Plan {
         let variants: Vec<_> = names.into_iter().map(|n| (n, dbms.clone())).collect();
         let mut plan = Plan::short("x", variants, WorkloadPlan::Insert(insert), blocks, seed).unwrap();
         plan.name = name;
+        plan.count = count;
         plan.margin = margin;
         plan.settle_seconds_scale = scale;
         plan.base = plan.variants[base.index(plan.variants.len())].name.clone();

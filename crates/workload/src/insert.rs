@@ -4,9 +4,14 @@
 //! Rows are counted over all clients. Each client's share is rounded up to whole statements, so
 //! that a step may insert a few rows more than asked for.
 
+mod kinds;
+mod statements;
+
+pub use kinds::catalogue;
+
 use plan::{INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 
-use crate::draw::{Cell, Draw, Width};
+use crate::draw::{Cell, Draw};
 use crate::step::{
     Action, Benchmark, Class, End, Expect, Pace, Phase, Piece, Refresh, Role, Statement, Step,
     Stream, Unit,
@@ -258,36 +263,11 @@ impl Builder<'_> {
 
     fn insert(&self, client: u32, batch: u32, pace: Pace, end: End, role: Role) -> Stream {
         let table = self.table_of(client);
-        let int = |high| Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four });
-        let comma = || Piece::Text(",".to_owned());
-        let row = vec![
-            Piece::Text("(".to_owned()),
-            Piece::Value(Draw::Now),
-            comma(),
-            int(1000),
-            comma(),
-            int(100_000),
-            comma(),
-            int(10_000),
-            comma(),
-            int(500),
-            comma(),
-            Piece::Value(Draw::Filler { min: 10, max: 20 }),
-            Piece::Text(")".to_owned()),
-        ];
-        let text = format!(
-            "INSERT INTO {} (dateandtime, cashregisterid, customerid, productid, price, data) VALUES ",
-            table_name(table)
-        );
         Stream {
             client,
             class: Class::Insert,
             role,
-            statements: vec![Statement {
-                pieces: vec![Piece::Text(text), Piece::Rows { count: batch, row }],
-                prepared: self.plan.prepared_inserts,
-                expect: Expect::Affected(u64::from(batch)),
-            }],
+            statements: vec![self.insert_statement(table, batch)],
             script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace,
@@ -298,26 +278,11 @@ impl Builder<'_> {
         }
     }
 
-    /// Deletes the oldest rows, as many as the client's inserts have added.
-    ///
-    /// It starts at the lowest id known to be left, since looking for the minimum from the start
-    /// of the index would read over all that was deleted and not yet vacuumed.
+    /// Deletes as many rows as the client's inserts have added.
     fn delete(&self, client: u32, batch: u32) -> Stream {
         let table = self.table_of(client);
         let name = table_name(table);
         let lowest = lowest_id(table);
-        let statement = Statement {
-            pieces: vec![
-                Piece::Text(format!(
-                    "DELETE FROM {name} WHERE transactionid IN \
-                     (SELECT transactionid FROM {name} WHERE transactionid >= "
-                )),
-                Piece::Value(Draw::Value(lowest)),
-                Piece::Text(format!(" ORDER BY transactionid LIMIT {batch})")),
-            ],
-            prepared: self.plan.prepared_inserts,
-            expect: Expect::Affected(u64::from(batch)),
-        };
         let minimum = Statement {
             pieces: vec![
                 Piece::Text(format!(
@@ -332,7 +297,7 @@ impl Builder<'_> {
             client,
             class: Class::Delete,
             role: Role::Background,
-            statements: vec![statement],
+            statements: vec![self.delete_statement(table, batch)],
             script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace: Pace::Follow(inserted_rows(table)),
@@ -344,46 +309,13 @@ impl Builder<'_> {
     }
 
     fn range_queries(&self, client: u32) -> Stream {
-        let name = table_name(self.table_of(client));
-        let query = |columns: &str, condition: &str, high: i64| Statement {
-            pieces: vec![
-                Piece::Text(format!("SELECT {columns} FROM {name} WHERE ({condition} ")),
-                Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four }),
-                Piece::Text(format!(") ORDER BY {columns} LIMIT 10")),
-            ],
-            prepared: self.plan.prepared_queries,
-            expect: Expect::Rows { min: 0, max: 10 },
-        };
-        self.queries(
-            client,
-            vec![
-                query("productid, customerid, price", "productid >=", 10_000),
-                query("cashregisterid, customerid, price", "cashregisterid >", 1000),
-                query("price, dateandtime, customerid", "price >=", 500),
-            ],
-            None,
-        )
+        self.queries(client, self.range_statements(self.table_of(client)), None)
     }
 
     fn point_queries(&self, client: u32) -> Stream {
         let table = self.table_of(client);
         let name = table_name(table);
         let (low, high) = (lowest_id(table), highest_id(table));
-        let mut pieces = vec![Piece::Text(format!(
-            "SELECT transactionid, productid, data FROM {name} WHERE transactionid IN ("
-        ))];
-        for index in 0..POINT_IDS {
-            if index > 0 {
-                pieces.push(Piece::Text(", ".to_owned()));
-            }
-            pieces.push(Piece::Value(Draw::Between { low, high }));
-        }
-        pieces.push(Piece::Text(")".to_owned()));
-        let statement = Statement {
-            pieces,
-            prepared: self.plan.prepared_queries,
-            expect: Expect::Rows { min: 0, max: POINT_IDS as u32 },
-        };
         // With deletes the delete stream keeps the minimum: to ask the server for it would read
         // over the dead entries at the low end of the index and charge that to the queries.
         let (columns, into) = if self.plan.delete_per_insert {
@@ -399,7 +331,7 @@ impl Builder<'_> {
             ),
             into,
         };
-        self.queries(client, vec![statement], Some(refresh))
+        self.queries(client, vec![self.point_statement(table)], Some(refresh))
     }
 
     fn queries(&self, client: u32, statements: Vec<Statement>, refresh: Option<Refresh>) -> Stream {

@@ -15,9 +15,11 @@
 
 mod draw;
 pub mod insert;
+pub mod kinds;
 mod step;
 
 pub use draw::{Cell, Draw, Rng, Width, stream_seed};
+pub use kinds::{Catalogue, Kind, State};
 pub use step::{
     Action, Benchmark, Class, End, Expect, Pace, Phase, Piece, Refresh, Role, Statement, Step,
     Stream, Unit,

@@ -281,6 +281,12 @@ impl Site {
         let control = wait_ready(&mut postmaster, spec, self.sockets)?;
         // What only a kill -9 would leave behind.
         postmaster.record(|record, pid| record.ipc = ipc::of_process(pid))?;
+        if !spec.wrapper.is_empty() {
+            // What runs is the wrapper's program, or one that it became.
+            let running = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+            postmaster
+                .record(|record, pid| record.program = running(pid).or(record.program.take()))?;
+        }
         Ok((postmaster, control))
     }
 
@@ -293,9 +299,13 @@ impl Site {
                 .open(&self.log)
                 .map_err(Error::io("open the server's log", &self.log))
         };
-        let mut command = launch::command(&self.postgres, &spec.user, &spec.procs_files)?;
+        let program = spec.wrapper.first().map_or(self.postgres.as_path(), Path::new);
+        let mut command = launch::command(program, &spec.user, &spec.procs_files)?;
+        if let Some((_, arguments)) = spec.wrapper.split_first() {
+            command.args(arguments).arg(&self.postgres);
+        }
         command.arg("-D").arg(&self.data).stdout(open()?).stderr(open()?);
-        launch::spawn(command).map_err(Error::io("start", &self.postgres))
+        launch::spawn(command).map_err(Error::io("start", program))
     }
 }
 

@@ -36,6 +36,7 @@ impl TestServer {
             config_file: None,
             initdb: Vec::new(),
             procs_files: Vec::new(),
+            wrapper: Vec::new(),
             user: ServerUser::choose(None).unwrap(),
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(30),

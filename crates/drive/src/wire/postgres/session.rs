@@ -46,6 +46,11 @@ impl PostgresSession {
         })
     }
 
+    /// Has the wall clock of its parameters show `second` (since 1970) from now on.
+    pub fn stop_clock(&mut self, second: i64) {
+        self.clock = WallClock::stopped(second);
+    }
+
     fn run(
         &mut self,
         handle: Handle,

@@ -1,0 +1,185 @@
+//! `steelyard count`: exact numbers of instructions per statement.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use lab::Options;
+use plan::{Plan, Protocol};
+use report::CountOptions;
+use store::{ExperimentId, Store};
+
+use crate::compare::Format;
+use crate::exit::{GateFailed, WrongRequest};
+use crate::progress::Progress;
+use crate::results::Chosen;
+use crate::run::{interrupt_flag, read};
+
+/// Count the instructions of single statements, exactly, under Callgrind
+///
+/// Each kind of statement of the plan's workload (or of the file of statements in its [count]) is
+/// executed in a backend of every variant under Callgrind, on the same data. The counts don't depend
+/// on how fast or how busy the machine is. Without a plan, prints what was counted last.
+#[derive(Debug, Args)]
+pub struct CountArgs {
+    /// A plan file
+    #[arg(value_name = "PLAN.toml")]
+    plan: Option<PathBuf>,
+    #[command(flatten)]
+    chosen: Chosen,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The variant to compare with (instead of the plan's base)
+    #[arg(long, value_name = "VARIANT")]
+    base: Option<String>,
+    /// What counts as a small difference, in percent (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT")]
+    margin: Option<f64>,
+    /// How many functions to show in each table
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    functions: usize,
+    /// A table of functions for every kind of statement (instead of the one that moved most)
+    #[arg(long)]
+    every_kind: bool,
+    /// Exit with 1 if any kind of statement takes more instructions than with the base, by more than the margin
+    #[arg(long)]
+    gate: bool,
+    /// Only these kinds of statements (instead of the plan's)
+    #[arg(long, value_delimiter = ',', value_name = "KIND,…")]
+    kinds: Vec<String>,
+    /// Only these protocols (instead of the plan's)
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PROTOCOL,…")]
+    protocols: Vec<Sent>,
+    /// Executions counted of each kind (instead of the plan's)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(6..))]
+    statements: Option<u32>,
+    /// Servers to count on at the same time [default: the number of CPUs]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    workers: Option<u32>,
+    /// Where the servers' data is made [default: /var/tmp/steelyard-UID]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// User that servers run as when steelyard runs as root [default: steelyard, else nobody]
+    #[arg(long, value_name = "USER")]
+    server_user: Option<String>,
+    /// Count although a run is measuring on this machine, which disturbs the run
+    #[arg(long)]
+    allow_concurrent: bool,
+    /// No progress, only the tables at the end
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// How a statement is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sent {
+    /// As text, parsed and planned each time
+    Simple,
+    /// Parsed once, then bound and executed
+    Prepared,
+}
+
+/// Counts and prints the tables.
+pub fn run(args: &CountArgs) -> anyhow::Result<()> {
+    let results = &args.chosen.directory.results;
+    let options = CountOptions {
+        base: args.base.clone(),
+        margin: args.margin.map(|percent| percent / 100.0),
+        functions: args.functions,
+        every_kind: args.every_kind,
+    };
+    let experiment = match (args.plan()?, &args.chosen.experiment) {
+        (Some(_), Some(_)) => {
+            let text =
+                "--experiment names a count that is stored already; leave it out to count a plan";
+            return Err(WrongRequest(text.to_owned()).into());
+        }
+        (Some(plan), None) => args.count(plan)?,
+        (None, _) if args.changes() => {
+            let text = "name the plan to count: steelyard count PLAN.toml";
+            return Err(WrongRequest(text.to_owned()).into());
+        }
+        (None, named) => stored(results, named.as_deref())?,
+    };
+    let store = Store::open_read_only(results)?;
+    let counted = report::count(&store, experiment, &options)?;
+    std::io::stdout().write_all(counted.render(args.format.into())?.as_bytes())?;
+    let regressions = counted.regressions();
+    if args.gate && !regressions.is_empty() {
+        return Err(GateFailed(regressions).into());
+    }
+    Ok(())
+}
+
+/// A count that is stored already: the latest, or by its name or number.
+fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
+    let store = Store::open_read_only(results)?;
+    let found = match named {
+        None => store.latest_count()?,
+        Some(name) => match store.count_named(name)? {
+            Some(experiment) => Some(experiment),
+            None => match name.parse() {
+                Ok(number) => Some(store.experiment(ExperimentId(number))?),
+                Err(_) => None,
+            },
+        },
+    };
+    found.map(|experiment| experiment.id).ok_or_else(|| {
+        let what = named.map_or("no counts".to_owned(), |name| format!("no count named `{name}`"));
+        let text = format!("{what} in {}; make one: steelyard count PLAN.toml", results.display());
+        WrongRequest(text).into()
+    })
+}
+
+impl CountArgs {
+    fn count(&self, plan: Plan) -> anyhow::Result<store::ExperimentId> {
+        let mut options =
+            Options::new(self.chosen.directory.results.clone(), env!("CARGO_PKG_VERSION"));
+        if let Some(directory) = &self.data_dir {
+            options.data_dir = std::path::absolute(directory).context("--data-dir")?;
+        }
+        options.server_user.clone_from(&self.server_user);
+        options.allow_concurrent = self.allow_concurrent;
+        let interrupted = interrupt_flag().context("signal handlers could not be set")?;
+        let cache = dbms::Cache::open_default()?;
+        let ledger = dbms::Ledger::open_default()?;
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = self.workers.map_or(cpus, |workers| workers as usize);
+        let mut progress = Progress::new(self.quiet);
+        let experiment =
+            lab::count(plan, &options, workers, cache, &ledger, &interrupted, &mut |event| {
+                progress.tell(event);
+            });
+        progress.finish();
+        Ok(experiment?)
+    }
+
+    /// The plan with the changes of the command line.
+    fn plan(&self) -> anyhow::Result<Option<Plan>> {
+        let Some(path) = &self.plan else { return Ok(None) };
+        let mut plan = read(path)?;
+        if !self.changes() {
+            return Ok(Some(plan));
+        }
+        if !self.kinds.is_empty() {
+            plan.count.kinds.clone_from(&self.kinds);
+        }
+        if !self.protocols.is_empty() {
+            plan.count.protocols =
+                [(Sent::Simple, Protocol::Simple), (Sent::Prepared, Protocol::Prepared)]
+                    .into_iter()
+                    .filter(|(sent, _)| self.protocols.contains(sent))
+                    .map(|(_, protocol)| protocol)
+                    .collect();
+        }
+        plan.count.statements = self.statements.or(plan.count.statements);
+        // What the plan says now is what is stored with the results.
+        Ok(Some(Plan::parse(&plan.to_toml(), None, &path.display().to_string())?))
+    }
+
+    fn changes(&self) -> bool {
+        !self.kinds.is_empty() || !self.protocols.is_empty() || self.statements.is_some()
+    }
+}

@@ -1,0 +1,202 @@
+//! `steelyard count`: instructions of real servers under Callgrind.
+
+use std::process::{Child, Command};
+
+use serde_json::Value;
+
+use crate::place::{Ended, Place};
+
+/// A plan that counts on these variants.
+fn plan(variants: &[(&str, &str)], count: &str) -> String {
+    let mut text = format!("name = \"counted\"\nbase = \"{}\"\n", variants[0].0);
+    for (name, dbms) in variants {
+        text.push_str(&format!("[variants.{name}]\ndbms = \"{dbms}\"\n"));
+    }
+    text.push_str(&format!("[workload.insert]\n[count]\nrows = 2000\n{count}\n"));
+    text
+}
+
+impl Place {
+    fn count(&self, arguments: &[&str]) -> Ended {
+        let data = self.data();
+        let mut all = vec!["count", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+        all.extend(arguments);
+        self.steelyard(&all)
+    }
+
+    /// Counts a plan and gives the document.
+    fn counted(&self, plan: &str) -> Value {
+        let file = self.plan(plan);
+        let ended = self.count(&[&file, "--quiet", "--format", "json"]);
+        ended.expect(0, &[]);
+        serde_json::from_str(&ended.stdout).unwrap()
+    }
+}
+
+/// The count of one kind on one variant.
+fn of<'d>(document: &'d Value, kind: &str, protocol: &str, variant: &str) -> &'d Value {
+    let kinds = document["counts"].as_array().unwrap();
+    let kind = kinds.iter().find(|k| k["kind"] == kind && k["protocol"] == protocol);
+    let variants = kind.unwrap_or_else(|| panic!("{document:#}"))["variants"].as_array().unwrap();
+    variants.iter().find(|v| v["name"] == variant).unwrap()
+}
+
+fn per_statement(document: &Value, kind: &str, protocol: &str, variant: &str) -> f64 {
+    of(document, kind, protocol, variant)["per_statement"].as_f64().unwrap()
+}
+
+/// Instructions per statement of a phase.
+fn phase(count: &Value, name: &str) -> f64 {
+    let phases = count["phases"].as_array().unwrap();
+    phases.iter().find(|phase| phase["name"] == name).unwrap()["per_statement"].as_f64().unwrap()
+}
+
+/// Whether counting is possible here; says so where it is not.
+fn can_count() -> bool {
+    let found = Command::new("valgrind").arg("--version").output().is_ok();
+    if !found {
+        println!("skipped: no valgrind here (scripts/setup.sh test installs it)");
+    }
+    found
+}
+
+/// Something that keeps a CPU busy as long as it lives.
+struct Busy(Child);
+
+impl Busy {
+    fn begin() -> Busy {
+        Busy(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_count_repeats_to_the_ten_thousandth_however_busy_the_machine_is() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let twice = plan(
+        &[("a", "postgres@14.3"), ("b", "postgres@14.3")],
+        "statements = 20\nkinds = [\"insert-50\", \"point\"]",
+    );
+    let idle = place.counted(&twice);
+    let busy = {
+        let _both: Vec<Busy> = (0..2).map(|_| Busy::begin()).collect();
+        place.counted(&twice)
+    };
+    for protocol in ["simple", "prepared"] {
+        for kind in ["insert-50", "point"] {
+            let a = per_statement(&idle, kind, protocol, "a");
+            for (document, variant) in [(&idle, "b"), (&busy, "a"), (&busy, "b")] {
+                let other = per_statement(document, kind, protocol, variant);
+                assert!((other / a - 1.0).abs() < 1e-4, "{kind}, {protocol}: {a} and {other}");
+                let count = of(document, kind, protocol, variant);
+                assert!(count["repeatability"].as_f64().unwrap() < 1e-4, "{count:#}");
+            }
+            let count = of(&idle, kind, protocol, "a");
+            let phases: f64 = ["parse", "analyze", "plan", "execute", "other"]
+                .map(|name| phase(count, name))
+                .iter()
+                .sum();
+            assert!((phases / a - 1.0).abs() < 1e-6, "the phases add up: {phases} of {a}");
+            assert!(phase(count, "execute") > 0.2 * a, "{count:#}");
+            if protocol == "simple" {
+                assert!(
+                    ["parse", "analyze", "plan"].iter().all(|name| phase(count, name) > 0.01 * a)
+                );
+            } else {
+                assert!(phase(count, "parse") < 0.001 * a, "a prepared statement is not parsed");
+            }
+        }
+    }
+    let inserts = of(&idle, "insert-50", "simple", "a");
+    // Neither a handful nor millions: what an insert of one row out of fifty takes.
+    let row = inserts["per_row"].as_f64().unwrap();
+    assert!((5_000.0..200_000.0).contains(&row), "{row} instructions per row");
+    assert!(
+        per_statement(&idle, "insert-50", "prepared", "a")
+            < per_statement(&idle, "insert-50", "simple", "a")
+    );
+    // What is stored can be asked again, and is no run.
+    let again = place.steelyard(&["count", "--format", "markdown", "--gate"]);
+    again.expect(0, &[]);
+    assert!(again.stdout.contains("insert-50"), "{}", again.stdout);
+    place.steelyard(&["compare"]).expect(2, &[]);
+}
+
+#[test]
+fn versions_differ_and_the_functions_are_named() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let document = place.counted(&plan(
+        &[("old", "postgres@13.7"), ("new", "postgres@14.3")],
+        "statements = 20\nkinds = [\"insert-50\"]\nprotocols = [\"simple\"]",
+    ));
+    let count = of(&document, "insert-50", "simple", "new");
+    let relative = count["relative"].as_f64().unwrap();
+    assert!(relative > 1.005, "14.3 takes more for multi-row inserts than 13.7: {relative}");
+    assert_eq!(count["certain"], true);
+    let names: Vec<&str> = count["functions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["name"].as_str().unwrap())
+        .collect();
+    assert!(
+        names.iter().any(|name| name.starts_with("Exec") || name.starts_with("palloc")),
+        "{names:?}"
+    );
+    let gate = place.steelyard(&["count", "--gate", "--margin", "0.1"]);
+    gate.expect(1, &["the gate failed"]);
+}
+
+#[test]
+fn statements_of_ones_own() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    place.file(
+        "own.sql",
+        "-- name: setup\ncreate table t (id int primary key, n int);\n\
+         insert into t select i, 0 from generate_series(1, 1000) i;\n\
+         -- name: one\nselect n from t where id = 7;\n\
+         -- name: all\nselect sum(n) from t;\n\
+         -- name: update\nupdate t set n = n + 1\nwhere id = 7;\n",
+    );
+    let document = place.counted(&plan(
+        &[("a", "postgres@14.3")],
+        "file = \"own.sql\"\nprotocols = [\"simple\"]\nstatements = 10",
+    ));
+    let kinds: Vec<&str> = document["counts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|k| k["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["one", "all", "update"]);
+    let cost = |kind| per_statement(&document, kind, "simple", "a");
+    assert!(cost("all") > 3.0 * cost("one"), "{} and {}", cost("all"), cost("one"));
+}
+
+#[test]
+fn what_can_not_be_counted_is_said() {
+    let place = Place::new();
+    place.steelyard(&["count"]).expect(2, &["no results"]);
+    let unknown = place.plan(&plan(&[("a", "postgres@14.3")], "kinds = [\"insert-7\"]"));
+    if can_count() {
+        place.count(&[&unknown]).expect(2, &["`insert-7` is no kind of statement", "insert-100"]);
+    }
+    let running = place.plan(&plan(&[("a", "postgres://nobody@localhost:1/none")], ""));
+    let ended = place.count(&[&running]);
+    assert_ne!(ended.code, Some(0), "{}", ended.stderr);
+}

@@ -1,0 +1,110 @@
+//! One connection that runs one statement at a time, for counting what each costs the server.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use workload::{Cell, Refresh, Rng, Statement};
+
+use crate::client::check;
+use crate::error::Error;
+use crate::gate::Padded;
+use crate::target::Target;
+use crate::wire::postgres::PostgresSession;
+use crate::wire::{Handle, Session, Source};
+
+/// A connection through which statements are executed one by one, with the messages that the load engine sends.
+///
+/// All that it sends follows from its seed: the wall clock stands still ([`Single::CLOCK`]). So two servers get the same
+/// bytes, and one server the same bytes again.
+#[derive(Debug)]
+pub struct Single {
+    session: PostgresSession,
+    rng: Rng,
+    cells: Vec<Padded<AtomicI64>>,
+    statements: Vec<Statement>,
+}
+
+/// A statement that a [`Single`] has made ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prepared(usize);
+
+impl Single {
+    /// What its wall clock shows, in seconds since 1970: 2022-06-16 10:00:00 UTC.
+    pub const CLOCK: i64 = 1_655_373_600;
+
+    /// Connects to `target`, with `cells` shared cells for the parameters.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connect`], [`Error::Authentication`], or what the server answered.
+    pub fn connect(target: &Target, seed: u64, cells: usize) -> Result<Single, Error> {
+        let mut session = PostgresSession::connect(target)?;
+        session.stop_clock(Self::CLOCK);
+        Ok(Single {
+            session,
+            rng: Rng::new(seed),
+            cells: (0..cells).map(|_| Padded::default()).collect(),
+            statements: Vec::new(),
+        })
+    }
+
+    /// Makes a statement ready: parsed by the server where it is to be prepared, its message built.
+    ///
+    /// # Errors
+    ///
+    /// What the server answered, or [`Error::Broken`].
+    pub fn prepare(&mut self, statement: &Statement) -> Result<Prepared, Error> {
+        let Handle(index) = self.session.prepare(statement)?;
+        self.statements.push(statement.clone());
+        Ok(Prepared(index))
+    }
+
+    /// Draws the parameters, executes the statement and checks the answer.
+    ///
+    /// # Errors
+    ///
+    /// What the server answered, [`Error::WrongAnswer`], [`Error::Broken`].
+    pub fn run(&mut self, prepared: Prepared) -> Result<(), Error> {
+        let source = Source { rng: &mut self.rng, cells: &self.cells };
+        let reply = self.session.execute(Handle(prepared.0), source)?;
+        match self.statements.get(prepared.0) {
+            Some(statement) => check(statement, reply),
+            None => Ok(()),
+        }
+    }
+
+    /// Executes a query whose row sets the cells.
+    ///
+    /// # Errors
+    ///
+    /// As [`Single::run`].
+    pub fn refresh(&mut self, refresh: &Refresh) -> Result<(), Error> {
+        let row = self.row(&refresh.statement)?;
+        for (cell, value) in refresh.into.iter().zip(row) {
+            if let (Some(cell), Some(value)) = (self.cells.get(cell.0), value) {
+                cell.0.store(value, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes a query that gives one row of integers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Single::run`].
+    pub fn row(&mut self, statement: &Statement) -> Result<Vec<Option<i64>>, Error> {
+        let prepared = self.prepare(statement)?;
+        let mut row = Vec::new();
+        let source = Source { rng: &mut self.rng, cells: &self.cells };
+        let reply = self.session.execute_row(Handle(prepared.0), source, &mut row)?;
+        check(statement, reply)?;
+        Ok(row)
+    }
+
+    /// Adds to a cell.
+    pub fn add(&mut self, cell: Cell, value: i64) {
+        if let Some(cell) = self.cells.get(cell.0) {
+            cell.0.fetch_add(value, Ordering::Relaxed);
+        }
+    }
+}

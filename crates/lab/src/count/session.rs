@@ -1,0 +1,153 @@
+//! One backend under Callgrind: N statements, marks around them, and what Callgrind wrote.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use drive::{Prepared, Single, Target};
+use plan::Protocol;
+use probe::callgrind::{Profile, dumps};
+use workload::{Catalogue, Expect, Kind, Statement, stream_seed};
+
+use crate::error::Error;
+
+/// The function at whose entry Callgrind writes what it has counted: the statement [`MARK`] calls it, and nothing else does.
+pub const MARK_FUNCTION: &str = "pg_sleep";
+/// The statement between stretches that are counted apart.
+const MARK: &str = "SELECT pg_sleep(0)";
+/// How many dumps a session makes: to the first mark, between the first two, between the last two.
+const DUMPS: usize = 3;
+/// How long a backend may take until it waits for the next statement.
+const REST_LIMIT: Duration = Duration::from_secs(120);
+/// How long between two looks at whether it does.
+const LOOK: Duration = Duration::from_micros(100);
+
+/// What a session executes.
+pub struct Session<'a> {
+    pub target: &'a Target,
+    pub catalogue: &'a Catalogue,
+    pub kind: &'a Kind,
+    pub protocol: Protocol,
+    /// N: executions that are counted, after as many that are not.
+    pub executions: u32,
+    pub seed: u64,
+    pub interrupted: &'a AtomicBool,
+}
+
+impl Session<'_> {
+    /// Connects, executes, and reads what was counted of N executions from the dumps with the prefix `out`.
+    pub fn count(&self, out: &Path) -> Result<Profile, Error> {
+        let pid = self.execute()?;
+        let mut written = dumps(out)?;
+        written.retain(|dump| dump.pid == pid && dump.trigger.contains(MARK_FUNCTION));
+        let profile = match written.as_slice() {
+            [_, counted, mark] => Profile::read(&counted.path)?.minus(&Profile::read(&mark.path)?),
+            other => {
+                let found = other.len();
+                return Err(self.failed(format!(
+                    "expected {DUMPS} dumps of Callgrind from backend {pid}, found {found}: is the symbol {MARK_FUNCTION} in the \
+                     server's program?"
+                )));
+            }
+        };
+        // The files are large, and the next session of this server lists them again.
+        for dump in written {
+            let _ = fs::remove_file(dump.path);
+        }
+        Ok(profile)
+    }
+
+    fn execute(&self) -> Result<u32, Error> {
+        let seed = stream_seed(self.seed, &self.kind.name, 1, 0, "count");
+        let mut single =
+            Single::connect(self.target, seed, self.catalogue.cells).map_err(self.says())?;
+        let own = Statement::plain("SELECT pg_backend_pid()", Expect::Rows { min: 1, max: 1 });
+        let row = single.row(&own).map_err(self.says())?;
+        let pid = row.first().copied().flatten().and_then(|pid| u32::try_from(pid).ok());
+        let pid = pid.ok_or_else(|| self.failed("the backend has no pid".to_owned()))?;
+        if let Some(refresh) = &self.catalogue.refresh {
+            single.refresh(refresh).map_err(self.says())?;
+        }
+        let statement = Statement {
+            prepared: self.protocol == Protocol::Prepared,
+            ..self.kind.statement.clone()
+        };
+        let statement = single.prepare(&statement).map_err(self.says())?;
+        let mark = single.prepare(&Statement::plain(MARK, Expect::Success)).map_err(self.says())?;
+        for _ in 0..2 {
+            for _ in 0..self.executions {
+                self.run(&mut single, pid, statement)?;
+                if let Some((cell, by)) = self.kind.adds {
+                    single.add(cell, by);
+                }
+            }
+            self.run(&mut single, pid, mark)?;
+        }
+        self.run(&mut single, pid, mark)?;
+        Ok(pid)
+    }
+
+    /// Executes a statement when the backend waits for one. If it were sent earlier, whether it is there by the time the
+    /// backend looks would be a matter of luck, and with it some hundred instructions of waiting.
+    fn run(&self, single: &mut Single, pid: u32, statement: Prepared) -> Result<(), Error> {
+        unless(self.interrupted)?;
+        let begin = Instant::now();
+        while !asleep(pid) {
+            if begin.elapsed() > REST_LIMIT {
+                return Err(self.failed(format!(
+                    "backend {pid} did not come to rest within {} s",
+                    REST_LIMIT.as_secs()
+                )));
+            }
+            sleep(LOOK);
+        }
+        single.run(statement).map_err(self.says())
+    }
+
+    fn says(&self) -> impl Fn(drive::Error) -> Error {
+        |error| self.failed(error.to_string())
+    }
+
+    fn failed(&self, reason: String) -> Error {
+        Error::Count {
+            variant: self.target.name.clone(),
+            kind: self.kind.name.clone(),
+            reason,
+            log: String::new(),
+        }
+    }
+}
+
+/// Whether a process sleeps in the kernel until something happens, as a backend does that waits for a statement. A process that is
+/// gone sleeps too: the connection says what became of it.
+fn asleep(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    // The command name stands in parentheses and may itself hold some (proc(5)).
+    stat.rsplit(')').next().and_then(|rest| rest.split_ascii_whitespace().next()) == Some("S")
+}
+
+/// An error once the user has ended the command.
+pub fn unless(interrupted: &AtomicBool) -> Result<(), Error> {
+    if interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn a_process_that_waits_is_asleep_and_one_that_computes_is_not() {
+        let mut waits = Command::new("sleep").arg("30").spawn().unwrap();
+        let mut computes = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        sleep(Duration::from_millis(200));
+        assert!(asleep(waits.id()));
+        assert!((0..50).all(|_| !asleep(computes.id())));
+        for child in [&mut waits, &mut computes] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The benchmark's statements.
+
+use super::{Builder, POINT_IDS, highest_id, lowest_id, table_name};
+use crate::draw::{Draw, Width};
+use crate::step::{Expect, Piece, Statement};
+
+impl Builder<'_> {
+    /// The insert of so many rows into a table.
+    pub(super) fn insert_statement(&self, table: usize, batch: u32) -> Statement {
+        let int = |high| Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four });
+        let comma = || Piece::Text(",".to_owned());
+        let row = vec![
+            Piece::Text("(".to_owned()),
+            Piece::Value(Draw::Now),
+            comma(),
+            int(1000),
+            comma(),
+            int(100_000),
+            comma(),
+            int(10_000),
+            comma(),
+            int(500),
+            comma(),
+            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            Piece::Text(")".to_owned()),
+        ];
+        let text = format!(
+            "INSERT INTO {} (dateandtime, cashregisterid, customerid, productid, price, data) VALUES ",
+            table_name(table)
+        );
+        Statement {
+            pieces: vec![Piece::Text(text), Piece::Rows { count: batch, row }],
+            prepared: self.plan.prepared_inserts,
+            expect: Expect::Affected(u64::from(batch)),
+        }
+    }
+
+    /// Deletes the oldest rows of a table.
+    ///
+    /// It starts at the lowest id known to be left, since looking for the minimum from the start
+    /// of the index would read over all that was deleted and not yet vacuumed.
+    pub(super) fn delete_statement(&self, table: usize, batch: u32) -> Statement {
+        let name = table_name(table);
+        let lowest = lowest_id(table);
+        Statement {
+            pieces: vec![
+                Piece::Text(format!(
+                    "DELETE FROM {name} WHERE transactionid IN \
+                     (SELECT transactionid FROM {name} WHERE transactionid >= "
+                )),
+                Piece::Value(Draw::Value(lowest)),
+                Piece::Text(format!(" ORDER BY transactionid LIMIT {batch})")),
+            ],
+            prepared: self.plan.prepared_inserts,
+            expect: Expect::Affected(u64::from(batch)),
+        }
+    }
+
+    /// One range query for each index, in the order of [`super::INDEXES`].
+    pub(super) fn range_statements(&self, table: usize) -> Vec<Statement> {
+        let name = table_name(table);
+        let query = |columns: &str, condition: &str, high: i64| Statement {
+            pieces: vec![
+                Piece::Text(format!("SELECT {columns} FROM {name} WHERE ({condition} ")),
+                Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four }),
+                Piece::Text(format!(") ORDER BY {columns} LIMIT 10")),
+            ],
+            prepared: self.plan.prepared_queries,
+            expect: Expect::Rows { min: 0, max: 10 },
+        };
+        vec![
+            query("productid, customerid, price", "productid >=", 10_000),
+            query("cashregisterid, customerid, price", "cashregisterid >", 1000),
+            query("price, dateandtime, customerid", "price >=", 500),
+        ]
+    }
+
+    /// A query for ten rows by their ids.
+    pub(super) fn point_statement(&self, table: usize) -> Statement {
+        let name = table_name(table);
+        let (low, high) = (lowest_id(table), highest_id(table));
+        let mut pieces = vec![Piece::Text(format!(
+            "SELECT transactionid, productid, data FROM {name} WHERE transactionid IN ("
+        ))];
+        for index in 0..POINT_IDS {
+            if index > 0 {
+                pieces.push(Piece::Text(", ".to_owned()));
+            }
+            pieces.push(Piece::Value(Draw::Between { low, high }));
+        }
+        pieces.push(Piece::Text(")".to_owned()));
+        Statement {
+            pieces,
+            prepared: self.plan.prepared_queries,
+            expect: Expect::Rows { min: 0, max: POINT_IDS as u32 },
+        }
+    }
+}

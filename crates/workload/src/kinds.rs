@@ -1,0 +1,75 @@
+//! Kinds of statements whose cost is counted one by one, and the data they find.
+
+use crate::draw::Cell;
+use crate::step::{Class, Expect, Refresh, Statement};
+
+/// What `steelyard count` needs of a workload: tables, rows, and the statements to count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Catalogue {
+    /// Makes the empty tables; one statement after another.
+    pub setup: Vec<String>,
+    /// Fills them: a statement and how often it runs. `None`: the setup does.
+    pub load: Option<(Statement, u64)>,
+    /// Run on the loaded tables for the kinds that want [`State::Indexed`].
+    pub index: Vec<String>,
+    /// Number of shared cells.
+    pub cells: usize,
+    /// Sets the cells before a kind is counted.
+    pub refresh: Option<Refresh>,
+    /// The kinds, in the order of the tables that show them.
+    pub kinds: Vec<Kind>,
+}
+
+/// One kind of statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kind {
+    /// Its name, such as `insert-100`.
+    pub name: String,
+    /// What its operations are.
+    pub class: Class,
+    /// The statement. Whether it is prepared is for the caller to set.
+    pub statement: Statement,
+    /// Rows that one execution writes; 0 for a query.
+    pub rows: u64,
+    /// The data it finds.
+    pub state: State,
+    /// Whether it leaves the data as it found them, so that other kinds may be counted on them too.
+    pub reads_only: bool,
+    /// A cell that grows with each execution, and by how much: rows deleted so far.
+    pub adds: Option<(Cell, i64)>,
+}
+
+/// The data a kind of statement finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum State {
+    /// The loaded tables.
+    Loaded,
+    /// With the secondary indexes.
+    Indexed,
+}
+
+/// The catalogue of a user's own statements.
+pub fn own(statements: &plan::OwnStatements) -> Catalogue {
+    let kinds = statements.statements.iter().map(|(name, text)| Kind {
+        name: name.clone(),
+        class: Class::Query,
+        statement: Statement::plain(text.clone(), Expect::Success),
+        rows: 0,
+        state: State::Loaded,
+        // Nobody knows what it does.
+        reads_only: false,
+        adds: None,
+    });
+    Catalogue {
+        setup: Some(&statements.setup)
+            .filter(|setup| !setup.is_empty())
+            .cloned()
+            .into_iter()
+            .collect(),
+        load: None,
+        index: Vec::new(),
+        cells: 0,
+        refresh: None,
+        kinds: kinds.collect(),
+    }
+}
