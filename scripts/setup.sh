@@ -150,7 +150,55 @@ install_postgres() {
     trap - EXIT
 }
 
+# A source of PostgreSQL, for the tests that build it: the tarball of the system's own source package. Sources are
+# seldom among a machine's package lists, so lists of our own are read, in a directory that goes again.
+fetch_source() {
+    local kept=target/sources work file version
+    ! compgen -G "$kept/*.orig.tar.*" > /dev/null || return 0
+    if have apt-get; then
+        work=$(mktemp -d)
+        mkdir -p "$work/parts" "$work/lists/partial" "$work/cache/archives/partial" "$work/fetched"
+        # What the machine has packages from has their sources too.
+        for file in /etc/apt/sources.list.d/*.sources; do
+            [ ! -e "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" > "$work/parts/${file##*/}"
+        done
+        for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+            [ ! -e "$file" ] || sed -n 's/^deb /deb-src /p' "$file" > "$work/parts/${file##*/}.list"
+        done
+        local own=("${apt[@]}" -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
+            -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=)
+        # Lists that have no sources are errors, and no matter if one has.
+        "${own[@]}" update > /dev/null 2>&1 || true
+        for version in 15 16 14 17 13; do
+            if (cd "$work/fetched" && "${own[@]}" --tar-only source "postgresql-$version" > /dev/null 2>&1); then
+                rm -f "$work"/fetched/*.asc
+                mkdir -p "$kept"
+                mv "$work"/fetched/*.orig.tar.* "$kept/"
+                break
+            fi
+        done
+        rm -rf "$work"
+    fi
+    compgen -G "$kept/*.orig.tar.*" > /dev/null ||
+        echo "setup: no source package of PostgreSQL; the tests that build it are skipped"
+}
+
 if [ "$purpose" = test ]; then
+    # Builds of PostgreSQL; with ccache the second of two takes half the time.
+    packages=()
+    have bzip2 || packages+=(bzip2)
+    have xz || packages+=(xz-utils)
+    have perl || packages+=(perl)
+    have ccache || packages+=(ccache)
+    install_packages "${packages[@]}"
+    fetch_source
+    # From 17 on a release holds no files made by these.
+    if compgen -G 'target/sources/postgresql-1[789]_*' > /dev/null; then
+        packages=()
+        have bison || packages+=(bison)
+        have flex || packages+=(flex)
+        install_packages "${packages[@]}"
+    fi
     if ! cargo clippy --version > /dev/null 2>&1 || ! cargo fmt --version > /dev/null 2>&1; then
         have rustup || fail "cargo clippy and cargo fmt are missing." "Install your system's packages for clippy and rustfmt."
         rustup component add clippy rustfmt

@@ -1,6 +1,7 @@
 //! The short form: a plan from options instead of a file.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::Args;
 use plan::{InsertPlan, Plan, Tables, WorkloadPlan};
@@ -15,8 +16,8 @@ const FULL_REST_ROWS: f64 = 20e6;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Short form (instead of a plan file)")]
 pub struct ShortForm {
-    /// A variant: postgres@13.7, postgres@14 (newest 14.x), path:DIR, postgres://… ; NAME=… names it.
-    /// Repeat for each; the first is the base
+    /// A variant: postgres@13.7, postgres@14 (newest 14.x), git:REPOSITORY#COMMIT, src:TARBALL, path:DIR, postgres://… ;
+    /// NAME=… names it. Repeat for each; the first is the base
     #[arg(short, long = "variant", value_name = "[NAME=]DBMS")]
     variants: Vec<String>,
     /// A setting of the server for all variants, for example shared_buffers=1GB; repeat for each
@@ -101,8 +102,8 @@ impl ShortForm {
         // The whole rest after settling is for databases of the published size.
         let rows = insert_rows as f64;
         plan.settle_seconds_scale = (rows / FULL_REST_ROWS).clamp(0.05, 1.0);
-        // Through its text, so that the plan is checked as a file would be.
-        Ok(Plan::parse(&plan.to_toml(), None, "the short form")?)
+        // Through its text, so that the plan is checked as a file in this directory would be.
+        Ok(Plan::parse(&plan.to_toml(), Some(Path::new(".")), "the short form")?)
     }
 
     /// The steps by their present names.

@@ -67,6 +67,20 @@ impl Cache {
     /// A temporary directory beside the finished things, mode 0755, removed when dropped. The caller holds the
     /// lock of `name`, so whatever an interrupted process left of the same name is removed first.
     pub(crate) fn workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
+        self.make_workshop(name, "", 6)
+    }
+
+    /// The same always at the same path, for work whose result depends on where it was done.
+    pub(crate) fn fixed_workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
+        self.make_workshop(name, "here", 0)
+    }
+
+    fn make_workshop(
+        &self,
+        name: &str,
+        suffix: &str,
+        random: usize,
+    ) -> Result<tempfile::TempDir, Error> {
         let prefix = format!(".{name}.");
         for entry in fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?.flatten() {
             if entry.file_name().to_str().is_some_and(|n| n.starts_with(&prefix)) {
@@ -76,6 +90,8 @@ impl Cache {
         }
         let directory = tempfile::Builder::new()
             .prefix(&prefix)
+            .suffix(suffix)
+            .rand_bytes(random)
             .tempdir_in(&self.root)
             .map_err(Error::io("create a temporary directory in", &self.root))?;
         place::set_mode(directory.path(), 0o755)?;
@@ -129,6 +145,11 @@ mod tests {
         assert_eq!(fs::read_to_string(finished.join("file")).unwrap(), "x");
         drop(lock);
         drop(workshop);
+        let fixed = cache.fixed_workshop("other").unwrap();
+        let path = fixed.path().to_path_buf();
+        // As after a kill -9: nothing has removed it.
+        let _ = fixed.keep();
+        assert_eq!(cache.fixed_workshop("other").unwrap().path(), path);
         assert_eq!(cache.names("thing"), ["thing"]);
     }
 }

@@ -9,13 +9,56 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// The text of a `dbms = "…"` names no system under test.
     #[error(
-        "`{given}` names no system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15 or postgres://user@host/database"
+        "`{given}` names no system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2 or postgres://user@host/database"
     )]
     Reference {
         /// The text as given, without any password.
         given: String,
         /// What is wrong with it.
         problem: String,
+    },
+    /// An option of a build that steelyard itself must choose, or that cannot be one.
+    #[error("`build`: `{option}` cannot be given: {reason}")]
+    BuildOption {
+        /// The option as given.
+        option: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The source to be built is not there or is no source of the system.
+    #[error("cannot build {what}: {problem}")]
+    Source {
+        /// What was to be built.
+        what: String,
+        /// What was expected, what was found and what to do.
+        problem: String,
+    },
+    /// Programs that a build needs are missing.
+    #[error(
+        "building {what} needs {}, which this machine lacks; install the packages that hold them (Debian and Ubuntu: apt-get install {})",
+        .programs.join(", "), .packages.join(" ")
+    )]
+    Tools {
+        /// What was to be built.
+        what: String,
+        /// The programs.
+        programs: Vec<String>,
+        /// The packages of Debian that hold them.
+        packages: Vec<String>,
+    },
+    /// A command of a build failed.
+    #[error("building {what} failed in `{command}` ({status}); its last lines:\n{lines}\nThe whole log: {}", .log.display())]
+    Build {
+        /// What was to be built.
+        what: String,
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: String,
+        /// The last lines of its output.
+        lines: String,
+        /// The log of all commands; kept until the next attempt to build the same.
+        log: PathBuf,
     },
     /// Something that is understood but not in this version of steelyard.
     #[error("{what} is not in this version of steelyard; {remedy}")]
@@ -212,6 +255,9 @@ impl Error {
         matches!(
             self,
             Self::Reference { .. }
+                | Self::BuildOption { .. }
+                | Self::Source { .. }
+                | Self::Tools { .. }
                 | Self::Unsupported { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }

@@ -16,6 +16,8 @@ pub struct Installation {
     pub source: String,
     /// The directory of its programs; `None` for a server that already runs.
     pub bin_dir: Option<PathBuf>,
-    /// Facts about the build: hash of the server binary, compiler, configure options.
+    /// Facts about the build, as far as they can be found out; a fact that is not known is absent. The keys are the
+    /// constants of [`crate::builds`]: hash of the server's binary, compiler, flags, options of configure, assertions,
+    /// frame pointers, debug information, symbols, and of what was built from source the commit or the tarball's hash.
     pub build: BTreeMap<String, String>,
 }

@@ -33,6 +33,8 @@
 //! # Ok::<(), dbms::Error>(())
 //! ```
 
+mod build_options;
+pub mod builds;
 mod cache;
 mod copy;
 mod counters;
@@ -50,6 +52,8 @@ mod server;
 mod stopped;
 mod user;
 
+pub use build_options::{BuildOptions, DEFAULT_CFLAGS, DEFAULT_COMPILER};
+pub use builds::differing_builds;
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};
 pub use error::Error;
@@ -64,19 +68,34 @@ pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Se
 pub use stopped::Stopped;
 pub use user::ServerUser;
 
-/// Obtains the binaries that `reference` names, from the cache if they are there; for a server that already runs,
-/// finds out what it is. `progress` gets lines for people.
+use std::sync::atomic::AtomicBool;
+
+/// Obtains the binaries that `reference` names, from the cache if they are there; builds them if they are to be built;
+/// for a server that already runs, finds out what it is. `progress` gets lines for people.
 ///
 /// # Errors
 /// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`], [`Error::Installation`],
-/// [`Error::Connect`], [`Error::Io`].
+/// [`Error::Source`], [`Error::Tools`], [`Error::Build`], [`Error::Connect`], [`Error::Io`].
 pub fn obtain(
     reference: &Reference,
     cache: &Cache,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
+    obtain_interruptible(reference, cache, &AtomicBool::new(false), progress)
+}
+
+/// The same; a build, which may take minutes, is broken off once `interrupted` is set.
+///
+/// # Errors
+/// As [`obtain`]; [`Error::Interrupted`].
+pub fn obtain_interruptible(
+    reference: &Reference,
+    cache: &Cache,
+    interrupted: &AtomicBool,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
     match reference {
-        Reference::Postgres(reference) => postgres::obtain(reference, cache, progress),
+        Reference::Postgres(reference) => postgres::obtain(reference, cache, interrupted, progress),
     }
 }
 

@@ -26,6 +26,15 @@ pub(crate) fn default_directory(variable: &str, root: &str, xdg: &str, fallback:
         .join("steelyard")
 }
 
+/// A path in which `~/` at the beginning stands for the home directory.
+pub(crate) fn expand_home(path: &Path) -> PathBuf {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => path.to_path_buf(),
+    }
+}
+
 /// Sets permission bits.
 pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
@@ -101,6 +110,14 @@ pub(crate) fn walk(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tilde_is_the_home_directory() {
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap());
+        assert_eq!(expand_home(Path::new("~/src/postgres")), home.join("src/postgres"));
+        assert_eq!(expand_home(Path::new("a/~/b")), Path::new("a/~/b"));
+        assert_eq!(expand_home(Path::new("~other/b")), Path::new("~other/b"));
+    }
 
     #[test]
     fn makes_directories_that_others_can_enter() {

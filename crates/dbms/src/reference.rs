@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Error;
 use crate::postgres::PostgresReference;
+use crate::{BuildOptions, Error};
 
 /// A system under test as a plan names it. [`fmt::Display`] gives the text back without any password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,28 @@ impl FromStr for Reference {
             }
         }
         PostgresReference::from_str(text).map(Self::Postgres)
+    }
+}
+
+impl Reference {
+    /// The same, built with `options`.
+    ///
+    /// # Errors
+    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what steelyard must choose.
+    pub fn with_build(self, options: BuildOptions) -> Result<Self, Error> {
+        options.check()?;
+        match self {
+            Self::Postgres(PostgresReference::Source(mut source)) => {
+                source.options = options;
+                Ok(Self::Postgres(PostgresReference::Source(source)))
+            }
+            Self::Postgres(other) => Err(Error::Reference {
+                given: other.to_string(),
+                problem: "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
+                          repository or a tarball (git:PATH#COMMIT, src:FILE)"
+                    .to_owned(),
+            }),
+        }
     }
 }
 

@@ -45,14 +45,21 @@ impl ServerUser {
             }
             return Err(problem(&names.join("` or `"), "there is no such user"));
         }
-        let name =
-            User::from_uid(own).ok().flatten().map_or_else(|| own.to_string(), |user| user.name);
+        let caller = Self::caller();
         match requested {
-            Some(other) if other != name => {
+            Some(other) if other != caller.name => {
                 Err(problem(other, "only root can run servers as another user"))
             }
-            _ => Ok(Self { name, uid: own.as_raw(), gid: getegid().as_raw() }),
+            _ => Ok(caller),
         }
+    }
+
+    /// The user that steelyard itself runs as.
+    pub(crate) fn caller() -> Self {
+        let own = geteuid();
+        let name =
+            User::from_uid(own).ok().flatten().map_or_else(|| own.to_string(), |user| user.name);
+        Self { name, uid: own.as_raw(), gid: getegid().as_raw() }
     }
 
     /// Must the process change its identity to become this user?

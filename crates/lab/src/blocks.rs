@@ -309,11 +309,16 @@ fn same_variants(
             return Err(Error::Resume(format!("the experiment has no variant `{name}`")));
         };
         let now = &subject.installation;
-        if before.version != now.version || before.build.get("sha256") != now.build.get("sha256") {
+        let same = |key: &str| before.build.get(key) == now.build.get(key);
+        if before.version != now.version || !same(dbms::builds::SERVER_HASH) {
+            let change = if before.version == now.version {
+                format!("is {} as before, but another build of it", now.version)
+            } else {
+                format!("was {} and is {} now", before.version, now.version)
+            };
             return Err(Error::Resume(format!(
-                "variant `{name}` was {} and is {} now; trials of different binaries can't be \
-                 mixed. Start a new experiment, or name the exact version",
-                before.version, now.version
+                "variant `{name}` {change}; trials of different binaries can't be mixed. Start a \
+                 new experiment, or name the exact version or commit",
             )));
         }
         ids.insert(name.clone(), before.id);

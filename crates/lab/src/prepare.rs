@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbms::{Cache, Installation, Reference};
+use dbms::{BuildOptions, Cache, Installation, Reference};
 use plan::{Plan, Variant, WorkloadPlan};
 use workload::{Benchmark, Dialect};
 
@@ -50,16 +50,18 @@ pub fn prepare(
     };
     let mut references = Vec::new();
     for variant in &plan.variants {
-        let reference: Reference = variant.dbms.parse().map_err(|error| of(variant, error))?;
-        references.push(reference);
+        references.push(reference(variant).map_err(|error| of(variant, error))?);
     }
     let mut subjects = Vec::new();
     for (variant, reference) in plan.variants.iter().zip(references) {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let installation =
-            dbms::obtain(&reference, &cache, note).map_err(|error| of(variant, error))?;
+        let installation = dbms::obtain_interruptible(&reference, &cache, interrupted, note)
+            .map_err(|error| match error {
+                dbms::Error::Interrupted { .. } => Error::Interrupted,
+                error => of(variant, error),
+            })?;
         let subject = Subject {
             dialect: dialect(&installation),
             variant: variant.clone(),
@@ -73,6 +75,18 @@ pub fn prepare(
     }
     restore::check(&plan, &subjects)?;
     Ok(Prepared { plan, subjects, cache })
+}
+
+/// What a variant refers to, with the options of its build.
+fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
+    let reference: Reference = variant.dbms.parse()?;
+    let Some(build) = &variant.build else { return Ok(reference) };
+    let default = BuildOptions::default();
+    reference.with_build(BuildOptions {
+        cflags: build.cflags.clone().unwrap_or(default.cflags),
+        compiler: build.compiler.clone().unwrap_or(default.compiler),
+        configure: build.configure.clone(),
+    })
 }
 
 /// The benchmark of a plan for one number of clients on one variant.

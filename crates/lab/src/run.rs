@@ -8,6 +8,7 @@ use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
 use store::{
     Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Purpose, Store,
+    Warning,
     now_ms,
 };
 
@@ -154,10 +155,10 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
     }))
 }
 
-/// The plan's text, complete without other files.
+/// The plan's text, complete without other files and without the folder that paths in it are relative to.
 fn complete_text(plan: &Plan) -> String {
-    let files = plan.variants.iter().any(|variant| variant.config_text.is_some());
-    if files || plan.count.own.is_some() { plan.to_toml() } else { plan.text.clone() }
+    let alone = Plan::parse(&plan.text, None, "the plan's text");
+    if alone.is_ok_and(|alone| alone == *plan) { plan.text.clone() } else { plan.to_toml() }
 }
 
 /// Records a new experiment with its variants and its host.
@@ -199,7 +200,22 @@ pub fn begin(
             },
         )?;
     }
+    warn_of_builds(store, id, prepared)?;
     Ok(store.experiment(id)?)
+}
+
+/// Records in what the builds differ besides their version.
+fn warn_of_builds(store: &Store, id: ExperimentId, prepared: &Prepared) -> Result<(), Error> {
+    let builds: Vec<_> = prepared
+        .subjects
+        .iter()
+        .map(|subject| (subject.variant.name.as_str(), &subject.installation.build))
+        .collect();
+    for text in dbms::differing_builds(&builds) {
+        let warning = Warning { code: "builds-differ".to_owned(), text };
+        store.warn(id, None, &warning)?;
+    }
+    Ok(())
 }
 
 /// A seed where the plan has none. Below 2^63, so that TOML and SQLite can hold it.

@@ -12,15 +12,16 @@ use crate::count::read_count;
 use crate::duration::parse_duration;
 use crate::insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 use crate::near::nearest;
+use crate::place::in_folder;
 use crate::problem::{PlanError, Problems};
 use crate::section::{
     Section, as_table, boolean, describe, integer, integer32, join, number, printable, setting,
-    string, strings,
+    string, strings, text,
 };
 use crate::size::parse_size;
 use crate::types::{
-    DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant,
-    WorkloadPlan,
+    BuildPlan, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan,
+    Variant, WorkloadPlan,
 };
 
 /// Workloads a plan can ask for.
@@ -171,13 +172,16 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
             Err(message) => p.of(&section.path_of("config_file"), message),
         }
     }
+    let build =
+        section.table(p, "build").map(|table| read_build(p, table, &section.path_of("build")));
     let initdb = section.read(p, "initdb", strings).unwrap_or_default();
     let memory_limit = section.read(p, "memory_limit", size);
     let twin_of = section.read(p, "twin_of", string);
     section.finish(p);
     Variant {
         name: name.to_owned(),
-        dbms: dbms.unwrap_or_default(),
+        dbms: dbms.map_or_else(String::new, |dbms| in_folder(&dbms, shared.folder)),
+        build,
         config,
         config_file,
         config_text,
@@ -185,6 +189,17 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
         memory_limit: memory_limit.or(shared.memory_limit),
         twin_of,
     }
+}
+
+fn read_build(p: &mut Problems, table: &DeTable, path: &str) -> BuildPlan {
+    let mut section = Section::new(table, path);
+    let build = BuildPlan {
+        cflags: section.read(p, "cflags", text),
+        compiler: section.read(p, "compiler", string),
+        configure: section.read(p, "configure", strings).unwrap_or_default(),
+    };
+    section.finish(p);
+    build
 }
 
 fn read_config_file(folder: Option<&Path>, file: &str) -> Result<String, String> {

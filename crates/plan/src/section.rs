@@ -145,6 +145,14 @@ pub(crate) fn string(value: &DeValue) -> Result<String, String> {
     }
 }
 
+/// A string that may be empty.
+pub(crate) fn text(value: &DeValue) -> Result<String, String> {
+    match value {
+        DeValue::String(s) => Ok(s.to_string()),
+        other => Err(format!("expected a string, found {}", describe(other))),
+    }
+}
+
 /// `true` or `false`.
 pub(crate) fn boolean(value: &DeValue) -> Result<bool, String> {
     match value {

@@ -28,6 +28,7 @@ impl Plan {
             .map(|(name, dbms)| Variant {
                 name,
                 dbms,
+                build: None,
                 config: BTreeMap::new(),
                 config_file: None,
                 config_text: None,
@@ -66,7 +67,8 @@ impl Plan {
 }
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
-/// `path:/usr/lib/postgresql/15` → `pg15`, `postgres://user:secret@db:5432/x` → `pg-db`.
+/// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`, `src:postgresql-15.8.tar.bz2` →
+/// `pg-postgresql-15.8`, `postgres://user:secret@db:5432/x` → `pg-db`.
 pub fn variant_name(dbms: &str) -> String {
     let raw = if let Some(rest) = after_scheme(dbms) {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -77,7 +79,15 @@ pub fn variant_name(dbms: &str) -> String {
         };
         let host = host.trim_matches(['[', ']']);
         format!("pg-{}", if host.is_empty() { "local" } else { host })
-    } else if let Some(path) = dbms.strip_prefix("path:") {
+    } else if let Some(source) = sourced(dbms, "git:") {
+        let revision = source.rsplit_once('#').map_or("HEAD", |(_, revision)| revision);
+        // A whole commit is longer than people care for.
+        let digits = revision.len() >= 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
+        format!("pg-{}", if digits { &revision[..10] } else { revision })
+    } else if let Some(path) = sourced(dbms, "src:") {
+        let file = path.rsplit('/').next().unwrap_or_default();
+        format!("pg-{}", file.split(".tar").next().unwrap_or_default())
+    } else if let Some(path) = sourced(dbms, "path:") {
         let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         if last.starts_with(|c: char| c.is_ascii_digit()) {
             format!("pg{last}")
@@ -102,6 +112,11 @@ pub fn variant_name(dbms: &str) -> String {
         .collect();
     let clean = clean.trim_matches(['.', '-']);
     if clean.is_empty() { "variant".to_owned() } else { clean.to_owned() }
+}
+
+/// What stands behind `kind`, with or without the system before it.
+fn sourced<'d>(dbms: &'d str, kind: &str) -> Option<&'d str> {
+    dbms.strip_prefix("postgres@").unwrap_or(dbms).strip_prefix(kind)
 }
 
 fn after_scheme(dbms: &str) -> Option<&str> {
@@ -143,6 +158,12 @@ mod tests {
             ("postgresql:///x?host=/run", "pg-local"),
             ("postgres://[::1]:5432/x", "pg---1"),
             ("path:/", "variant"),
+            ("postgres@path:/opt/pg-new", "pg-new"),
+            ("postgres@git:~/src/postgres#REL_14_3", "pg-REL_14_3"),
+            ("git:https://example.org/pg#origin/master", "pg-origin-master"),
+            ("git:/srv/pg#0123456789abcdef0123456789abcdef01234567", "pg-0123456789"),
+            ("git:/srv/pg", "pg-HEAD"),
+            ("src:/tmp/postgresql-15.8.tar.bz2", "pg-postgresql-15.8"),
         ] {
             assert_eq!(variant_name(dbms), name, "{dbms}");
         }

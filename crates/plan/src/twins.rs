@@ -68,6 +68,7 @@ fn difference(one: &Variant, other: &Variant) -> Option<&'static str> {
     let Variant {
         name: _,
         dbms,
+        build,
         config,
         config_file: _,
         config_text,
@@ -77,6 +78,7 @@ fn difference(one: &Variant, other: &Variant) -> Option<&'static str> {
     } = one;
     [
         ("dbms", *dbms == other.dbms),
+        ("build", *build == other.build),
         ("config", *config == other.config),
         ("config_file", *config_text == other.config_text),
         ("initdb", *initdb == other.initdb),

@@ -73,8 +73,11 @@ pub struct Plan {
 pub struct Variant {
     /// Name, such as `pg13.7`; fit to be part of a file name.
     pub name: String,
-    /// Which DBMS, such as `postgres@13.7`; understood by the crate `dbms`.
+    /// Which DBMS, such as `postgres@13.7`; understood by the crate `dbms`. The path of a repository, a tarball or an
+    /// installation is absolute where the plan came from a file, or begins with `~/`.
     pub dbms: String,
+    /// How it is built, for one that is built from source; `None`: as by default.
+    pub build: Option<BuildPlan>,
     /// Settings of the server: those given for all variants, overlaid by the variant's own.
     pub config: BTreeMap<String, String>,
     /// Name of the configuration file, as written in the plan. Its text is in `config_text`.
@@ -88,6 +91,17 @@ pub struct Variant {
     /// Name of the variant that this one is a second copy of, same to the last setting, for
     /// telling how much identical systems differ (A/A). See [`Plan::with_twins`].
     pub twin_of: Option<String>,
+}
+
+/// How a variant is built from source. What is left out is as the crate `dbms` has it by default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BuildPlan {
+    /// Flags of the C compiler, such as `-O2 -g`.
+    pub cflags: Option<String>,
+    /// The C compiler, such as `clang` or `ccache cc`.
+    pub compiler: Option<String>,
+    /// Further options of the configure script, such as `--with-llvm`.
+    pub configure: Vec<String>,
 }
 
 /// How trials of different variants are paired (design.md, "How it judges").

@@ -7,7 +7,7 @@ use crate::count::write_count;
 use crate::duration::format_duration;
 use crate::insert::{INSERT_STEPS, InsertPlan};
 use crate::size::format_size;
-use crate::types::{DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Plan, Variant, WorkloadPlan};
+use crate::types::{BuildPlan, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Plan, Variant, WorkloadPlan};
 
 impl Plan {
     /// The plan as TOML, complete (configuration files become `config_text`) and lightly commented.
@@ -92,6 +92,9 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
     let name = quoted(&variant.name);
     let _ = writeln!(out, "\n[variants.{name}]");
     line(out, "dbms", &quoted(&variant.dbms), "");
+    if let Some(build) = &variant.build {
+        line(out, "build", &build_table(build), "");
+    }
     if let Some(file) = &variant.config_file {
         line(out, "config_file", &quoted(file), "its text follows; the file is not read again");
     }
@@ -112,6 +115,18 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
         let _ = writeln!(out, "[variants.{name}.config]");
         settings(out, &variant.config, common);
     }
+}
+
+fn build_table(build: &BuildPlan) -> String {
+    let BuildPlan { cflags, compiler, configure } = build;
+    let mut keys = Vec::new();
+    keys.extend(cflags.as_ref().map(|flags| format!("cflags = {}", quoted(flags))));
+    keys.extend(compiler.as_ref().map(|compiler| format!("compiler = {}", quoted(compiler))));
+    if !configure.is_empty() {
+        let list: Vec<String> = configure.iter().map(|option| quoted(option)).collect();
+        keys.push(format!("configure = [{}]", list.join(", ")));
+    }
+    format!("{{ {} }}", keys.join(", "))
 }
 
 /// Writes the settings that are not among the common ones.

@@ -79,6 +79,9 @@ fn every_key_is_understood() {
     assert_eq!(new.config_file.as_deref(), Some("server.conf"));
     assert!(new.config_text.as_deref().unwrap().starts_with("work_mem = 8MB\n"));
     assert_eq!(new.initdb, ["--wal-segsize=64"]);
+    let build = new.build.as_ref().unwrap();
+    assert_eq!((build.cflags.as_deref(), build.compiler.as_deref()), (Some("-O3"), Some("clang")));
+    assert_eq!(build.configure, ["--with-llvm"]);
     assert_eq!(new.memory_limit, Some(512 << 20));
     let old = plan.variant("pg13.7").unwrap();
     assert_eq!(old.memory_limit, Some(3 << 29), "the plan's, where the variant has none");
@@ -116,6 +119,21 @@ fn what_is_left_out_has_its_default() {
     let plan = Plan::read(&fixtures("good").join("no-indexes.toml")).unwrap();
     assert!(!plan.workload.steps().iter().any(|s| s == "l.x"), "no index, no l.x");
     assert_eq!(plan.workload.dops(), [1, 2, 16]);
+}
+
+#[test]
+fn paths_are_relative_to_the_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.toml");
+    let text = "[variants.a]\ndbms = \"git:../pg#master\"\nbuild = {}\n[workload.insert]\n";
+    fs::write(&file, text).unwrap();
+    let plan = Plan::read(&file).unwrap();
+    assert_eq!(plan.variants[0].dbms, format!("git:{}/../pg#master", folder.path().display()));
+    assert_eq!(plan.variants[0].build, Some(plan::BuildPlan::default()));
+    assert_eq!(plan.text, text);
+    // Without the folder the text alone would mean something else, what is written means the same.
+    assert_ne!(Plan::parse(&plan.text, None, "text").unwrap(), plan);
+    assert_eq!(Plan::parse(&plan.to_toml(), None, "written").unwrap(), plan);
 }
 
 #[test]

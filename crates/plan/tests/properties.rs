@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use plan::{CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol, Tables, WorkloadPlan};
+use plan::{
+    BuildPlan, CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol, Tables, WorkloadPlan,
+};
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
 use proptest::sample::{Index, subsequence};
@@ -113,13 +115,24 @@ prop_compose! {
     }
 }
 
-type VariantParts = (BTreeMap<String, String>, Option<String>, Vec<String>, Option<u64>);
+type VariantParts =
+    (BTreeMap<String, String>, Option<String>, Vec<String>, Option<u64>, Option<BuildPlan>);
+
+prop_compose! {
+    fn build_plan()(
+        cflags in proptest::option::of(text()),
+        compiler in proptest::option::of("[^\u{0}]{1,10}"),
+        configure in vec("[^\u{0}]{1,10}", 0..3),
+    ) -> BuildPlan {
+        BuildPlan { cflags, compiler, configure }
+    }
+}
 
 fn variant_parts() -> impl Strategy<Value = VariantParts> {
     let config_text = proptest::option::of(text().prop_filter("empty", |t| !t.is_empty()));
     let arguments = vec("[^\u{0}]{1,10}", 0..3);
     let limit = proptest::option::of(1u64..1 << 50);
-    (settings(), config_text, arguments, limit)
+    (settings(), config_text, arguments, limit, proptest::option::of(build_plan()))
 }
 
 fn count() -> impl Strategy<Value = CountPlan> {
@@ -179,12 +192,13 @@ prop_compose! {
         plan.margin = margin;
         plan.settle_seconds_scale = scale;
         plan.base = plan.variants[base.index(plan.variants.len())].name.clone();
-        for (variant, (config, text, initdb, limit)) in plan.variants.iter_mut().zip(parts) {
+        for (variant, (config, text, initdb, limit, build)) in plan.variants.iter_mut().zip(parts) {
             variant.config = config;
             variant.config_file = text.as_ref().map(|_| "a.conf".to_owned());
             variant.config_text = text;
             variant.initdb = initdb;
             variant.memory_limit = limit;
+            variant.build = build;
         }
         (plan.pairing, plan.slice_ms) = options.0;
         (plan.steal_limit, plan.repeats) = options.1;

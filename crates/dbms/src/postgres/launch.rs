@@ -55,6 +55,12 @@ fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io
     unsafe {
         check(libc::setsid())?;
         libc::umask(0o077);
+        // A shell has its background jobs ignore SIGQUIT, and programs they start inherit that; it is how they end.
+        for signal in [libc::SIGQUIT, libc::SIGTERM] {
+            if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
+                return Err(io::Error::last_os_error());
+            }
+        }
         if change {
             check(libc::setgroups(1, &raw const gid))?;
             check(libc::setgid(gid))?;

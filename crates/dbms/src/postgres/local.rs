@@ -1,17 +1,16 @@
 //! An installation on this machine: what it is and how it was built.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sha2::{Digest, Sha256};
-
-use crate::{Error, Installation};
+use super::facts;
+use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE, SYMBOLS};
+use crate::{Error, Installation, place};
 
 /// Describes the installation in `path`, the directory above `bin`.
 pub(super) fn obtain(path: &Path) -> Result<Installation, Error> {
-    let root = fs::canonicalize(path).map_err(|error| Error::Installation {
+    let root = fs::canonicalize(place::expand_home(path)).map_err(|error| Error::Installation {
         path: path.to_path_buf(),
         problem: error.to_string(),
     })?;
@@ -37,22 +36,23 @@ pub(super) fn describe(root: &Path, source: String) -> Result<Installation, Erro
             problem: format!("`postgres --version` says {banner:?}, which holds no version"),
         })?
         .to_owned();
-    let mut build = BTreeMap::from([
-        ("postgres --version".to_owned(), banner),
-        ("sha256 of bin/postgres".to_owned(), hash_file(&postgres)?),
-    ]);
-    if let Some(compiler) = compiled_by(&postgres)? {
-        build.insert("version()".to_owned(), compiler);
-    }
+    let mut build = facts::of_binary(&postgres)?;
+    build.insert(BANNER.to_owned(), banner);
     let pg_config = bin_dir.join("pg_config");
     if pg_config.is_file() {
-        for key in ["--configure", "--cc", "--cflags"] {
-            if let Ok(value) = say(&pg_config, key) {
-                build.insert(format!("pg_config {key}"), value);
+        for (key, argument) in [(CONFIGURE, "--configure"), (CC, "--cc"), (CFLAGS, "--cflags")] {
+            if let Ok(value) = say(&pg_config, argument) {
+                build.insert(key.to_owned(), value);
             }
         }
     }
+    facts::derive(&mut build);
     Ok(Installation { dbms: "postgres".to_owned(), version, source, bin_dir: Some(bin_dir), build })
+}
+
+/// Does it hold all facts that [`describe`] finds?
+pub(super) fn is_described(installation: &Installation) -> bool {
+    installation.build.contains_key(SYMBOLS)
 }
 
 /// `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` → `15.14`.
@@ -72,49 +72,8 @@ fn say(program: &Path, argument: &str) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-pub(super) fn hash_file(path: &Path) -> Result<String, Error> {
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let mut hash = Sha256::new();
-    std::io::copy(&mut file, &mut HashWriter(&mut hash)).map_err(Error::io("read", path))?;
-    Ok(hex(&hash.finalize()))
-}
-
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-struct HashWriter<'a>(&'a mut Sha256);
-
-impl std::io::Write for HashWriter<'_> {
-    fn write(&mut self, buffer: &[u8]) -> std::io::Result<usize> {
-        self.0.update(buffer);
-        Ok(buffer.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// What `select version()` would say: PG_VERSION_STR stands in the binary as one text.
-fn compiled_by(postgres: &Path) -> Result<Option<String>, Error> {
-    let bytes = fs::read(postgres).map_err(Error::io("read", postgres))?;
-    Ok(find_version_text(&bytes))
-}
-
-fn find_version_text(bytes: &[u8]) -> Option<String> {
-    const BEGIN: &[u8] = b"PostgreSQL ";
-    const INSIDE: &str = ", compiled by ";
-    bytes
-        .windows(BEGIN.len())
-        .enumerate()
-        .filter(|(_, window)| *window == BEGIN)
-        .filter_map(|(at, _)| {
-            let text = bytes.get(at..bytes.len().min(at + 400))?.split(|byte| *byte == 0).next()?;
-            std::str::from_utf8(text).ok()
-        })
-        .find(|text| text.contains(INSIDE))
-        .map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -129,17 +88,6 @@ mod tests {
         );
         assert_eq!(version_in("postgres (PostgreSQL) 19devel"), Some("19devel"));
         assert_eq!(version_in("postgres"), None);
-    }
-
-    #[test]
-    fn finds_the_version_text_in_a_binary() {
-        let binary =
-            b"\0PostgreSQL JDBC\0x\0PostgreSQL 13.7 on x86_64, compiled by gcc 10, 64-bit\0more";
-        assert_eq!(
-            find_version_text(binary).as_deref(),
-            Some("PostgreSQL 13.7 on x86_64, compiled by gcc 10, 64-bit")
-        );
-        assert_eq!(find_version_text(b"nothing"), None);
     }
 
     #[test]

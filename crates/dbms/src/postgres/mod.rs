@@ -1,26 +1,33 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `reference` → `fetch` (and `unlisted`) or `local` (binaries) → `template` (initdb, once) → `config` → `launch` and `postmaster`
+//! `reference` → `fetch` (and `unlisted`), `build` (from a `source`) or `local` (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` → `launch` and `postmaster`
 //! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
 //! server that runs already.
 
 mod attach;
+mod build;
 mod config;
 mod control;
 mod counters;
+mod facts;
 mod fetch;
+mod kept;
 mod launch;
 mod local;
 mod postmaster;
 mod reference;
 mod server;
 mod settle;
+mod source;
 mod tables;
 mod template;
 mod unlisted;
 mod warm;
 
 pub use reference::{PostgresReference, Release, Running};
+pub use source::{Repository, Source, SourceTree};
+
+use std::sync::atomic::AtomicBool;
 
 use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec};
 
@@ -30,11 +37,13 @@ pub(crate) const ROLE: &str = "steelyard";
 pub(crate) fn obtain(
     reference: &PostgresReference,
     cache: &Cache,
+    interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     match reference {
         PostgresReference::Release(release) => fetch::obtain(release, cache, progress),
         PostgresReference::Path(path) => local::obtain(path),
+        PostgresReference::Source(source) => build::obtain(source, cache, interrupted, progress),
         PostgresReference::Running(running) => attach::describe(running),
     }
 }

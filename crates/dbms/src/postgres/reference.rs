@@ -1,4 +1,4 @@
-//! Which PostgreSQL: a released version, an installation, or a server that already runs.
+//! Which PostgreSQL: a released version, an installation, one to be built, or a server that already runs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use semver::{Version, VersionReq};
 
+use super::source::Source;
 use crate::Error;
 use crate::server::Secret;
 use crate::server::{Endpoint, Host};
@@ -17,6 +18,8 @@ pub enum PostgresReference {
     Release(Release),
     /// `path:/usr/lib/postgresql/15`: an installation, the directory above `bin`.
     Path(PathBuf),
+    /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
+    Source(Source),
     /// `postgres://user@host/database`: a server that already runs.
     Running(Running),
 }
@@ -130,16 +133,8 @@ impl FromStr for PostgresReference {
             }
             return Ok(Self::Path(PathBuf::from(path)));
         }
-        let build = ["git:", "src:"].iter().any(|kind| {
-            text.starts_with(kind)
-                || text.strip_prefix("postgres@").is_some_and(|rest| rest.starts_with(kind))
-        });
-        if build {
-            return Err(Error::Unsupported {
-                what: "building postgres from source".to_owned(),
-                remedy: "build and install it yourself and name the result as path:/where/it/is"
-                    .to_owned(),
-            });
+        if let Some(source) = Source::parse(text)? {
+            return Ok(Self::Source(source));
         }
         match text.strip_prefix("postgres@") {
             Some(version) => version.parse().map(Self::Release),
@@ -153,6 +148,7 @@ impl fmt::Display for PostgresReference {
         match self {
             Self::Release(release) => write!(formatter, "postgres@{release}"),
             Self::Path(path) => write!(formatter, "path:{}", path.display()),
+            Self::Source(source) => source.fmt(formatter),
             Self::Running(running) => running.fmt(formatter),
         }
     }
@@ -224,7 +220,7 @@ impl fmt::Debug for Running {
     }
 }
 
-fn bad(given: &str, problem: &str) -> Error {
+pub(super) fn bad(given: &str, problem: &str) -> Error {
     Error::Reference { given: given.to_owned(), problem: problem.to_owned() }
 }
 
@@ -284,10 +280,31 @@ mod tests {
     }
 
     #[test]
+    fn sources_take_build_options_and_nothing_else_does() {
+        let options =
+            || crate::BuildOptions { cflags: "-O3".to_owned(), ..crate::BuildOptions::default() };
+        let with = |text: &str| text.parse::<crate::Reference>().unwrap().with_build(options());
+        let crate::Reference::Postgres(PostgresReference::Source(source)) =
+            with("git:~/src/postgres#REL_14_3").unwrap()
+        else {
+            panic!("a source")
+        };
+        assert_eq!(source.options.cflags, "-O3");
+        for other in ["postgres@14.3", "path:/opt/pg", "postgres://me:s3cret@host/db"] {
+            let said = with(other).unwrap_err().to_string();
+            assert!(said.contains("from source") && !said.contains("s3cret"), "{said}");
+        }
+        let own = crate::BuildOptions {
+            configure: vec!["--prefix=/x".to_owned()],
+            ..crate::BuildOptions::default()
+        };
+        let refused = "git:/x#y".parse::<crate::Reference>().unwrap().with_build(own);
+        assert!(matches!(refused, Err(Error::BuildOption { .. })));
+    }
+
+    #[test]
     fn what_cannot_be_done_is_said() {
-        assert!(error("postgres@git:https://example.org/pg#master").contains("source"));
-        assert!(error("git:~/src/postgres#REL_14_3").contains("source"));
-        assert!(error("postgres@src:/home/me/pg").contains("source"));
+        assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("mysql@8.0").contains("mysql"));
         assert!(error("rocksdb@9").contains("rocksdb"));
         assert!(error("postgres@").contains("missing"));

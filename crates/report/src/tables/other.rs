@@ -101,6 +101,8 @@ fn warnings(view: View<'_>) -> Option<Table> {
             first.step == noted.step
                 && first.variant == noted.variant
                 && first.warning.code == noted.warning.code
+                // What belongs to no block may say several things of one kind.
+                && (noted.block.is_some() || first.warning.text == noted.warning.text)
         };
         match grouped.iter_mut().find(same) {
             Some((_, blocks)) => blocks.extend(noted.block),

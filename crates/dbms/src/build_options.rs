@@ -1,0 +1,145 @@
+//! How a system is built from its source.
+
+use crate::Error;
+
+/// Flags of the C compiler when nothing else is said: optimised as releases are, with what a profiler needs. Frame
+/// pointers cost a register, which is the same in all variants that are built alike.
+pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
+
+/// The C compiler when nothing else is said.
+pub const DEFAULT_COMPILER: &str = "cc";
+
+/// Options of `configure` that steelyard chooses itself, and why.
+const OWN_OPTIONS: [(&[&str], &str); 5] = [
+    (
+        &["--prefix", "--exec-prefix"],
+        "all builds get the same prefix, so that they differ in nothing else",
+    ),
+    (
+        &[
+            "--bindir",
+            "--sbindir",
+            "--libexecdir",
+            "--sysconfdir",
+            "--sharedstatedir",
+            "--localstatedir",
+            "--libdir",
+            "--includedir",
+            "--datarootdir",
+            "--datadir",
+            "--localedir",
+            "--mandir",
+            "--docdir",
+            "--htmldir",
+            "--with-system-tzdata",
+        ],
+        "the server must find its files beside itself, wherever the cache is",
+    ),
+    (
+        &["--srcdir", "--cache-file", "-C", "--config-cache"],
+        "steelyard builds in a tree of its own",
+    ),
+    (&["CFLAGS"], "it has a key of its own, `cflags`"),
+    (&["CC"], "it has a key of its own, `compiler`"),
+];
+
+/// How a system is built. What is the same in all three, of the same commit or tarball, is built once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Flags of the C compiler, separated by spaces: [`DEFAULT_CFLAGS`].
+    pub cflags: String,
+    /// The C compiler with words before or after it, such as `clang-16` or `ccache cc`: [`DEFAULT_COMPILER`].
+    pub compiler: String,
+    /// Further options of the configure script, such as `--with-llvm`.
+    pub configure: Vec<String>,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            cflags: DEFAULT_CFLAGS.to_owned(),
+            compiler: DEFAULT_COMPILER.to_owned(),
+            configure: Vec::new(),
+        }
+    }
+}
+
+impl BuildOptions {
+    /// Checks that nothing is set that steelyard must choose.
+    ///
+    /// # Errors
+    /// [`Error::BuildOption`].
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let refuse = |option: &str, reason: &'static str| {
+            Err(Error::BuildOption { option: option.to_owned(), reason })
+        };
+        if self.compiler.split_ascii_whitespace().next().is_none() {
+            return refuse("compiler", "it is empty; leave it out to have `cc`");
+        }
+        for text in [&self.compiler, &self.cflags] {
+            // configure and make pass them through shells and quotes of their own.
+            if text.chars().any(|c| c.is_control() || "'\"\\$`#".contains(c)) {
+                return refuse(
+                    text,
+                    "it holds a character that a makefile or a shell would expand",
+                );
+            }
+        }
+        for option in &self.configure {
+            if option.is_empty() || option.chars().any(char::is_control) {
+                return refuse(option, "it is empty or holds a control character");
+            }
+            let name = option.split('=').next().unwrap_or_default();
+            for (own, reason) in OWN_OPTIONS {
+                if own.contains(&name) {
+                    return refuse(option, reason);
+                }
+            }
+            if !option.starts_with("--") && !option.contains('=') {
+                return refuse(option, "an option begins with `--`, a variable is NAME=VALUE");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(options: &BuildOptions) -> bool {
+        matches!(options.check(), Err(Error::BuildOption { .. }))
+    }
+
+    #[test]
+    fn own_options_are_refused() {
+        let with = |option: &str| BuildOptions {
+            configure: vec![option.to_owned()],
+            ..BuildOptions::default()
+        };
+        for bad in
+            ["--prefix=/x", "--libdir=/x", "CFLAGS=-O3", "CC=clang", "--prefix", "x", "", "a\nb"]
+        {
+            assert!(refused(&with(bad)), "{bad:?}");
+        }
+        for good in ["--with-llvm", "--with-blocksize=16", "LDFLAGS=-L/opt/lib", "--enable-cassert"]
+        {
+            with(good).check().unwrap();
+        }
+    }
+
+    #[test]
+    fn what_a_shell_would_expand_is_refused() {
+        for cflags in ["-O2 '-DX=1'", "-O2 $(date)", "-O2\n-g", "-O2 # x"] {
+            assert!(refused(&BuildOptions {
+                cflags: cflags.to_owned(),
+                ..BuildOptions::default()
+            }));
+        }
+        assert!(refused(&BuildOptions { compiler: " ".to_owned(), ..BuildOptions::default() }));
+        let clang =
+            BuildOptions { compiler: "ccache clang-16".to_owned(), ..BuildOptions::default() };
+        clang.check().unwrap();
+        BuildOptions { cflags: String::new(), ..clang }.check().unwrap();
+    }
+}

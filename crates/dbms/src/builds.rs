@@ -1,0 +1,322 @@
+//! Facts about builds, and what to know when builds that differ in more than their version are compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, by which two installations are the same.
+pub const SERVER_HASH: &str = "sha256 of bin/postgres";
+/// Key: what `select version()` says.
+pub const VERSION: &str = "version()";
+/// Key: what `postgres --version` says.
+pub const BANNER: &str = "postgres --version";
+/// Key: the compiler as it calls itself, `gcc (Debian 10.2.1-6) 10.2.1 20210110`: from `version()`, where that does not
+/// say it from `.comment`.
+pub const COMPILER: &str = "compiler";
+/// Key: the section `.comment` of the server's ELF file: what wrote the objects that it was linked from.
+pub const COMMENT: &str = ".comment";
+/// Key: flags of the C compiler, as `pg_config --cflags` prints them; where that program is missing, the same text out of
+/// the server's binary.
+pub const CFLAGS: &str = "pg_config --cflags";
+/// Key: options of configure, as `pg_config --configure` prints them, or out of the server's binary.
+pub const CONFIGURE: &str = "pg_config --configure";
+/// Key: the compiler's command, as `pg_config --cc` prints it; absent without that program.
+pub const CC: &str = "pg_config --cc";
+/// Key: `yes` where the server's binary holds DWARF debug information, else `no`.
+pub const DEBUG_INFO: &str = "debug info";
+/// Key: which symbols the server's binary holds: `all (.symtab)`, `exported (.dynsym)`, `none`, or `unknown: …`.
+pub const SYMBOLS: &str = "symbols";
+/// Key: `yes` or `no`: do the flags keep frame pointers? Absent where the flags are not known.
+pub const FRAME_POINTERS: &str = "frame pointers";
+/// Key: `yes` or `no`: are assertions compiled in? Absent where the options of configure are not known.
+pub const ASSERTS: &str = "assertions";
+/// Key: the commit that was built.
+pub const COMMIT: &str = "commit";
+/// Key: when that commit was made, ISO 8601.
+pub const COMMIT_DATE: &str = "commit date";
+/// Key: the first line of that commit's message.
+pub const COMMIT_SUBJECT: &str = "commit subject";
+/// Key: BLAKE3 of the tarball that was built.
+pub const TARBALL_HASH: &str = "blake3 of the tarball";
+
+/// Options of configure that change the server's code, apart from assertions, which are a fact of their own.
+const OPTIONS: [&str; 10] = [
+    "--enable-profiling",
+    "--enable-coverage",
+    "--enable-dtrace",
+    "--enable-injection-points",
+    "--with-llvm",
+    "--with-blocksize",
+    "--with-wal-blocksize",
+    "--with-segsize",
+    "--disable-spinlocks",
+    "--disable-atomics",
+];
+
+/// The sentences that must stand beside a comparison of these builds (name of the variant, its
+/// [`crate::Installation::build`]): one for each thing in which they differ though it is no part of the version. A fact
+/// that is known of one build only is no difference.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// let build = |compiler: &str| BTreeMap::from([("compiler".to_owned(), compiler.to_owned())]);
+/// let (one, other) = (build("gcc (Debian 8.3.0-6) 8.3.0"), build("gcc (Debian 10.2.1-6) 10.2.1 20210110"));
+/// assert_eq!(
+///     dbms::differing_builds(&[("pg13.7", &one), ("pg14.3", &other)]),
+///     ["pg13.7 was compiled by GCC 8.3.0, pg14.3 by GCC 10.2.1: differences may come from the compiler"]
+/// );
+/// ```
+pub fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<String> {
+    let mut said = Vec::new();
+    let compilers = grouped(builds, |build| build.get(COMPILER).map(|text| short_compiler(text)));
+    if let [(first, names), others @ ..] = compilers.as_slice()
+        && !others.is_empty()
+    {
+        let others: Vec<String> = others
+            .iter()
+            .map(|(compiler, names)| format!("{} by {compiler}", list(names)))
+            .collect();
+        said.push(format!(
+            "{} {} compiled by {first}, {}: differences may come from the compiler",
+            list(names),
+            was(names),
+            others.join(", ")
+        ));
+    }
+    said.extend(differing_flags(builds));
+    said.extend(differing_options(builds));
+    let facts = [
+        (ASSERTS, "assertions compiled in", "and is slower by them", "and are slower by them"),
+        (
+            FRAME_POINTERS,
+            "frame pointers",
+            "which take a register and instructions of every function",
+            "which take a register and instructions of every function",
+        ),
+        (
+            DEBUG_INFO,
+            "debug information",
+            "so that a profile names more of its functions",
+            "so that a profile names more of their functions",
+        ),
+    ];
+    for (key, what, one, many) in facts {
+        let of = |wanted: &str| -> Vec<&str> {
+            let has = |build: &&(&str, &BTreeMap<String, String>)| {
+                build.1.get(key).is_some_and(|value| value == wanted)
+            };
+            builds.iter().filter(has).map(|(name, _)| *name).collect()
+        };
+        let (with, without) = (of("yes"), of("no"));
+        if !with.is_empty() && !without.is_empty() {
+            let (has, note) = if with.len() == 1 { ("has", one) } else { ("have", many) };
+            let lack = if without.len() == 1 { "has" } else { "have" };
+            said.push(format!(
+                "{} {has} {what}, {note}; {} {lack} none",
+                list(&with),
+                list(&without)
+            ));
+        }
+    }
+    said
+}
+
+/// Variants by a fact, in the order in which they come; without those of which it is not known.
+fn grouped<'a, T: PartialEq>(
+    builds: &[(&'a str, &BTreeMap<String, String>)],
+    fact: impl Fn(&BTreeMap<String, String>) -> Option<T>,
+) -> Vec<(T, Vec<&'a str>)> {
+    let mut groups: Vec<(T, Vec<&str>)> = Vec::new();
+    for (name, build) in builds {
+        let Some(value) = fact(build) else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((value, vec![name])),
+        }
+    }
+    groups
+}
+
+/// Flags that tell what code the compiler makes; in their order, for the last of several counts.
+fn differing_flags(builds: &[(&str, &BTreeMap<String, String>)]) -> Option<String> {
+    let groups = grouped(builds, |build| {
+        let flags = build.get(CFLAGS)?.split_ascii_whitespace();
+        // Warnings and debug information change no instruction, the place of the source does not either.
+        let irrelevant = |flag: &&str| {
+            (flag.starts_with("-W") && !flag.starts_with("-Wa,"))
+                || (flag.starts_with("-g") && !flag.starts_with("-gno"))
+                || flag.contains("-prefix-map=")
+                // Said by a sentence of its own.
+                || flag.ends_with("omit-frame-pointer")
+        };
+        Some(flags.filter(|flag| !irrelevant(flag)).map(str::to_owned).collect::<Vec<_>>())
+    });
+    sentence(&groups, "flags of the compiler")
+}
+
+fn differing_options(builds: &[(&str, &BTreeMap<String, String>)]) -> Option<String> {
+    let groups = grouped(builds, |build| {
+        let options = build.get(CONFIGURE)?.split('\'').filter(|option| {
+            let name = option.split('=').next().unwrap_or_default();
+            OPTIONS.contains(&name)
+        });
+        Some(options.map(str::to_owned).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>())
+    });
+    sentence(&groups, "options of configure")
+}
+
+/// Says what each group has that not all have.
+fn sentence(groups: &[(Vec<String>, Vec<&str>)], what: &str) -> Option<String> {
+    let [(first, _), others @ ..] = groups else { return None };
+    if others.is_empty() {
+        return None;
+    }
+    let common: Vec<&String> =
+        first.iter().filter(|word| others.iter().all(|(words, _)| words.contains(word))).collect();
+    // The same words in another order: which comes last counts.
+    let only_order = groups.iter().all(|(words, _)| words.iter().all(|w| common.contains(&w)));
+    let parts: Vec<String> = groups
+        .iter()
+        .map(|(words, names)| {
+            let own: Vec<&str> = words
+                .iter()
+                .filter(|word| only_order || !common.contains(word))
+                .map(String::as_str)
+                .collect();
+            let own = if own.is_empty() { "none of these".to_owned() } else { own.join(" ") };
+            format!("{}: {own}", list(names))
+        })
+        .collect();
+    Some(format!("{what} differ ({}): differences may come from them", parts.join("; ")))
+}
+
+/// `gcc (Debian 10.2.1-6) 10.2.1 20210110` and `GCC: (Debian 10.2.1-6) 10.2.1 20210110` → `GCC 10.2.1`. What a
+/// distribution calls its own build of a compiler is left out.
+fn short_compiler(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let family = [("clang", "Clang"), ("gcc", "GCC"), ("icc", "ICC")]
+        .iter()
+        .find(|(name, _)| lower.contains(name))
+        .map(|(_, family)| *family);
+    let without_brackets = {
+        let mut depth = 0_u32;
+        let mut out = String::new();
+        for c in text.chars() {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                c if depth == 0 => out.push(c),
+                _ => {}
+            }
+        }
+        out
+    };
+    // `gcc-12.2.0` is how meson writes it.
+    let version = without_brackets
+        .split(|c: char| c.is_whitespace() || c == '-' || c == ';')
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
+    match (family, version) {
+        (Some(family), Some(version)) => format!("{family} {version}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn was(names: &[&str]) -> &'static str {
+    if names.len() == 1 { "was" } else { "were" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn build(facts: &[(&str, &str)]) -> BTreeMap<String, String> {
+        facts.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn compilers_for_short() {
+        for (long, short) in [
+            ("gcc (Ubuntu 4.8.4-2ubuntu1~14.04.4) 4.8.4", "GCC 4.8.4"),
+            ("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0", "GCC 12.2.0"),
+            ("gcc (Debian 10.2.1-6) 10.2.1 20210110", "GCC 10.2.1"),
+            ("gcc-12.2.0", "GCC 12.2.0"),
+            ("Debian clang version 14.0.6", "Clang 14.0.6"),
+            ("clang-16.0.6", "Clang 16.0.6"),
+            ("something else", "something else"),
+        ] {
+            assert_eq!(short_compiler(long), short);
+        }
+    }
+
+    #[test]
+    fn several_variants_in_one_sentence() {
+        let old = build(&[(COMPILER, "gcc (Debian 8.3.0-6) 8.3.0")]);
+        let new = build(&[(COMPILER, "gcc (Ubuntu 10.2.1) 10.2.1")]);
+        let same = build(&[(COMPILER, "GCC: (Debian 10.2.1) 10.2.1")]);
+        let unknown = build(&[]);
+        let said = differing_builds(&[("a", &old), ("b", &new), ("c", &same), ("d", &unknown)]);
+        assert_eq!(
+            said,
+            [
+                "a was compiled by GCC 8.3.0, b and c by GCC 10.2.1: differences may come from the compiler"
+            ]
+        );
+        assert!(differing_builds(&[("b", &new), ("c", &same), ("d", &unknown)]).is_empty());
+        assert!(differing_builds(&[]).is_empty());
+    }
+
+    #[test]
+    fn flags_options_and_facts() {
+        let one = build(&[
+            (CFLAGS, "-Wall -fwrapv -g -O2 -ffile-prefix-map=/a=."),
+            (CONFIGURE, "'--prefix=/a' '--with-llvm' 'CC=cc'"),
+            (ASSERTS, "no"),
+            (FRAME_POINTERS, "no"),
+            (DEBUG_INFO, "yes"),
+        ]);
+        let other = build(&[
+            (CFLAGS, "-Wextra -fwrapv -O3 -march=native -fno-omit-frame-pointer"),
+            (CONFIGURE, "'--prefix=/b' '--enable-cassert'"),
+            (ASSERTS, "yes"),
+            (FRAME_POINTERS, "yes"),
+            (DEBUG_INFO, "no"),
+        ]);
+        assert_eq!(
+            differing_builds(&[("a", &one), ("b", &other)]),
+            [
+                "flags of the compiler differ (a: -O2; b: -O3 -march=native): differences may come from them",
+                "options of configure differ (a: --with-llvm; b: none of these): differences may come from them",
+                "b has assertions compiled in, and is slower by them; a has none",
+                "b has frame pointers, which take a register and instructions of every function; a has none",
+                "a has debug information, so that a profile names more of its functions; b has none",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_order_of_flags_is_a_difference() {
+        let (one, other) = (build(&[(CFLAGS, "-O2 -O3")]), build(&[(CFLAGS, "-O3 -O2")]));
+        let said = differing_builds(&[("a", &one), ("b", &other)]);
+        assert!(said[0].contains("(a: -O2 -O3; b: -O3 -O2)"), "{said:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_build_twice_is_no_difference(
+            facts in proptest::collection::btree_map("[a-z -]{1,12}", "[ -~]{0,30}", 0..6),
+            cflags in "[ a-zA-Z0-9=-]{0,40}",
+        ) {
+            let mut one = facts;
+            one.insert(CFLAGS.to_owned(), cflags);
+            prop_assert!(differing_builds(&[("a", &one), ("b", &one.clone())]).is_empty());
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! From source to an installation in the cache: a commit or a tarball is unpacked, configured, compiled and installed as
+//! an unprivileged user, in a directory that is always the same one, so that the same source gives the same binary.
+//!
+//! `git` or a tarball → `recipe` → `work`, which runs the commands; `tools` looks beforehand whether they are there.
+
+mod git;
+mod recipe;
+mod tools;
+mod work;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use super::source::{Source, SourceTree};
+use super::{kept, local};
+use crate::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
+use crate::{BuildOptions, Cache, Error, Installation, ServerUser, place};
+use work::Work;
+
+/// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
+const WORKSHOP: &str = "build";
+
+/// What to build, found and identified.
+enum Code {
+    Commit(git::Commit),
+    Tarball { path: PathBuf, hash: String, unpacker: Option<&'static str> },
+}
+
+/// The build of `source`, from the cache or made now.
+pub(super) fn obtain(
+    source: &Source,
+    cache: &Cache,
+    interrupted: &AtomicBool,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    let what = source.to_string();
+    let code = find(&source.tree)?;
+    let compiler = compiler_version(&what, &source.options)?;
+    let (kind, identity) = match &code {
+        Code::Commit(commit) => ("git", &commit.id),
+        Code::Tarball { hash, .. } => ("src", hash),
+    };
+    let name = recipe::name(kind, identity, &source.options, &compiler);
+    // The same commit by another name is the same build, but the caller's words are what a report should say.
+    let described = |installation: Installation| Installation {
+        source: format!("{what} ({kind} {})", identity.get(..12).unwrap_or(identity)),
+        ..installation
+    };
+    if let Some(installation) = kept::find(cache, &name)? {
+        return Ok(described(installation));
+    }
+    let _lock = cache.lock(WORKSHOP)?;
+    // Another process may have built it while we waited.
+    if let Some(installation) = kept::find(cache, &name)? {
+        return Ok(described(installation));
+    }
+    let begin = Instant::now();
+    progress(&format!("building {what} ({})", identity.get(..12).unwrap_or(identity)));
+    let build =
+        Build { what: &what, options: &source.options, cache, name: &name, interrupted, progress };
+    let installation = build.make(&code)?;
+    progress(&format!(
+        "built postgres {} in {:.0} s: {}",
+        installation.version,
+        begin.elapsed().as_secs_f64(),
+        cache.finished(&name).display()
+    ));
+    Ok(described(installation))
+}
+
+/// Finds what is named, without changing or fetching anything.
+fn find(tree: &SourceTree) -> Result<Code, Error> {
+    match tree {
+        SourceTree::Git { repository, revision } => {
+            tools::check("a commit of git", &["git"])?;
+            git::resolve(repository, revision).map(Code::Commit)
+        }
+        SourceTree::Tarball(path) => {
+            let path = place::expand_home(path);
+            let (hash, begin) = hash_tarball(&path)?;
+            let unpacker = tools::unpacker(&begin);
+            Ok(Code::Tarball { path, hash, unpacker })
+        }
+    }
+}
+
+/// BLAKE3 of a file, and its first bytes.
+fn hash_tarball(path: &Path) -> Result<(String, Vec<u8>), Error> {
+    let problem = |problem: &str| Error::Source {
+        what: format!("src:{}", path.display()),
+        problem: problem.to_owned(),
+    };
+    if path.is_dir() {
+        return Err(problem(
+            "it is a directory; name a tarball, or with git: a repository and a commit of it",
+        ));
+    }
+    let mut file = File::open(path)
+        .map_err(|error| problem(&format!("the tarball cannot be read: {error}")))?;
+    let mut hash = blake3::Hasher::new();
+    let mut begin = Vec::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if bytes.is_empty() {
+            return Ok((hash.finalize().to_hex().to_string(), begin));
+        }
+        if begin.is_empty() {
+            begin.extend(bytes.iter().take(16));
+        }
+        hash.update(bytes);
+    }
+}
+
+/// What the compiler says of itself: another one is another build.
+fn compiler_version(what: &str, options: &BuildOptions) -> Result<String, Error> {
+    let words: Vec<&str> = options.compiler.split_ascii_whitespace().collect();
+    // The first is started; what it starts in turn it will say itself.
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        return Err(Error::BuildOption { option: options.compiler.clone(), reason: "it is empty" });
+    };
+    let wrapped = if *first == "ccache" { vec![*first, *last] } else { vec![*first] };
+    tools::check(what, &wrapped)?;
+    let command: Vec<OsString> =
+        words.iter().copied().chain(["--version"]).map(OsString::from).collect();
+    work::ask(&command, false)?.map_err(|said| Error::Source {
+        what: what.to_owned(),
+        problem: format!("the compiler `{}` does not say its version: {said}", options.compiler),
+    })
+}
+
+/// One build on its way.
+struct Build<'a> {
+    what: &'a str,
+    options: &'a BuildOptions,
+    cache: &'a Cache,
+    /// Its name in the cache.
+    name: &'a str,
+    interrupted: &'a AtomicBool,
+    progress: &'a dyn Fn(&str),
+}
+
+impl Build<'_> {
+    fn make(&self, code: &Code) -> Result<Installation, Error> {
+        let user = ServerUser::choose(None)?;
+        user.check_reach(self.cache.path())?;
+        let workshop = self.cache.fixed_workshop(WORKSHOP)?;
+        let kept_log = self.cache.finished(&format!("{}.failed.log", self.name));
+        let mut work = Work::begin(self.what, &user, workshop.path(), self.interrupted)?;
+        if self.options.compiler.starts_with("ccache ") {
+            work.keep_ccache_in(self.cache.finished("ccache"))?;
+        }
+        match self.make_in(code, &work, &user, workshop.path()) {
+            Ok(installation) => {
+                let _ = fs::remove_file(kept_log);
+                Ok(installation)
+            }
+            Err(Error::Build { what, command, status, lines, log }) => {
+                fs::rename(&log, &kept_log).map_err(Error::io("keep the log", &kept_log))?;
+                Err(Error::Build { what, command, status, lines, log: kept_log })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn make_in(
+        &self,
+        code: &Code,
+        work: &Work<'_>,
+        user: &ServerUser,
+        workshop: &Path,
+    ) -> Result<Installation, Error> {
+        let mut facts = Vec::new();
+        let mut programs = vec!["make", "tar"];
+        let tar = match code {
+            Code::Commit(commit) => {
+                let exported = commit.export(work, workshop)?;
+                facts.push((COMMIT, commit.id.clone()));
+                facts.push((COMMIT_DATE, exported.date));
+                facts.push((COMMIT_SUBJECT, exported.subject));
+                exported.tar
+            }
+            Code::Tarball { path, hash, unpacker } => {
+                programs.extend(*unpacker);
+                facts.push((TARBALL_HASH, hash.clone()));
+                // A copy that the user who compiles can read.
+                let copy = workshop.join("source.tar");
+                fs::copy(path, &copy).map_err(Error::io("copy", path))?;
+                copy
+            }
+        };
+        place::set_mode(&tar, 0o644)?;
+        tools::check(self.what, &programs)?;
+        let tree = self.unpack(&tar, work, workshop)?;
+        tools::check(self.what, recipe::generators(&tree))?;
+        self.compile(&tree, work, workshop)?;
+        let made = workshop.join("installed").join(recipe::PREFIX.trim_start_matches('/'));
+        if user.differs() {
+            // All that ran as the other user is gone; from here on nothing can be changed by it.
+            let own = ServerUser::caller();
+            place::walk(&made, &mut |path, _| place::give(path, own.uid, own.gid))?;
+        }
+        place::open_up(&made)?;
+        let mut installation = local::describe(&made, self.what.to_owned())?;
+        for (key, value) in facts {
+            if !value.is_empty() {
+                installation.build.insert(key.to_owned(), value);
+            }
+        }
+        kept::publish(self.cache, self.name, &made, &mut installation)?;
+        Ok(installation)
+    }
+
+    /// Unpacks `tar`; gives the directory with the configure script.
+    fn unpack(&self, tar: &Path, work: &Work<'_>, workshop: &Path) -> Result<PathBuf, Error> {
+        let unpacked = workshop.join("unpacked");
+        work.directory(&unpacked)?;
+        let words = ["tar", "--extract", "--no-same-owner", "--no-same-permissions", "--file"];
+        let mut words: Vec<OsString> = words.map(OsString::from).to_vec();
+        words.push(tar.into());
+        work.compile(&words, &unpacked)?;
+        fs::remove_file(tar).map_err(Error::io("remove", tar))?;
+        // A release's tarball holds one directory with everything in it.
+        let mut root = unpacked;
+        let entries: Vec<PathBuf> = fs::read_dir(&root)
+            .map_err(Error::io("read", &root))?
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        if let [only] = entries.as_slice()
+            && only.is_dir()
+        {
+            root = only.clone();
+        }
+        if !root.join("configure").is_file() || !root.join("src/backend").is_dir() {
+            let found = if root.join("meson.build").is_file() {
+                "it has no configure script, and building with meson is not in this version of steelyard; build and install \
+                 it yourself and name the result as path:/where/it/is"
+            } else {
+                "there is no configure script and no src/backend in it; is it PostgreSQL?"
+            };
+            return Err(Error::Source { what: self.what.to_owned(), problem: found.to_owned() });
+        }
+        // Always the same path, for it stands in the debug information.
+        let tree = workshop.join("tree");
+        fs::rename(&root, &tree).map_err(Error::io("rename", &root))?;
+        Ok(tree)
+    }
+
+    fn compile(&self, tree: &Path, work: &Work<'_>, workshop: &Path) -> Result<(), Error> {
+        let script = tree.join("configure");
+        let script = fs::read(&script).map_err(Error::io("read", &script))?;
+        let script = String::from_utf8_lossy(&script);
+        let mut configure = vec![OsString::from("./configure")];
+        configure.extend(recipe::configure_arguments(&script, self.options));
+        (self.progress)("configuring");
+        work.compile(&configure, tree)?;
+        (self.progress)("compiling");
+        let installed = workshop.join("installed");
+        work.directory(&installed)?;
+        for directory in recipe::directories(tree)? {
+            work.compile(&recipe::make(directory, &installed), tree)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(source: &str) -> String {
+        let source = Source::parse(source).unwrap().unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        // The user that compiles must get through.
+        place::set_mode(directory.path(), 0o755).unwrap();
+        let cache = Cache::at(directory.path()).unwrap();
+        let error = obtain(&source, &cache, &AtomicBool::new(false), &|_| ()).unwrap_err();
+        assert!(error.is_request(), "{error}");
+        let left: Vec<_> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .filter(|name| name != "build.lock")
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+        error.to_string()
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused() {
+        // Private: the user that compiles gets a copy.
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.tar");
+        assert!(refused(&format!("src:{}", path.display())).contains("cannot be read"));
+        assert!(refused(&format!("src:{}", directory.path().display())).contains("directory"));
+        fs::write(directory.path().join("README"), "x").unwrap();
+        let status = std::process::Command::new("tar")
+            .arg("-cf")
+            .arg(&path)
+            .arg("-C")
+            .arg(directory.path())
+            .arg("README")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        assert!(refused(&format!("src:{}", path.display())).contains("no configure script"));
+        assert!(refused("git:/no/such/place#master").contains("no directory"));
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_is_named() {
+        let of = |compiler: &str| {
+            let options = BuildOptions { compiler: compiler.to_owned(), ..BuildOptions::default() };
+            compiler_version("x", &options)
+        };
+        assert!(matches!(of("no-such-cc"), Err(Error::Tools { .. })));
+        assert!(matches!(of("ccache no-such-cc"), Err(Error::Tools { .. })));
+        assert!(!of("cc").unwrap().is_empty());
+    }
+}

@@ -1,0 +1,182 @@
+//! What is done to a source tree, and what the result depends on.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::postgres::local;
+use crate::{BuildOptions, Error};
+
+/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks for its files relative to
+/// its own place (make_relative_path in src/port/path.c), so that a build can lie anywhere, and two builds do not
+/// differ in their paths.
+pub(super) const PREFIX: &str = "/usr/local/pgsql";
+
+/// What a server and initdb need, in the order of building; what a version lacks is left out. Programs, libraries and headers
+/// for clients and contrib are not built.
+const DIRECTORIES: [&str; 12] = [
+    "src/timezone",
+    "src/backend",
+    "src/backend/utils/mb/conversion_procs",
+    "src/backend/snowball",
+    "src/interfaces/libpq",
+    "src/backend/replication/libpqwalreceiver",
+    "src/backend/replication/pgoutput",
+    "src/backend/jit/llvm",
+    "src/pl",
+    "src/bin/initdb",
+    "src/bin/pg_ctl",
+    "src/bin/pg_config",
+];
+
+/// Libraries that configure wants to find unless told otherwise, and that no benchmark needs: without them there are fewer
+/// packages to install and fewer ways in which builds on two machines differ.
+const LEFT_OUT: [&str; 3] = ["readline", "zlib", "icu"];
+
+/// The arguments of configure. `script` is its text: options that a version does not know are not given.
+pub(super) fn configure_arguments(script: &str, options: &BuildOptions) -> Vec<OsString> {
+    let mut arguments = vec![
+        format!("--prefix={PREFIX}"),
+        format!("CC={}", options.compiler),
+        format!("CFLAGS={}", options.cflags),
+    ];
+    for library in LEFT_OUT {
+        let (without, with) = (format!("--without-{library}"), format!("--with-{library}"));
+        let asked_for =
+            options.configure.iter().any(|option| option.split('=').next() == Some(&*with));
+        // Its help lists `--without-…` for what is on by default.
+        if script.contains(&without) && !asked_for {
+            arguments.push(without);
+        }
+    }
+    arguments.extend(options.configure.iter().cloned());
+    arguments.into_iter().map(OsString::from).collect()
+}
+
+/// The directories of `tree` in which `make install` runs; `tree` is configured.
+pub(super) fn directories(tree: &Path) -> Result<Vec<&'static str>, Error> {
+    let path = tree.join("src/Makefile.global");
+    let makefile = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    let with_llvm = makefile.lines().any(|line| {
+        line.split_once('=')
+            .is_some_and(|(key, value)| key.trim() == "with_llvm" && value.trim() == "yes")
+    });
+    Ok(DIRECTORIES
+        .into_iter()
+        .filter(|directory| tree.join(directory).join("Makefile").is_file())
+        .filter(|directory| with_llvm || !directory.ends_with("/llvm"))
+        .collect())
+}
+
+/// `make install` in `directory`, with as many jobs as there are CPUs.
+pub(super) fn make(directory: &str, destination: &Path) -> Vec<OsString> {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut destdir = OsString::from("DESTDIR=");
+    destdir.push(destination);
+    let mut words = vec![
+        "make".into(),
+        format!("-j{jobs}").into(),
+        "-s".into(),
+        "-C".into(),
+        directory.into(),
+        "install".into(),
+        destdir,
+    ];
+    // Programs find libpq beside themselves, not where an installation in the prefix may have another.
+    words.push("rpathdir=$$ORIGIN/../lib".into());
+    words
+}
+
+/// Programs that the tree needs: a tree without the files that bison, flex and perl make needs these.
+pub(super) fn generators(tree: &Path) -> &'static [&'static str] {
+    let made = tree.join("src/backend/parser/gram.c").is_file();
+    if made { &[] } else { &["bison", "flex", "perl"] }
+}
+
+/// The name in the cache: what was built, for people, and a hash over all that the result depends on. `compiler` is what the
+/// compiler says of itself.
+pub(super) fn name(kind: &str, identity: &str, options: &BuildOptions, compiler: &str) -> String {
+    let mut hash = Sha256::new();
+    let mut add = |text: &str| {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    };
+    // Of another steelyard whose builds would come out differently.
+    add("postgres build 1");
+    for text in
+        [kind, identity, &options.cflags, &options.compiler, compiler, std::env::consts::ARCH]
+    {
+        add(text);
+    }
+    for option in &options.configure {
+        add(option);
+    }
+    let hash = local::hex(&hash.finalize());
+    let short = |text: &str| text.get(..12).unwrap_or(text).to_owned();
+    format!("postgres-{kind}-{}-{}", short(identity), short(&hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configure_gets_what_it_knows() {
+        let script = "  --without-readline      do not use GNU Readline\n  --without-zlib\n  --with-icu   build with ICU\n";
+        let of = |options: &BuildOptions| -> Vec<String> {
+            let arguments = configure_arguments(script, options);
+            arguments.into_iter().map(|a| a.into_string().unwrap()).collect()
+        };
+        assert_eq!(
+            of(&BuildOptions::default()),
+            [
+                "--prefix=/usr/local/pgsql",
+                "CC=cc",
+                "CFLAGS=-O2 -fno-omit-frame-pointer -g",
+                "--without-readline",
+                "--without-zlib"
+            ]
+        );
+        let configure = vec!["--with-zlib".to_owned(), "--enable-cassert".to_owned()];
+        let asked = of(&BuildOptions { configure, ..BuildOptions::default() });
+        assert_eq!(&asked[3..], ["--without-readline", "--with-zlib", "--enable-cassert"]);
+    }
+
+    #[test]
+    fn names_differ_with_all_that_matters() {
+        let options = BuildOptions::default();
+        let first = name("git", &"a".repeat(40), &options, "cc 12");
+        assert_eq!(first, name("git", &"a".repeat(40), &options, "cc 12"));
+        assert!(first.starts_with("postgres-git-aaaaaaaaaaaa-"), "{first}");
+        let other = |options: BuildOptions| name("git", &"a".repeat(40), &options, "cc 12");
+        let mut names = vec![
+            first,
+            name("src", &"a".repeat(40), &options, "cc 12"),
+            name("git", &"b".repeat(40), &options, "cc 12"),
+            name("git", &"a".repeat(40), &options, "cc 13"),
+            other(BuildOptions { cflags: "-O3".to_owned(), ..options.clone() }),
+            other(BuildOptions { compiler: "clang".to_owned(), ..options.clone() }),
+            other(BuildOptions { configure: vec!["--with-icu".to_owned()], ..options.clone() }),
+        ];
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 7);
+    }
+
+    #[test]
+    fn directories_that_a_version_has() {
+        let tree = tempfile::tempdir().unwrap();
+        for directory in ["src/backend/jit/llvm", "src/bin/initdb"] {
+            std::fs::create_dir_all(tree.path().join(directory)).unwrap();
+            std::fs::write(tree.path().join(directory).join("Makefile"), "").unwrap();
+        }
+        let global = tree.path().join("src/Makefile.global");
+        std::fs::write(&global, "with_llvm\t= no\n").unwrap();
+        assert_eq!(directories(tree.path()).unwrap(), ["src/bin/initdb"]);
+        std::fs::write(&global, "with_llvm\t= yes\n").unwrap();
+        let with = directories(tree.path()).unwrap();
+        assert_eq!(with, ["src/backend/jit/llvm", "src/bin/initdb"]);
+        assert_eq!(generators(tree.path()), ["bison", "flex", "perl"]);
+    }
+}

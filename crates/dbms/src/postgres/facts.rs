@@ -1,0 +1,255 @@
+//! What the server's binary says of its build: compiler, flags, symbols.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use object::{Object, ObjectSection};
+use sha2::{Digest, Sha256};
+
+use super::local::hex;
+use crate::Error;
+use crate::builds::{
+    ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, DEBUG_INFO, FRAME_POINTERS, SERVER_HASH,
+    SYMBOLS, VERSION,
+};
+
+/// The facts that stand in the binary `postgres` itself.
+pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let bytes = fs::read(postgres).map_err(Error::io("read", postgres))?;
+    let mut facts = BTreeMap::new();
+    let mut add = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            facts.insert(key.to_owned(), value);
+        }
+    };
+    add(SERVER_HASH, Some(hex(&Sha256::digest(&bytes))));
+    let version = find_text(&bytes, b"PostgreSQL ", |text| text.contains(COMPILED_BY));
+    let comments = of_elf(&bytes, &mut add);
+    add(COMPILER, comments.clone());
+    add(COMMENT, comments);
+    add(VERSION, version);
+    add(CFLAGS, find_text(&bytes, b"-Wall ", is_cflags));
+    add(CONFIGURE, find_text(&bytes, b" '", is_configure).map(|text| text.trim().to_owned()));
+    Ok(facts)
+}
+
+/// Adds what follows from other facts.
+pub(super) fn derive(facts: &mut BTreeMap<String, String>) {
+    // What configure was told by the compiler is more to the point than what the linker collected from all objects, the
+    // C library's among them.
+    if let Some(compiler) = facts.get(VERSION).and_then(|text| compiled_by(text)).map(str::to_owned)
+    {
+        facts.insert(COMPILER.to_owned(), compiler);
+    }
+    if let Some(kept) = facts.get(CFLAGS).map(|flags| keeps_frame_pointers(flags)) {
+        facts.insert(FRAME_POINTERS.to_owned(), yes_no(kept));
+    }
+    let asserts = facts.get(CONFIGURE).map(|options| {
+        // The later of both counts, as for configure.
+        options
+            .split('\'')
+            .filter_map(|option| match option {
+                "--enable-cassert" | "--enable-cassert=yes" | "-Dcassert=true" => Some(true),
+                "--disable-cassert" | "--enable-cassert=no" => Some(false),
+                _ => None,
+            })
+            .next_back()
+            .unwrap_or(false)
+    });
+    if let Some(asserts) = asserts {
+        facts.insert(ASSERTS.to_owned(), yes_no(asserts));
+    }
+}
+
+fn yes_no(yes: bool) -> String {
+    if yes { "yes" } else { "no" }.to_owned()
+}
+
+/// Adds what the ELF file says; its `.comment` is returned: what each compiler that made a part of it wrote there.
+fn of_elf(bytes: &[u8], add: &mut dyn FnMut(&str, Option<String>)) -> Option<String> {
+    let file = match object::File::parse(bytes) {
+        Ok(file) => file,
+        Err(error) => {
+            add(SYMBOLS, Some(format!("unknown: {error}")));
+            return None;
+        }
+    };
+    let symbols = if file.symbols().next().is_some() {
+        "all (.symtab)"
+    } else if file.dynamic_symbols().next().is_some() {
+        "exported (.dynsym)"
+    } else {
+        "none"
+    };
+    add(SYMBOLS, Some(symbols.to_owned()));
+    add(DEBUG_INFO, Some(yes_no(file.section_by_name(".debug_info").is_some())));
+    let comment = file.section_by_name(".comment")?.uncompressed_data().ok()?;
+    let mut texts: Vec<String> = comment
+        .split(|byte| *byte == 0)
+        .map(|text| String::from_utf8_lossy(text).trim().to_owned())
+        .filter(|text| !text.is_empty())
+        .collect();
+    texts.sort();
+    texts.dedup();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+/// Between this and the next comma `version()` names the compiler.
+const COMPILED_BY: &str = ", compiled by ";
+
+/// `PostgreSQL 13.7 on x86_64, compiled by gcc (Debian 10.2.1-6) 10.2.1 20210110, 64-bit` → `gcc (Debian 10.2.1-6) …`.
+fn compiled_by(version: &str) -> Option<&str> {
+    let (_, compiler) = version.split_once(COMPILED_BY)?;
+    Some(compiler.rsplit_once(", ").map_or(compiler, |(compiler, _)| compiler))
+}
+
+/// What `pg_config --cflags` prints stands in the server since 9.6, for its view pg_config. PostgreSQL's configure puts
+/// these warnings in front of all other flags, and code of PostgreSQL is wrong without that flag, so that no other text is like it.
+fn is_cflags(text: &str) -> bool {
+    text.contains("-Wmissing-prototypes") && text.contains("-fno-strict-aliasing")
+}
+
+/// What `pg_config --configure` prints: each option in quotes, with a space before it.
+fn is_configure(text: &str) -> bool {
+    let known = ["'--prefix=", "'--with-", "'--without-", "'--enable-", "'--disable-"];
+    text.ends_with('\'') && known.iter().any(|option| text.contains(option))
+}
+
+/// On x86-64 and ARM, compilers leave frame pointers out from -O1 on unless told otherwise.
+fn keeps_frame_pointers(flags: &str) -> bool {
+    let mut optimised = false;
+    let mut told = None;
+    for flag in flags.split_ascii_whitespace() {
+        match flag {
+            "-O0" => optimised = false,
+            "-fno-omit-frame-pointer" => told = Some(true),
+            "-fomit-frame-pointer" => told = Some(false),
+            flag if flag.starts_with("-O") => optimised = true,
+            _ => {}
+        }
+    }
+    told.unwrap_or(!optimised)
+}
+
+/// The first text in a binary that begins with `begin`, ends with a zero byte and is as `wanted`.
+fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Option<String> {
+    /// Longer than any of these texts; options of configure can be many.
+    const LONGEST: usize = 16 * 1024;
+    let first = *begin.first()?;
+    let mut from = 0;
+    while let Some(found) = bytes.get(from..)?.iter().position(|byte| *byte == first) {
+        let at = from + found;
+        from = at + 1;
+        // A constant of its own begins behind the zero byte of the one before it.
+        let alone = at == 0 || bytes.get(at - 1) == Some(&0);
+        let rest = bytes.get(at..bytes.len().min(at + LONGEST))?;
+        if !alone || !rest.starts_with(begin) {
+            continue;
+        }
+        let Some(end) = rest.iter().position(|byte| *byte == 0) else { continue };
+        match std::str::from_utf8(rest.get(..end)?) {
+            Ok(text) if wanted(text) => return Some(text.to_owned()),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn texts_in_a_binary() {
+        let binary = b"\0PostgreSQL JDBC\0x\0PostgreSQL 13.7 on x86_64, compiled by gcc (Debian 10.2.1-6) 10.2.1 20210110, 64-bit\0more\
+            \0-Wall is a flag\0-Wall -Wmissing-prototypes -fno-strict-aliasing -O2\0 '%s' \0 'CFLAGS=-O2' '--prefix=/usr' '--with-openssl'\0x '--y'\0";
+        let version = find_text(binary, b"PostgreSQL ", |t| t.contains(COMPILED_BY)).unwrap();
+        assert!(version.starts_with("PostgreSQL 13.7 on x86_64, compiled by gcc"), "{version}");
+        assert_eq!(compiled_by(&version), Some("gcc (Debian 10.2.1-6) 10.2.1 20210110"));
+        let flags = find_text(binary, b"-Wall ", is_cflags);
+        assert_eq!(flags.as_deref(), Some("-Wall -Wmissing-prototypes -fno-strict-aliasing -O2"));
+        let configure = find_text(binary, b" '", is_configure);
+        assert_eq!(configure.as_deref(), Some(" 'CFLAGS=-O2' '--prefix=/usr' '--with-openssl'"));
+        assert_eq!(find_text(b"nothing", b"-Wall ", is_cflags), None);
+        assert_eq!(find_text(b"", b"-Wall ", is_cflags), None);
+    }
+
+    #[test]
+    fn frame_pointers_by_flags() {
+        for (flags, kept) in [
+            ("-O2", false),
+            ("-O2 -fno-omit-frame-pointer", true),
+            ("-fno-omit-frame-pointer -O2 -fomit-frame-pointer", false),
+            ("-O2 -O0 -g", true),
+            ("-Wall", true),
+            ("-Og", false),
+        ] {
+            assert_eq!(keeps_frame_pointers(flags), kept, "{flags}");
+        }
+    }
+
+    #[test]
+    fn asserts_by_options() {
+        let asserts = |configure: &str| {
+            let mut facts = BTreeMap::from([(CONFIGURE.to_owned(), configure.to_owned())]);
+            derive(&mut facts);
+            facts.remove(ASSERTS).unwrap()
+        };
+        assert_eq!(asserts("'--prefix=/x' '--enable-cassert'"), "yes");
+        assert_eq!(asserts("'--enable-cassert' '--disable-cassert'"), "no");
+        assert_eq!(asserts("'--prefix=/enable-cassert'"), "no");
+        let mut nothing = BTreeMap::new();
+        derive(&mut nothing);
+        assert!(nothing.is_empty());
+    }
+
+    #[test]
+    fn real_binaries() {
+        let directory = tempfile::tempdir().unwrap();
+        let source = directory.path().join("a.c");
+        fs::write(
+            &source,
+            "static int f(int x) { return x + 1; } int main(int c, char **v) { return f(c); }",
+        )
+        .unwrap();
+        let build = |name: &str, flags: &[&str]| {
+            let program = directory.path().join(name);
+            let status = std::process::Command::new("cc")
+                .args(flags)
+                .arg("-o")
+                .arg(&program)
+                .arg(&source)
+                .status()
+                .unwrap();
+            assert!(status.success());
+            of_binary(&program).unwrap()
+        };
+        let debug = build("debug", &["-g", "-O0"]);
+        assert_eq!(debug[DEBUG_INFO], "yes");
+        assert_eq!(debug[SYMBOLS], "all (.symtab)");
+        assert!(debug[COMPILER].contains("GCC") || debug[COMPILER].contains("clang"), "{debug:?}");
+        let stripped = build("stripped", &["-s", "-O2"]);
+        assert_eq!(stripped[DEBUG_INFO], "no");
+        assert_eq!(stripped[SYMBOLS], "exported (.dynsym)");
+        assert_ne!(debug[SERVER_HASH], stripped[SERVER_HASH]);
+        assert!(!stripped.contains_key(CFLAGS) && !stripped.contains_key(VERSION));
+        let script = directory.path().join("script");
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        assert!(of_binary(&script).unwrap()[SYMBOLS].starts_with("unknown"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_searched(bytes in proptest::collection::vec(any::<u8>(), 0..300), text in "[ -~]{0,40}") {
+            let mut all = bytes.clone();
+            all.extend([0]);
+            all.extend(format!("-Wall {text}").bytes());
+            all.extend([0]);
+            let found = find_text(&all, b"-Wall ", |found| found.ends_with(&text));
+            prop_assert!(found.is_some_and(|found| found.starts_with("-Wall ")));
+            let _ = of_elf(&bytes, &mut |_, _| {});
+        }
+    }
+}

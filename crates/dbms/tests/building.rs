@@ -1,0 +1,284 @@
+//! Builds from source: two commits of a repository become two servers that differ in one function; what does not compile
+//! says why; and a build that is broken off or killed leaves nothing that the next does not remove.
+
+#![allow(clippy::unwrap_used)] // a test fails by it
+
+mod common;
+#[path = "common/repository.rs"]
+mod repository;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{Place, Variant, processes_in};
+use dbms::builds::{
+    ASSERTS, CFLAGS, COMMIT, COMPILER, DEBUG_INFO, FRAME_POINTERS, SERVER_HASH, SYMBOLS,
+};
+use dbms::{BuildOptions, Cache, Error, Installation, Reference};
+use object::{Object, ObjectSymbol};
+use repository::{BASE, BROKEN, BROKEN_FILE, FUNCTION, LOOP, postgres_repository};
+
+const REPOSITORY: &str = "DBMS_TEST_BUILDING_REPOSITORY";
+const CACHE: &str = "DBMS_TEST_BUILDING_CACHE";
+
+fn reference(repository: &Path, revision: &str) -> Reference {
+    let reference: Reference =
+        format!("postgres@git:{}#{revision}", repository.display()).parse().unwrap();
+    reference
+        .with_build(BuildOptions {
+            cflags: repository::CFLAGS.to_owned(),
+            compiler: repository::compiler().to_owned(),
+            configure: Vec::new(),
+        })
+        .unwrap()
+}
+
+fn obtain(reference: &Reference, cache: &Cache) -> (Result<Installation, Error>, Vec<String>) {
+    let said = Mutex::new(Vec::new());
+    let begin = Instant::now();
+    let result = dbms::obtain(reference, cache, &|line| {
+        eprintln!("{:6.1} s {line}", begin.elapsed().as_secs_f64());
+        said.lock().unwrap().push(line.to_owned());
+    });
+    (result, said.into_inner().unwrap())
+}
+
+/// Bytes of code of each function in the server's binary; of several with one name all together.
+fn functions(installation: &Installation) -> BTreeMap<String, u64> {
+    let path = installation.bin_dir.as_ref().unwrap().join("postgres");
+    let bytes = fs::read(path).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    let mut functions = BTreeMap::new();
+    for symbol in file.symbols().filter(|symbol| symbol.kind() == object::SymbolKind::Text) {
+        *functions.entry(symbol.name().unwrap().to_owned()).or_insert(0) += symbol.size();
+    }
+    functions
+}
+
+#[test]
+fn two_commits_are_built_once_and_differ_in_one_function() {
+    let place = Place::new();
+    let sources = tempfile::tempdir().unwrap();
+    let Some(repository) = postgres_repository(sources.path()) else { return };
+    let status = || {
+        let output =
+            Command::new("git").args(["status", "--porcelain"]).current_dir(&repository).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    // What is not committed is not built, and stays.
+    fs::write(repository.join(BROKEN_FILE), "not C\n").unwrap();
+    let before = status();
+    assert!(!before.is_empty());
+    let built: Vec<(Variant, BTreeMap<String, u64>)> = [BASE, LOOP]
+        .into_iter()
+        .map(|tag| {
+            let reference = reference(&repository, tag);
+            let installation = obtain(&reference, &place.cache).0.unwrap();
+            let (again, said) = obtain(&reference, &place.cache);
+            assert_eq!(again.unwrap(), installation);
+            assert!(said.is_empty(), "nothing to say about what is built: {said:?}");
+            let functions = functions(&installation);
+            (Variant { name: tag.to_owned(), reference, installation }, functions)
+        })
+        .collect();
+    assert_eq!(status(), before);
+
+    let [(base, before), (changed, after)] = built.as_slice() else { panic!("two") };
+    let differ: Vec<&String> = after
+        .iter()
+        .filter(|(name, size)| before.get(*name) != Some(*size))
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(differ, [FUNCTION], "the commits differ in one function, and so do the builds");
+    assert!(after[FUNCTION] > before[FUNCTION]);
+    let (one, other) = (&base.installation.build, &changed.installation.build);
+    assert_ne!(one[COMMIT], other[COMMIT]);
+    assert_ne!(one[SERVER_HASH], other[SERVER_HASH]);
+    for key in [COMPILER, CFLAGS, DEBUG_INFO, SYMBOLS, FRAME_POINTERS, ASSERTS] {
+        assert_eq!(one[key], other[key], "{key}");
+    }
+    assert!(one[CFLAGS].ends_with(repository::CFLAGS), "{}", one[CFLAGS]);
+    assert_eq!((one[DEBUG_INFO].as_str(), one[SYMBOLS].as_str()), ("no", "all (.symtab)"));
+    assert_eq!((one[FRAME_POINTERS].as_str(), one[ASSERTS].as_str()), ("no", "no"));
+    assert!(one[COMPILER].to_lowercase().contains("gcc"), "{}", one[COMPILER]);
+    assert!(dbms::differing_builds(&[("base", one), ("loop", other)]).is_empty());
+    assert!(base.installation.source.contains("#base (git "), "{}", base.installation.source);
+
+    for variant in [base, changed] {
+        let bin = variant.installation.bin_dir.as_ref().unwrap();
+        let program = fs::metadata(bin.join("postgres")).unwrap();
+        assert_eq!(program.mode() & 0o777, 0o755);
+        assert_eq!(
+            program.uid(),
+            nix::unistd::geteuid().as_raw(),
+            "it is ours, not the compiling user's"
+        );
+        let mut server = place.start(variant, &[]).unwrap();
+        let shown = server.query_rows("show server_version").unwrap();
+        assert_eq!(shown[0][0].as_ref(), Some(&variant.installation.version));
+        // Time zones, dictionaries and the procedural language were installed and are found.
+        server
+            .execute("set timezone = 'Europe/Vienna'; create table t (a int primary key)")
+            .unwrap();
+        server
+            .execute("do $$ begin for i in 1..10 loop insert into t values (i); end loop; end $$")
+            .unwrap();
+        assert_eq!(server.query_i64("select count(*) from t").unwrap(), 10);
+        let stemmed = server.query_rows("select to_tsvector('english', 'weights')::text").unwrap();
+        assert_eq!(stemmed[0][0].as_deref(), Some("'weight':1"));
+        server.stop().unwrap().discard().unwrap();
+    }
+    place.assert_clean();
+}
+
+/// Names in `directory` that are no locks and not ccache's.
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.ends_with(".lock") && name != "ccache")
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn builds_that_fail_or_are_broken_off_leave_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    // The user that compiles must get through.
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let Some(repository) = postgres_repository(directory.path()) else { return };
+    let root = directory.path().join("cache");
+    let cache = Cache::at(&root).unwrap();
+
+    // Killed: the kernel tells the build, which is gone at once.
+    let mut driver = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "driver", "--ignored", "--nocapture"])
+        .env(REPOSITORY, &repository)
+        .env(CACHE, &root)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(driver.stderr.take().unwrap());
+    output.lines().map(Result::unwrap).find(|line| line.contains("configuring")).unwrap();
+    let begin = Instant::now();
+    // The shell, configure, and by now and then a compiler.
+    while processes_in(&root).len() < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", processes_in(&root));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    driver.kill().unwrap(); // SIGKILL
+    driver.wait().unwrap();
+    let begin = Instant::now();
+    while !processes_in(&root).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(5), "the build outlives its driver");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(names(&root), [".build.here"], "what the next build removes");
+
+    // Interrupted: it ends soon and leaves nothing.
+    let interrupted = AtomicBool::new(false);
+    let broken = reference(&repository, BROKEN);
+    let result = dbms::obtain_interruptible(&broken, &cache, &interrupted, &|line| {
+        if line == "configuring" {
+            interrupted.store(true, Ordering::Relaxed);
+        }
+    });
+    assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
+    assert_eq!(processes_in(&root), [0_u32; 0]);
+    assert!(names(&root).is_empty(), "{:?}", names(&root));
+
+    // Broken: what the compiler said is shown and kept.
+    let error = obtain(&broken, &cache).0.unwrap_err();
+    assert!(!error.is_request());
+    match &error {
+        Error::Build { command, lines, log, .. } => {
+            assert!(command.starts_with("make "), "{command}");
+            let file = Path::new(BROKEN_FILE).file_name().unwrap().to_str().unwrap();
+            assert!(lines.contains(file) && lines.contains("error:"), "{lines}");
+            assert!(lines.lines().count() <= 22, "{lines}");
+            let kept = fs::read_to_string(log).unwrap();
+            assert!(kept.contains("$ ./configure --prefix") && kept.contains(file), "{kept}");
+            assert_eq!(names(&root), [log.file_name().unwrap().to_str().unwrap()]);
+        }
+        other => panic!("expected Build, found {other}"),
+    }
+    // The same files as a tarball come to the same end, with a log of their own.
+    let tarball = directory.path().join("postgresql.tar.gz");
+    let archive = Command::new("git")
+        .args(["archive", "--format=tar.gz", "--prefix=postgresql-x/", "--output"])
+        .arg(&tarball)
+        .arg(BROKEN)
+        .current_dir(&repository)
+        .status()
+        .unwrap();
+    assert!(archive.success());
+    let source: Reference = format!("src:{}", tarball.display()).parse().unwrap();
+    let options = BuildOptions {
+        cflags: repository::CFLAGS.to_owned(),
+        compiler: repository::compiler().to_owned(),
+        configure: vec!["--no-such-option=yes".to_owned(), "--with-blocksize=7".to_owned()],
+    };
+    match obtain(&source.with_build(options).unwrap(), &cache).0.unwrap_err() {
+        Error::Build { command, lines, .. } => {
+            assert!(
+                command.starts_with("./configure ") && lines.contains("lock size"),
+                "{command}: {lines}"
+            );
+        }
+        other => panic!("expected Build, found {other}"),
+    }
+    assert_eq!(names(&root).len(), 2);
+}
+
+/// Run as a program of its own by the test above: builds, and is killed.
+#[test]
+#[ignore = "the other half of builds_that_fail_or_are_broken_off_leave_nothing"]
+fn driver() {
+    let (Some(repository), Some(cache)) = (std::env::var_os(REPOSITORY), std::env::var_os(CACHE))
+    else {
+        return;
+    };
+    let cache = Cache::at(PathBuf::from(cache)).unwrap();
+    let _ = obtain(&reference(Path::new(&repository), BROKEN), &cache);
+}
+
+/// A whole build from the tarball as it was released, with the flags that steelyard takes by itself. It takes minutes:
+/// cargo test -p dbms --test building -- --ignored --exact a_tarball_is_built_with_the_default_flags
+#[test]
+#[ignore = "takes minutes"]
+fn a_tarball_is_built_with_the_default_flags() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let Some(tarball) = repository::tarball() else { panic!("scripts/setup.sh test") };
+    let reference: Reference = format!("postgres@src:{}", tarball.display()).parse().unwrap();
+    let hashes: Vec<String> = (0..2)
+        .map(|number| {
+            // The same place each time, emptied between.
+            let root = directory.path().join("cache");
+            let cache = Cache::at(&root).unwrap();
+            let (installation, said) = obtain(&reference, &cache);
+            let build = installation.unwrap().build;
+            assert!(
+                said.iter().any(|line| line.starts_with("built postgres")),
+                "{number}: {said:?}"
+            );
+            assert_eq!(
+                (build[DEBUG_INFO].as_str(), build[FRAME_POINTERS].as_str()),
+                ("yes", "yes")
+            );
+            assert_eq!(build[dbms::builds::TARBALL_HASH].len(), 64);
+            fs::remove_dir_all(&root).unwrap();
+            build[SERVER_HASH].clone()
+        })
+        .collect();
+    assert_eq!(hashes[0], hashes[1], "the same source built twice is the same binary");
+}
