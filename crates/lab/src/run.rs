@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
 use store::{
-    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Store, now_ms,
+    Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Purpose, Store,
+    now_ms,
 };
 
 use crate::adaptive::conduct;
@@ -165,6 +166,7 @@ fn complete_text(plan: &Plan) -> String {
 fn begin(store: &Store, prepared: &Prepared, options: &Options) -> Result<Experiment, Error> {
     let plan = &prepared.plan;
     let id = store.begin_experiment(&NewExperiment {
+        purpose: Purpose::Run,
         name: plan.name.clone(),
         workload: plan.workload.name().to_owned(),
         base: plan.base.clone(),
