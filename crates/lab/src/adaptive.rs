@@ -282,7 +282,7 @@ fn rounded(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::{NewExperiment, NewTrial, NewVariant, StepRecord};
+    use store::{NewExperiment, NewTrial, NewVariant, Purpose, StepRecord};
 
     fn open(count: usize) -> Vec<Open> {
         (0..count).map(|n| Open { key: (1, 1, n), text: format!("b s{n} ±1.0%") }).collect()
@@ -316,6 +316,7 @@ mod tests {
         let store = Store::open(directory).unwrap();
         let id = store
             .begin_experiment(&NewExperiment {
+                purpose: Purpose::Run,
                 name: plan.name.clone(),
                 workload: "insert".to_owned(),
                 base: plan.base.clone(),

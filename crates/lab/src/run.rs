@@ -8,8 +8,7 @@ use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
 use store::{
     Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewVariant, Purpose, Store,
-    Warning,
-    now_ms,
+    Warning, now_ms,
 };
 
 use crate::adaptive::conduct;

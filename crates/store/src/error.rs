@@ -95,6 +95,14 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
+    /// A count contradicts itself or is there already.
+    #[error("the count of `{kind}` cannot be stored: {what}")]
+    UnfitCount {
+        /// Kind of statement.
+        kind: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// What is stored cannot be understood.
     #[error(
         "{path}: {what}; the database is damaged or was changed by another program: restore it from a copy"

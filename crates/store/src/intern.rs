@@ -16,6 +16,14 @@ impl<'c> Names<'c> {
         Names { connection, known: HashMap::new() }
     }
 
+    /// With all names read at once: cheaper than asking for a thousand one by one.
+    pub(crate) fn loaded(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let mut statement = connection.prepare_cached("SELECT text, id FROM name")?;
+        let known = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let known = known.collect::<rusqlite::Result<_>>()?;
+        Ok(Names { connection, known })
+    }
+
     pub(crate) fn id(&mut self, text: &str) -> rusqlite::Result<i64> {
         if let Some(id) = self.known.get(text) {
             return Ok(*id);

@@ -5,11 +5,15 @@
 //! when the run is killed or the power fails. Readers may work while a run writes.
 //! The tables are described in `SCHEMA.md` beside this crate's manifest.
 //!
+//! An experiment is a run or a count ([`Purpose`]). Counts ([`CountRecord`]) have no trials; what says nothing of them means runs alone.
+//!
 //! Only finished steps of finished trials are results; reading starts from those (see [`Scope`]).
 //! What a metric means is not known here.
 
 mod codec;
+mod counts;
 mod error;
+mod experiments;
 mod intern;
 mod read;
 mod records;
@@ -17,11 +21,12 @@ mod schema;
 mod store;
 mod write;
 
+pub use counts::{CountFunction, CountPhase, CountRecord};
 pub use error::{Result, StoreError};
 
 pub use records::{
     Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
-    NewExperiment, NewTrial, NewVariant, Scope, Series, Setting, Step, StepId, StepKind,
+    NewExperiment, NewTrial, NewVariant, Purpose, Scope, Series, Setting, Step, StepId, StepKind,
     StepRecord, StepState, StepValues, StoredWarning, TableSize, Trial, TrialId, TrialState,
     Variant, VariantId, Warning,
 };

@@ -1,4 +1,4 @@
-//! Reading: experiments, trials, and what a step holds.
+//! Reading: trials, and what a step holds.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,13 +10,11 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, SETTINGS};
 use crate::records::{
-    Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact, Scope,
-    Series, Setting, Step, StepId, StepKind, StepState, StepValues, StoredWarning, TableSize,
-    Trial, TrialId, TrialState, Variant, VariantId, Warning,
+    Counter, ExperimentId, Failure, Histogram, HostFact, Scope, Series, Setting, Step, StepId,
+    StepKind, StepState, StepValues, StoredWarning, TableSize, Trial, TrialId, TrialState, Variant,
+    VariantId, Warning,
 };
 use crate::store::Store;
-
-const EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, ended_ms, state FROM experiment";
 
 const SERIES: &str = "SELECT n.text, r.label, r.unit, r.grp, r.encoding, r.\"values\" FROM series r \
                       JOIN name n ON n.id = r.name_id WHERE r.step_id = ?1";
@@ -29,57 +27,12 @@ fn condition(scope: Scope) -> &'static str {
     }
 }
 
-/// Experiments, variants, trials.
+/// Variants, trials, machines, settings.
 impl Store {
-    /// All experiments, the newest first.
-    ///
-    /// # Errors
-    /// When the database cannot be read; so for all functions here.
-    pub fn experiments(&self) -> Result<Vec<Experiment>> {
-        self.rows(&format!("{EXPERIMENT} ORDER BY id DESC"), [], experiment)
-    }
-
-    /// An experiment by its id.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when there is none.
-    pub fn experiment(&self, id: ExperimentId) -> Result<Experiment> {
-        self.one(&format!("{EXPERIMENT} WHERE id = ?1"), [id.0], experiment)?.ok_or_else(|| {
-            StoreError::NotFound { path: self.database().to_owned(), what: "experiment", id: id.0 }
-        })
-    }
-
-    /// The newest experiment of this name.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn experiment_named(&self, name: &str) -> Result<Option<Experiment>> {
-        let sql = format!("{EXPERIMENT} WHERE name = ?1 ORDER BY id DESC LIMIT 1");
-        self.one(&sql, [name], experiment)
-    }
-
-    /// The newest experiment.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn latest(&self) -> Result<Option<Experiment>> {
-        let sql = format!("{EXPERIMENT} ORDER BY id DESC LIMIT 1");
-        self.one(&sql, [], experiment)
-    }
-
-    /// The newest experiment that is not finished, for `run --resume`.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn latest_unfinished(&self) -> Result<Option<Experiment>> {
-        let sql = format!("{EXPERIMENT} WHERE state <> 'finished' ORDER BY id DESC LIMIT 1");
-        self.one(&sql, [], experiment)
-    }
-
     /// The variants of an experiment, in the order of the plan.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database cannot be read; so for all functions here.
     pub fn variants(&self, experiment: ExperimentId) -> Result<Vec<Variant>> {
         let sql = "SELECT id, position, name, dbms, source, version, build, config FROM variant \
                    WHERE experiment_id = ?1 ORDER BY position";
@@ -421,7 +374,7 @@ impl Store {
         })
     }
 
-    fn rows<T>(
+    pub(crate) fn rows<T>(
         &self,
         sql: &str,
         values: impl Params,
@@ -444,7 +397,7 @@ impl Store {
     }
 
     /// A value of the wrong kind means that something else wrote to the database.
-    fn unreadable(&self, error: rusqlite::Error) -> StoreError {
+    pub(crate) fn unreadable(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
         };
@@ -455,23 +408,6 @@ impl Store {
             other => StoreError::from_sqlite(self.database(), other),
         }
     }
-}
-
-fn experiment(row: &Row) -> rusqlite::Result<Experiment> {
-    Ok(Experiment {
-        id: ExperimentId(row.get(0)?),
-        name: row.get(1)?,
-        workload: row.get(2)?,
-        base: row.get(3)?,
-        seed: row.get::<_, i64>(4)?.cast_unsigned(),
-        blocks: row.get(5)?,
-        margin: row.get(6)?,
-        plan: row.get(7)?,
-        steelyard: row.get(8)?,
-        created_ms: row.get(9)?,
-        ended_ms: row.get(10)?,
-        state: word(row, 11, ExperimentState::from_text)?,
-    })
 }
 
 fn series(row: &Row) -> rusqlite::Result<Series> {
@@ -492,7 +428,11 @@ fn unreadable(column: usize, kind: Type, what: &str) -> rusqlite::Error {
 }
 
 /// A word that stands for a state or kind.
-fn word<T>(row: &Row, column: usize, from: fn(&str) -> Option<T>) -> rusqlite::Result<T> {
+pub(crate) fn word<T>(
+    row: &Row,
+    column: usize,
+    from: fn(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     from(text).ok_or_else(|| unreadable(column, Type::Text, text))
 }
@@ -503,7 +443,7 @@ fn json<T: serde::de::DeserializeOwned>(row: &Row, column: usize) -> rusqlite::R
         .map_err(|e| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, e.into()))
 }
 
-fn unsigned(row: &Row, column: usize) -> rusqlite::Result<u64> {
+pub(crate) fn unsigned(row: &Row, column: usize) -> rusqlite::Result<u64> {
     let n: i64 = row.get(column)?;
     u64::try_from(n).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, n))
 }

@@ -48,6 +48,15 @@ macro_rules! states {
 }
 
 states!(
+    /// What an experiment is for.
+    Purpose {
+        /// Trials that are measured and compared.
+        Run = "run",
+        /// Exact instruction counts of single statements; it has no trials.
+        Count = "count",
+    }
+);
+states!(
     /// How far an experiment has come.
     ExperimentState {
         /// A run works on it, or was killed while it did.
@@ -106,6 +115,8 @@ pub struct HostFact {
 /// An experiment about to begin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewExperiment {
+    /// What it is for.
+    pub purpose: Purpose,
     /// Name from the plan.
     pub name: String,
     /// Name of the workload, such as `insert`.
@@ -131,6 +142,8 @@ pub struct NewExperiment {
 pub struct Experiment {
     /// Its id in this store.
     pub id: ExperimentId,
+    /// What it is for.
+    pub purpose: Purpose,
     /// Name from the plan.
     pub name: String,
     /// Name of the workload.

@@ -6,11 +6,17 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
 /// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add another.
-pub(crate) const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/001.sql"), include_str!("migrations/002.sql")];
+pub(crate) const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/001.sql"),
+    include_str!("migrations/002.sql"),
+    include_str!("migrations/003.sql"),
+];
 
 /// The oldest version whose tables read as those of the newest do: it needs not be brought up to date to be read.
 pub(crate) const OLDEST_READABLE: i64 = 1;
+
+/// The version from which on experiments have a purpose and there are counts. In older ones everything is a run.
+pub(crate) const COUNTS_SINCE: i64 = 3;
 
 /// Brings a database to the newest version of `migrations`, all in one transaction.
 ///
@@ -106,9 +112,10 @@ mod tests {
             )
             .unwrap();
         migrate(&connection, &MIGRATIONS).unwrap();
-        assert_eq!(user_version(&connection).unwrap(), 2);
+        assert_eq!(user_version(&connection).unwrap(), 3);
         let counted = |sql: &str| -> i64 { connection.query_row(sql, [], |r| r.get(0)).unwrap() };
         assert_eq!(counted("SELECT count(*) FROM trial WHERE id = 5 AND error = 'why'"), 1);
+        assert_eq!(counted("SELECT count(*) FROM experiment WHERE purpose = 'run'"), 1);
         let joined = "SELECT count(*) FROM step s JOIN trial t ON t.id = s.trial_id JOIN warning w ON w.step_id = s.id";
         assert_eq!(counted(joined), 1);
         connection.execute("UPDATE trial SET state = 'polluted' WHERE id = 5", []).unwrap();

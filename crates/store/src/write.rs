@@ -22,8 +22,8 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn begin_experiment(&self, new: &NewExperiment) -> Result<ExperimentId> {
-        let sql = "INSERT INTO experiment (name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'running')";
+        let sql = "INSERT INTO experiment (name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state, purpose) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'running', ?10)";
         self.transaction(|connection| {
             let id = connection.prepare_cached(sql).and_then(|mut statement| {
                 statement.insert(params![
@@ -35,7 +35,8 @@ impl Store {
                     new.margin,
                     without_passwords(&new.plan),
                     new.steelyard,
-                    new.created_ms
+                    new.created_ms,
+                    new.purpose.as_str()
                 ])
             });
             self.wrap(id).map(ExperimentId)

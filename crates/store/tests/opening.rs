@@ -10,8 +10,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use common::{begin, begin_trial, full_step};
-use store::{Scope, Store, StoreError};
+use common::{begin, begin_trial, count_of, full_step};
+use store::{Purpose, Scope, Store, StoreError};
 
 fn refused(folder: &Path) -> [StoreError; 2] {
     [Store::open(folder).unwrap_err(), Store::open_read_only(folder).unwrap_err()]
@@ -62,10 +62,10 @@ fn a_newer_schema_is_refused_with_both_versions() {
     connection.pragma_update(None, "user_version", 7).unwrap();
     drop(connection);
     for error in refused(folder.path()) {
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 2, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 3, .. }), "{error}");
         let text = error.to_string();
         assert!(
-            text.contains("version 7") && text.contains("up to 2") && text.contains("update"),
+            text.contains("version 7") && text.contains("up to 3") && text.contains("update"),
             "{text}"
         );
     }
@@ -87,10 +87,52 @@ fn an_older_schema_is_read_and_brought_up_to_date() {
     assert!(Store::open_read_only(folder.path()).unwrap().experiments().unwrap().is_empty());
     assert_eq!(version(), 1);
     let store = Store::open(folder.path()).unwrap();
-    assert_eq!(version(), 2);
+    assert_eq!(version(), 3);
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
     store.pollute_trials(&[trial], "steal").unwrap();
+}
+
+/// What is in an older database is a run, whether it is read as it is or brought up to date.
+#[test]
+fn experiments_of_older_schemas_are_runs() {
+    let migrations =
+        [include_str!("../src/migrations/001.sql"), include_str!("../src/migrations/002.sql")];
+    for version in 1..=migrations.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
+        for sql in migrations.iter().take(version) {
+            connection.execute_batch(sql).unwrap();
+        }
+        connection.pragma_update(None, "application_id", 0x5354_4C59).unwrap();
+        connection.pragma_update(None, "user_version", version as i64).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO experiment (id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state) \
+                 VALUES (3, 'old', 'insert', 'a', 1, 1, 0.02, '', '0', 0, 'interrupted'); \
+                 INSERT INTO variant (id, experiment_id, position, name, dbms, source, version, build, config) \
+                 VALUES (4, 3, 0, 'a', 'postgres@14', '', '14', '{}', '{}')",
+            )
+            .unwrap();
+        drop(connection);
+        let check = |store: &Store| {
+            let stored = store.experiment(store::ExperimentId(3)).unwrap();
+            assert_eq!((stored.purpose, stored.name.as_str()), (Purpose::Run, "old"));
+            for found in [store.latest(), store.latest_unfinished(), store.experiment_named("old")]
+            {
+                assert_eq!(found.unwrap().as_ref(), Some(&stored));
+            }
+            assert_eq!(store.experiments().unwrap(), std::slice::from_ref(&stored));
+            assert_eq!(store.all_experiments().unwrap(), [stored]);
+            assert_eq!(store.latest_count().unwrap(), None);
+            assert!(store.counts(store::ExperimentId(3)).unwrap().is_empty());
+        };
+        check(&Store::open_read_only(folder.path()).unwrap());
+        let store = Store::open(folder.path()).unwrap();
+        check(&store);
+        store.record_count(store::VariantId(4), &count_of("point", 10, 7)).unwrap();
+        assert_eq!(store.counts(store::ExperimentId(3)).unwrap().len(), 1);
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use store::{NewExperiment, NewTrial, NewVariant, StepRecord, Store};
+use store::{NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store};
 
 use crate::place::{Ended, Place};
 
@@ -21,6 +21,7 @@ fn store(place: &Place, load: Option<Blocks>, index: Option<Blocks>) {
     let store = Store::open(&place.results()).unwrap();
     let experiment = store
         .begin_experiment(&NewExperiment {
+            purpose: Purpose::Run,
             name: "gate".to_owned(),
             workload: "insert".to_owned(),
             base: "a".to_owned(),

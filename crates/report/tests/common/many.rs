@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use store::{ExperimentId, HostFact, NewExperiment, NewTrial, NewVariant, StepRecord, Store};
+use store::{
+    ExperimentId, HostFact, NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store,
+};
 
 use super::{START, record, series};
 
@@ -74,6 +76,7 @@ impl Many {
         let experiment = self
             .store
             .begin_experiment(&NewExperiment {
+                purpose: Purpose::Run,
                 name: request.name.to_owned(),
                 workload: "insert".to_owned(),
                 base: request.systems[0].0.to_owned(),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use store::{
     Counter, ExperimentId, Failure, Histogram, HostFact, NewExperiment, NewTrial, NewVariant,
-    Series, Setting, StepRecord, Store, TableSize, VariantId, Warning,
+    Purpose, Series, Setting, StepRecord, Store, TableSize, VariantId, Warning,
 };
 
 /// 2022-06-28 16:00 UTC.
@@ -47,6 +47,7 @@ impl Lab {
         let store = Store::open(directory.path()).unwrap();
         let experiment = store
             .begin_experiment(&NewExperiment {
+                purpose: Purpose::Run,
                 name: "load-regression".to_owned(),
                 workload: "insert".to_owned(),
                 base: variants[0].to_owned(),

@@ -5,12 +5,14 @@
 use std::collections::BTreeMap;
 
 use store::{
-    Counter, ExperimentId, Failure, Histogram, NewExperiment, NewTrial, NewVariant, Series,
-    StepRecord, Store, TableSize, TrialId, VariantId, Warning,
+    CountFunction, CountPhase, CountRecord, Counter, ExperimentId, Failure, Histogram,
+    NewExperiment, NewTrial, NewVariant, Purpose, Series, StepRecord, Store, TableSize, TrialId,
+    VariantId, Warning,
 };
 
 pub fn new_experiment(name: &str) -> NewExperiment {
     NewExperiment {
+        purpose: Purpose::Run,
         name: name.to_owned(),
         workload: "insert".to_owned(),
         base: "pg13.7".to_owned(),
@@ -108,5 +110,31 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
         }],
         notes: vec![text("a \"quoted\" line"), text("")],
         ..StepRecord::new(ordinal, name, 1)
+    }
+}
+
+/// A count of `statements` statements with `functions` functions, whose figures follow from their places.
+pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
+    let functions: Vec<CountFunction> = (0..functions)
+        .map(|n| CountFunction {
+            name: format!("Function{n}"),
+            object: if n % 3 == 0 { "libc.so.6" } else { "postgres" }.to_owned(),
+            own: n * statements + 1,
+            inclusive: (n + 7) * statements,
+            calls: n % 5,
+        })
+        .collect();
+    let own: u64 = functions.iter().map(|function| function.own).sum();
+    let phase = |name: &str, instructions| CountPhase { name: name.to_owned(), instructions };
+    CountRecord {
+        kind: kind.to_owned(),
+        protocol: "simple".to_owned(),
+        place: "single-user".to_owned(),
+        statements,
+        rows: 100 * statements,
+        instructions: own,
+        repeated: own + 3,
+        phases: vec![phase("parse", own / 4), phase("other", own - own / 4)],
+        functions,
     }
 }

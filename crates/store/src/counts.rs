@@ -1,0 +1,283 @@
+//! Exact instruction counts: what is written and read of them.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, StoreError};
+use crate::intern::Names;
+use crate::read::unsigned;
+use crate::records::{ExperimentId, VariantId};
+use crate::schema::{COUNTS_SINCE, user_version};
+use crate::store::Store;
+
+/// How many instructions the statements of one kind took in a variant's server, counted twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountRecord {
+    /// Kind of statement, such as `insert-100` or a name from a file of statements.
+    pub kind: String,
+    /// How they were sent: `simple` or `prepared`.
+    pub protocol: String,
+    /// What was counted: `single-user` (a server in single-user mode) or `backend` (the process that serves a connection).
+    pub place: String,
+    /// Number of statements counted, at least 1.
+    pub statements: u64,
+    /// Rows that all of them together wrote or asked for; 0: the kind has no rows.
+    pub rows: u64,
+    /// Instructions of all statements, counted first.
+    pub instructions: u64,
+    /// The same, counted a second time.
+    pub repeated: u64,
+    /// Phases in order (`parse`, `analyze`, …). Their sum is `instructions`. Empty: not known.
+    pub phases: Vec<CountPhase>,
+    /// Every function that was executed in the first count, in the order given.
+    pub functions: Vec<CountFunction>,
+}
+
+/// The instructions of one phase of all statements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountPhase {
+    /// Such as `parse`; unique in the record.
+    pub name: String,
+    /// Instructions of all statements in it.
+    pub instructions: u64,
+}
+
+/// The instructions of one function in all statements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountFunction {
+    /// Its name.
+    pub name: String,
+    /// The program or library that it is in.
+    pub object: String,
+    /// Instructions in the function itself.
+    pub own: u64,
+    /// Instructions in the function and all that it called.
+    pub inclusive: u64,
+    /// How often it was called.
+    pub calls: u64,
+}
+
+impl Store {
+    /// Stores a count of a variant; durable when it returns.
+    ///
+    /// # Errors
+    /// When it cannot be written, there is no such variant, the variant has a count of this kind, protocol and place already, or the
+    /// record contradicts itself ([`StoreError::UnfitCount`]). Nothing of it is stored then.
+    pub fn record_count(&self, variant: VariantId, record: &CountRecord) -> Result<()> {
+        let unfit = |what| StoreError::UnfitCount { kind: record.kind.clone(), what };
+        check(record).map_err(unfit)?;
+        self.transaction(|connection| {
+            self.require(connection, "variant", variant.0)?;
+            if self.wrap(is_there(connection, variant, record))? {
+                return Err(unfit(format!(
+                    "this variant has one already with protocol {} in {}",
+                    record.protocol, record.place
+                )));
+            }
+            self.wrap(insert(connection, variant, record))
+        })
+    }
+
+    /// The counts of an experiment with the variants they belong to, in the order in which they were stored. Made for the functions of
+    /// a hundred counts at once.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn counts(&self, experiment: ExperimentId) -> Result<Vec<(VariantId, CountRecord)>> {
+        // One snapshot for all queries: a count may be going on.
+        let snapshot = self.wrap(self.connection.unchecked_transaction())?;
+        if self.wrap(user_version(&self.connection))? < COUNTS_SINCE {
+            return Ok(Vec::new());
+        }
+        let mut found = self.rows(
+            "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.statements, c.row_count, c.instructions, c.repeated \
+             FROM count c JOIN variant v ON v.id = c.variant_id JOIN name n ON n.id = c.kind_id \
+             WHERE v.experiment_id = ?1 ORDER BY c.id",
+            [experiment.0],
+            |row| {
+                let record = CountRecord {
+                    kind: row.get(2)?,
+                    protocol: row.get(3)?,
+                    place: row.get(4)?,
+                    statements: unsigned(row, 5)?,
+                    rows: unsigned(row, 6)?,
+                    instructions: unsigned(row, 7)?,
+                    repeated: unsigned(row, 8)?,
+                    phases: Vec::new(),
+                    functions: Vec::new(),
+                };
+                Ok((row.get::<_, i64>(0)?, VariantId(row.get(1)?), record))
+            },
+        )?;
+        if let ([(low, ..), ..], [.., (high, ..)]) = (&found[..], &found[..]) {
+            let (low, high) = (*low, *high);
+            let filled = self.fill(low, high, &mut found);
+            filled.map_err(|e| self.unreadable(e))?;
+        }
+        self.wrap(snapshot.finish())?;
+        Ok(found.into_iter().map(|(_, variant, record)| (variant, record)).collect())
+    }
+
+    /// Reads phases and functions of the counts from `low` to `high`; other experiments may have some between.
+    fn fill(
+        &self,
+        low: i64,
+        high: i64,
+        found: &mut [(i64, VariantId, CountRecord)],
+    ) -> rusqlite::Result<()> {
+        // Ids are small and dense: a table is faster than a lookup per function by its hash.
+        let mut names: Vec<String> = Vec::new();
+        let mut statement = self.connection.prepare_cached("SELECT id, text FROM name")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let place = usize::try_from(row.get::<_, i64>(0)?).unwrap_or(0);
+            if names.len() <= place {
+                names.resize(place + 1, String::new());
+            }
+            if let Some(name) = names.get_mut(place) {
+                *name = row.get(1)?;
+            }
+        }
+        let name = |id: i64| {
+            usize::try_from(id).ok().and_then(|id| names.get(id)).cloned().unwrap_or_default()
+        };
+        let places: HashMap<i64, usize> =
+            found.iter().enumerate().map(|(place, (id, ..))| (*id, place)).collect();
+
+        let mut statement = self.connection.prepare_cached(
+            "SELECT count_id, name_id, instructions FROM count_phase WHERE count_id BETWEEN ?1 AND ?2 \
+             ORDER BY count_id, ordinal",
+        )?;
+        let mut rows = statement.query([low, high])?;
+        while let Some(row) = rows.next()? {
+            let place = places.get(&row.get(0)?);
+            if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
+                let instructions = unsigned(row, 2)?;
+                record.phases.push(CountPhase { name: name(row.get(1)?), instructions });
+            }
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT count_id, name_id, object_id, own, inclusive, calls FROM count_function \
+             WHERE count_id BETWEEN ?1 AND ?2 ORDER BY count_id, ordinal",
+        )?;
+        let mut rows = statement.query([low, high])?;
+        while let Some(row) = rows.next()? {
+            let place = places.get(&row.get(0)?);
+            if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
+                record.functions.push(CountFunction {
+                    name: name(row.get(1)?),
+                    object: name(row.get(2)?),
+                    own: unsigned(row, 3)?,
+                    inclusive: unsigned(row, 4)?,
+                    calls: unsigned(row, 5)?,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a record, if anything is.
+fn check(record: &CountRecord) -> std::result::Result<(), String> {
+    if record.statements == 0 {
+        return Err("it is of no statements".to_owned());
+    }
+    let mut seen = HashSet::new();
+    if let Some(twice) = record.phases.iter().find(|phase| !seen.insert(&phase.name)) {
+        return Err(format!("phase `{}` is given twice", twice.name));
+    }
+    let phases = record.phases.iter().map(|phase| phase.instructions);
+    let sum = phases.fold(0, u64::saturating_add);
+    if !record.phases.is_empty() && sum != record.instructions {
+        return Err(format!(
+            "its phases have {sum} instructions, expected the {} of all statements",
+            record.instructions
+        ));
+    }
+    let figures = [record.statements, record.rows, record.instructions, record.repeated];
+    let of_functions = record.functions.iter().flat_map(|f| [f.own, f.inclusive, f.calls]);
+    match figures.into_iter().chain(of_functions).find(|figure| i64::try_from(*figure).is_err()) {
+        Some(large) => Err(format!("{large} is larger than can be stored")),
+        None => Ok(()),
+    }
+}
+
+fn is_there(
+    connection: &Connection,
+    variant: VariantId,
+    record: &CountRecord,
+) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT 1 FROM count c JOIN name n ON n.id = c.kind_id \
+             WHERE c.variant_id = ?1 AND n.text = ?2 AND c.protocol = ?3 AND c.place = ?4",
+        )?
+        .exists(params![variant.0, record.kind, record.protocol, record.place])
+}
+
+fn insert(
+    connection: &Connection,
+    variant: VariantId,
+    record: &CountRecord,
+) -> rusqlite::Result<()> {
+    // Taken apart so that a new field cannot be forgotten here.
+    let CountRecord {
+        kind,
+        protocol,
+        place,
+        statements,
+        rows,
+        instructions,
+        repeated,
+        phases,
+        functions,
+    } = record;
+    let mut names = Names::loaded(connection)?;
+    let kind = names.id(kind)?;
+    let count = connection
+        .prepare_cached(
+            "INSERT INTO count (variant_id, kind_id, protocol, place, statements, row_count, instructions, repeated) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .insert(params![
+            variant.0,
+            kind,
+            protocol,
+            place,
+            stored(*statements),
+            stored(*rows),
+            stored(*instructions),
+            stored(*repeated)
+        ])?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO count_phase (count_id, ordinal, name_id, instructions) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (phase, ordinal) in phases.iter().zip(0i64..) {
+        let name = names.id(&phase.name)?;
+        insert.execute(params![count, ordinal, name, stored(phase.instructions)])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO count_function (count_id, ordinal, name_id, object_id, own, inclusive, calls) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for (function, ordinal) in functions.iter().zip(0i64..) {
+        let (name, object) = (names.id(&function.name)?, names.id(&function.object)?);
+        insert.execute(params![
+            count,
+            ordinal,
+            name,
+            object,
+            stored(function.own),
+            stored(function.inclusive),
+            stored(function.calls)
+        ])?;
+    }
+    Ok(())
+}
+
+/// As SQLite holds it; [`check`] has let pass nothing that would not fit.
+fn stored(figure: u64) -> i64 {
+    i64::try_from(figure).unwrap_or(i64::MAX)
+}
