@@ -206,6 +206,7 @@ if [ "$purpose" = test ]; then
     if [ -z "${CHROMIUM:-}" ] && ! have chromium && ! have chromium-browser && ! have google-chrome; then
         install_packages chromium
     fi
+    have valgrind || install_packages valgrind # counts of instructions, crates/probe/tests/callgrind
     install_postgres
 fi
 

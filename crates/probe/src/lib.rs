@@ -8,6 +8,7 @@
 //! - [`Cgroup`]: exact CPU accounting and a memory limit for a group of processes (v1, v2, hybrid).
 //! - [`Tree`]: the CPU of a process tree although its children come and go; needs no privileges.
 //! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a second.
+//! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under valgrind.
 //! - [`Sampler`]: one thread which takes a row of figures every period, and exact totals.
 //!
 //! ```
@@ -20,6 +21,7 @@
 //! assert!(recording.totals.seconds >= 0.07);
 //! ```
 
+pub mod callgrind;
 mod cgroup;
 mod clock;
 mod device;

@@ -1,0 +1,183 @@
+//! One entry per function out of Callgrind's recursion levels.
+//!
+//! Callgrind names a function by how often it is on the stack already: `f` is the outermost activation, `f'2` any one within it (with
+//! `--separate-recs=2` deeper ones are not told apart). While one `f` is active there is no second `f`, only `f'2`. So
+//!
+//! - the activations called `f` do not overlap in time, and what they cost with all they called is counted once when their own cost and the cost of the
+//!   calls they make, to `f'2` too, are added: that is the **inclusive** cost of the function. The activations called `f'2` all lie inside
+//!   and add nothing to it;
+//! - **own** costs are those of instructions outside of all calls, which no two activations share: they are summed, and so are **calls**;
+//! - a call of `f` to `f'2` is no cost beside that of the function, so it **vanishes** as an arc;
+//! - a call from `f` to `g` may lie inside another one, as in `f → g → f'2 → g'2`, whose cost is in the outer call's. A call does
+//!   not where its caller or its callee is at the outermost level, as there is no other activation of it on the stack; those calls
+//!   add to the arc's inclusive cost, the others to its calls alone. (A call `f'2 → g'2` with no `f → g` around it is thereby left
+//!   out, as in `g → f → f'2 → g'2`: the levels alone do not tell.)
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::raw::{Key, Raw};
+use super::{Arc, Cost, Profile};
+
+/// Gathers what belongs to one name.
+#[derive(Default)]
+struct Gathered {
+    cost: Cost,
+    by_object: BTreeMap<String, u64>,
+}
+
+/// A function's name as it is shown, and whether it is the outermost activation.
+struct Activation {
+    name: String,
+    outermost: bool,
+}
+
+pub(super) fn fold(raw: &Raw) -> Profile {
+    let mut activations: HashMap<Key, Activation> = HashMap::new();
+    let mut functions: BTreeMap<String, Gathered> = BTreeMap::new();
+    let ends = raw.arcs.keys().flat_map(|(from, to)| [*from, *to]);
+    for key in raw.own.keys().copied().chain(ends) {
+        let activation = activations.entry(key).or_insert_with(|| activation(raw, key));
+        // The object of a function whose own cost is 0 in this stretch is known by its calls.
+        functions
+            .entry(activation.name.clone())
+            .or_default()
+            .by_object
+            .entry(raw.objects.text(key.1).to_owned())
+            .or_default();
+    }
+    for (key, own) in &raw.own {
+        let activation = &activations[key];
+        if let Some(function) = functions.get_mut(&activation.name) {
+            function.cost.own += own;
+            if activation.outermost {
+                function.cost.inclusive += own;
+            }
+            *function.by_object.entry(raw.objects.text(key.1).to_owned()).or_default() += own;
+        }
+    }
+    let mut arcs: BTreeMap<(String, String), Arc> = BTreeMap::new();
+    for ((from, to), arc) in &raw.arcs {
+        let (caller, callee) = (&activations[from], &activations[to]);
+        if let Some(function) = functions.get_mut(&callee.name) {
+            function.cost.calls = function.cost.calls.saturating_add(arc.calls);
+        }
+        let itself = caller.name == callee.name;
+        // A call among different functions of one name: the callee's cost is in the entry by itself.
+        if caller.outermost
+            && !(itself && callee.outermost)
+            && let Some(function) = functions.get_mut(&caller.name)
+        {
+            function.cost.inclusive = function.cost.inclusive.saturating_add(arc.inclusive);
+        }
+        if !itself {
+            let folded = arcs.entry((caller.name.clone(), callee.name.clone())).or_default();
+            folded.calls = folded.calls.saturating_add(arc.calls);
+            if caller.outermost || callee.outermost {
+                folded.inclusive = folded.inclusive.saturating_add(arc.inclusive);
+            }
+        }
+    }
+    let functions = functions
+        .into_iter()
+        .map(|(name, Gathered { mut cost, by_object })| {
+            // Of equals the first in order of names, so that the choice is always the same.
+            let most = by_object.values().copied().max().unwrap_or(0);
+            if let Some((object, _)) = by_object.into_iter().find(|(_, own)| *own == most) {
+                cost.object = object;
+            }
+            (name, cost)
+        })
+        .collect();
+    Profile { instructions: raw.instructions, functions, arcs, shortfall: 0 }
+}
+
+fn activation(raw: &Raw, (name, object): Key) -> Activation {
+    let text = raw.names.text(name);
+    let (base, outermost) = match text.rsplit_once('\'') {
+        Some((base, level)) if !base.is_empty() && is_level(level) => (base, false),
+        _ => (text, true),
+    };
+    Activation { name: shown(base, raw.objects.text(object)), outermost }
+}
+
+fn is_level(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+        && text.parse().is_ok_and(|level: u64| level >= 2)
+}
+
+/// A function without a symbol is named by Callgrind by the offset of its first instruction in the file, `0x00000000000012ab` or
+/// `0x00000000000012ab [PLT]`, which is found in every library: the file's name is added.
+fn shown(name: &str, object: &str) -> String {
+    let (address, section) = match name.split_once(' ') {
+        Some((address, section)) => (address, format!(" {section}")),
+        None => (name, String::new()),
+    };
+    match address.strip_prefix("0x").map(|digits| u64::from_str_radix(digits, 16)) {
+        Some(Ok(offset)) => {
+            let file = object.rsplit('/').next().unwrap_or(object);
+            format!("{offset:#x}{section} in {file}")
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// Is this a name that [`shown`] made of an address?
+pub(super) fn is_address(name: &str) -> bool {
+    name.starts_with("0x") && name.contains(" in ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(body: &str) -> Profile {
+        let text = format!("positions: line\nevents: Ir\n{body}\n");
+        Profile::parse(text.as_bytes(), "made up".as_ref()).unwrap()
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_is_charged_once() {
+        // f(3): each activation 10 of its own and a leaf of 5; levels beyond the second are together.
+        let folded = parsed(
+            "ob=/bin/x\nfn=main\n1 1\ncfn=f\ncalls=1 1\n1 60\nfn=f\n1 10\ncfn=leaf\ncalls=1 1\n1 5\n\
+             cfn=f'2\ncalls=1 1\n1 45\nfn=f'2\n1 30\ncfn=leaf\ncalls=3 1\n1 15\ncfn=f'2\ncalls=2 1\n1 45\n\
+             fn=leaf\n1 20\ntotals: 61",
+        );
+        let f = &folded.functions["f"];
+        assert_eq!((f.own, f.inclusive, f.calls), (40, 60, 4));
+        assert_eq!(folded.functions["leaf"].calls, 4);
+        assert_eq!(folded.functions["main"].inclusive, 61);
+        assert_eq!(folded.children_of("f"), [("leaf".to_owned(), Arc { calls: 4, inclusive: 20 })]);
+        assert!(!folded.functions.contains_key("f'2"));
+    }
+
+    #[test]
+    fn addresses_are_named_with_their_file() {
+        let folded = parsed(
+            "ob=/opt/13/bin/postgres\nfn=0x00000000000012ab\n1 3\ncob=/lib/libc.so.6\ncfn=0x0000000000000040 [PLT]'2\n\
+             calls=1 0\n1 4\nob=/lib/libc.so.6\nfn=0x0000000000000040 [PLT]\n0 4\ntotals: 7",
+        );
+        let names: Vec<_> = folded.functions.keys().collect();
+        assert_eq!(names, ["0x12ab in postgres", "0x40 [PLT] in libc.so.6"]);
+        assert!(is_address(names[0]) && is_address(names[1]) && !is_address("main"));
+    }
+
+    #[test]
+    fn names_that_only_look_like_levels_stay() {
+        let folded =
+            parsed("fn=a'1\n1 1\nfn='2\n1 1\nfn=b'x\n1 1\nfn=0xyz\n1 1\nfn=0x 1\n1 1\ntotals: 5");
+        let names: Vec<_> = folded.functions.keys().map(String::as_str).collect();
+        assert_eq!(names, ["'2", "0x 1", "0xyz", "a'1", "b'x"]);
+    }
+
+    #[test]
+    fn functions_of_one_name_are_one_and_the_costlier_names_the_object() {
+        let folded = parsed(
+            "ob=/lib/a.so\nfn=init\n1 5\ncob=/lib/b.so\ncfn=init\ncalls=1 0\n1 9\nob=/lib/b.so\nfn=init\n1 9\ntotals: 14",
+        );
+        let init = &folded.functions["init"];
+        assert_eq!((init.own, init.inclusive, init.calls), (14, 14, 1));
+        assert_eq!(init.object, "/lib/b.so");
+        assert!(folded.arcs.is_empty());
+    }
+}

@@ -1,0 +1,318 @@
+//! Reader of Callgrind's format, version 1 (valgrind's manual, "Callgrind Format Specification"; what that leaves open is as
+//! valgrind 3.19 writes it).
+//!
+//! Only what makes up costs of functions is kept. Positions within a function, source files and jumps are read past.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::Path;
+
+use super::raw::{Key, NameId, Overflow, Raw};
+use super::{Arc, CallgrindError};
+
+pub(super) fn parse(mut reader: impl BufRead, origin: &Path) -> Result<Raw, CallgrindError> {
+    let mut state = Reader::new(origin);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(|source| CallgrindError::File {
+            action: "read",
+            path: origin.to_owned(),
+            source,
+        })?;
+        if read == 0 {
+            return state.end();
+        }
+        state.number += 1;
+        state.line(String::from_utf8_lossy(&line).trim())?;
+    }
+}
+
+/// Names that were given a number, `(7) main`, to be called by it later.
+type Numbered = HashMap<u64, NameId>;
+
+/// Which numbers cost lines have behind their positions.
+#[derive(Clone, Copy)]
+struct Events {
+    count: usize,
+    /// Which of them is Ir.
+    instructions: usize,
+}
+
+/// The function that the next `calls=` is about.
+#[derive(Default)]
+struct Callee {
+    object: Option<NameId>,
+    name: Option<NameId>,
+    /// The object was said after the name.
+    object_is_newer: bool,
+}
+
+struct Reader<'a> {
+    origin: &'a Path,
+    /// Of the line being read, from 1.
+    number: u64,
+    raw: Raw,
+    /// Numbers in front of the costs.
+    positions: usize,
+    events: Option<Events>,
+    functions: Numbered,
+    objects: Numbered,
+    object: NameId,
+    function: Option<NameId>,
+    callee: Callee,
+    /// A `calls=` line was read and its cost line is next: calls and callee.
+    call: Option<(u64, Key)>,
+    /// Instructions of the functions since the last `totals:`.
+    summed: u64,
+    /// The last total stands behind all costs.
+    complete: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(origin: &'a Path) -> Self {
+        let mut raw = Raw::default();
+        let object = raw.objects.id("???");
+        Self {
+            origin,
+            number: 0,
+            raw,
+            positions: 1,
+            events: None,
+            functions: Numbered::new(),
+            objects: Numbered::new(),
+            object,
+            function: None,
+            callee: Callee::default(),
+            call: None,
+            summed: 0,
+            complete: false,
+        }
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), CallgrindError> {
+        if line.is_empty() || line.starts_with('#') {
+            return Ok(());
+        }
+        if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) {
+            return self.costs(line);
+        }
+        if self.call.is_some() {
+            return Err(self.wrong("the cost of the call (after calls=)", line));
+        }
+        match line.find([':', '=']) {
+            Some(at) if line.as_bytes()[at] == b':' => {
+                self.header(&line[..at], line[at + 1..].trim(), line)
+            }
+            Some(at) => self.specification(&line[..at], line[at + 1..].trim_start(), line),
+            None => Err(self.wrong("key: value, spec=name or numbers", line)),
+        }
+    }
+
+    fn header(&mut self, key: &str, value: &str, line: &str) -> Result<(), CallgrindError> {
+        match key {
+            "version" if number(value).is_none_or(|version| version > 1) => {
+                Err(self.wrong("version 1 of the format", line))
+            }
+            "positions" => {
+                self.positions = value.split_ascii_whitespace().count();
+                Ok(())
+            }
+            "events" => {
+                let names = || value.split_ascii_whitespace();
+                let instructions = names()
+                    .position(|name| name == "Ir")
+                    .ok_or_else(|| self.wrong("the event Ir (instructions)", line))?;
+                self.events = Some(Events { count: names().count(), instructions });
+                Ok(())
+            }
+            "totals" => {
+                let listed = self.instructions(value.split_ascii_whitespace(), line)?;
+                self.check(listed)
+            }
+            // Of no meaning for costs: pid, cmd, part, thread, desc, event, creator; the format may get more of them. And summary, which
+            // is not always the sum: with the simulation of caches it has the instructions of the last block, which no function gets.
+            _ if key.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Ok(()),
+            _ => Err(self.wrong("key: value, spec=name or numbers", line)),
+        }
+    }
+
+    fn specification(&mut self, spec: &str, value: &str, line: &str) -> Result<(), CallgrindError> {
+        match spec {
+            "fn" => {
+                self.function = Some(self.name(value, line)?);
+                self.callee = Callee::default();
+            }
+            "ob" => self.object = self.object(value, line)?,
+            "cfn" => {
+                let name = self.name(value, line)?;
+                // Callgrind names a callee and leaves its calls out when they cost nothing. The object is that callee's, then.
+                if self.callee.name.replace(name).is_some() && !self.callee.object_is_newer {
+                    self.callee.object = None;
+                }
+                self.callee.object_is_newer = false;
+            }
+            "cob" => {
+                self.callee.object = Some(self.object(value, line)?);
+                self.callee.object_is_newer = true;
+            }
+            "calls" => return self.calls(value, line),
+            // Its number may be used by fn= and cfn= later.
+            "jfn" => {
+                self.name(value, line)?;
+            }
+            // Source files, and jumps: a jump is followed by a line with a position and no cost.
+            "fl" | "fi" | "fe" | "cfi" | "cfl" | "jfi" | "jump" | "jcnd" => {}
+            _ => return Err(self.wrong("fn=, cfn=, calls= or another of the format", line)),
+        }
+        Ok(())
+    }
+
+    fn calls(&mut self, value: &str, line: &str) -> Result<(), CallgrindError> {
+        let calls = value.split_ascii_whitespace().next().and_then(number);
+        let callee = std::mem::take(&mut self.callee);
+        self.complete = false;
+        match (calls, callee.name) {
+            (Some(calls), Some(name)) => {
+                self.call = Some((calls, (name, callee.object.unwrap_or(self.object))));
+                Ok(())
+            }
+            (None, _) => Err(self.wrong("calls= with a number", line)),
+            (_, None) => Err(self.wrong("cfn= before calls=", line)),
+        }
+    }
+
+    fn costs(&mut self, line: &str) -> Result<(), CallgrindError> {
+        let mut fields = line.split_ascii_whitespace();
+        for _ in 0..self.positions {
+            if !fields.next().is_some_and(is_position) {
+                return Err(
+                    self.wrong(format!("{} position(s) before the costs", self.positions), line)
+                );
+            }
+        }
+        let cost = self.instructions(fields, line)?;
+        let Some(name) = self.function else {
+            return Err(self.wrong("fn= before the first costs", line));
+        };
+        let function = (name, self.object);
+        self.complete = false;
+        let added = match self.call.take() {
+            Some((calls, callee)) => {
+                self.raw.add_call(function, callee, Arc { calls, inclusive: cost })
+            }
+            None => self.raw.add_own(function, cost).map(|()| self.summed += cost),
+        };
+        added.map_err(|Overflow| self.wrong("sums below 2^64", line))
+    }
+
+    /// The instructions in a list of costs; costs at the end that are 0 may be missing.
+    fn instructions<'t>(
+        &self,
+        fields: impl Iterator<Item = &'t str>,
+        line: &str,
+    ) -> Result<u64, CallgrindError> {
+        let Some(events) = self.events else {
+            return Err(self.wrong("events: before the first costs", line));
+        };
+        let mut found = 0;
+        let mut count = 0;
+        for field in fields {
+            let cost = number(field).ok_or_else(|| self.wrong("costs as numbers", line))?;
+            if count == events.instructions {
+                found = cost;
+            }
+            count += 1;
+        }
+        if count > events.count {
+            return Err(self.wrong(format!("at most {} cost(s)", events.count), line));
+        }
+        Ok(found)
+    }
+
+    /// A name, `(number) name`, or `(number)` of one that was given before.
+    fn numbered(
+        numbers: &mut Numbered,
+        value: &str,
+        intern: impl FnOnce(&str) -> NameId,
+    ) -> Option<NameId> {
+        let compressed = value.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+        // "(below main)" is a name.
+        let Some((id, name)) = compressed.and_then(|(id, name)| Some((number(id)?, name))) else {
+            return (!value.is_empty()).then(|| intern(value));
+        };
+        match name.trim_start() {
+            "" => numbers.get(&id).copied(),
+            name => {
+                let name = intern(name);
+                numbers.insert(id, name);
+                Some(name)
+            }
+        }
+    }
+
+    fn name(&mut self, value: &str, line: &str) -> Result<NameId, CallgrindError> {
+        Self::numbered(&mut self.functions, value, |name| self.raw.names.id(name))
+            .ok_or_else(|| self.wrong("a name, or the number of a name given before", line))
+    }
+
+    fn object(&mut self, value: &str, line: &str) -> Result<NameId, CallgrindError> {
+        Self::numbered(&mut self.objects, value, |name| self.raw.objects.id(name))
+            .ok_or_else(|| self.wrong("an object, or the number of one given before", line))
+    }
+
+    /// Do the cost lines since the last total come to this one?
+    fn check(&mut self, listed: u64) -> Result<(), CallgrindError> {
+        if listed != self.summed {
+            return Err(CallgrindError::Sum {
+                origin: self.origin.to_owned(),
+                line: self.number,
+                listed,
+                summed: self.summed,
+            });
+        }
+        self.summed = 0;
+        self.complete = true;
+        Ok(())
+    }
+
+    /// Callgrind writes `totals:` last. Without it something is missing, be it calls alone.
+    fn end(self) -> Result<Raw, CallgrindError> {
+        if self.complete {
+            Ok(self.raw)
+        } else {
+            Err(self.wrong("a line totals: at the end", "the end of the file"))
+        }
+    }
+
+    fn wrong(&self, expected: impl Into<String>, found: &str) -> CallgrindError {
+        const SHOWN: usize = 80;
+        let mut shown: String = found.chars().take(SHOWN).collect();
+        if shown.len() < found.len() {
+            shown.push('…');
+        }
+        CallgrindError::Format {
+            origin: self.origin.to_owned(),
+            line: self.number,
+            expected: expected.into(),
+            found: format!("{shown:?}"),
+        }
+    }
+}
+
+/// Decimal, or hexadecimal after `0x`.
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        // A sign would be taken by the standard library.
+        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            u64::from_str_radix(digits, 16).ok()
+        }
+        None if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+/// A number, or one relative to the last line's: `+3`, `-3`, `*` for the same.
+fn is_position(text: &str) -> bool {
+    text == "*" || number(text.strip_prefix(['+', '-']).unwrap_or(text)).is_some()
+}

@@ -1,0 +1,202 @@
+//! Instructions per function and per call.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use super::{CallgrindError, fold, format};
+
+/// What a function cost.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// The program or library that holds it, as a path; `???` for code without a file. Where several hold a function of this name, the one in
+    /// which it cost most.
+    pub object: String,
+    /// Instructions of the function itself.
+    pub own: u64,
+    /// Instructions of the function and of all that it called, each counted once however often the function calls itself.
+    pub inclusive: u64,
+    /// How often it was called, by others and by itself. A call that began in an earlier stretch is not among them. Callgrind takes a jump to a
+    /// function's first instruction for a call, so a loop that begins there counts every turn.
+    pub calls: u64,
+}
+
+/// The calls from one function to another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arc {
+    /// How many. A call that began in an earlier stretch is not among them.
+    pub calls: u64,
+    /// Instructions from the beginning to the end of these calls; of calls within one another only the outer counts.
+    pub inclusive: u64,
+}
+
+/// Where the instructions of a stretch went.
+///
+/// Functions go by their name. Those without a symbol are called by their address in the file that holds them, such as `0x12ab in postgres`: the
+/// same in every run of one binary. Functions of one name are one here, also when they are different ones of that name (`static` in
+/// C, or in several libraries); should one of these call another by way of a third, their inclusive cost has that twice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// All instructions (the event Ir).
+    pub instructions: u64,
+    /// By function.
+    pub functions: BTreeMap<String, Cost>,
+    /// By caller and callee. Calls of a function to itself are not here.
+    pub arcs: BTreeMap<(String, String), Arc>,
+    /// Instructions by which functions of the mark cost more than here, summed up by [`Profile::minus`]; those functions stand with 0 instead
+    /// of a negative cost. So the functions' own costs add up to `instructions` plus this. 0 in a profile that was read.
+    pub shortfall: u64,
+}
+
+impl Profile {
+    /// Reads one dump.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is not in Callgrind's format, or was cut off.
+    pub fn read(path: &Path) -> Result<Self, CallgrindError> {
+        let file = File::open(path).map_err(|source| CallgrindError::File {
+            action: "read",
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(BufReader::new(file), path)
+    }
+
+    /// Reads Callgrind's format (version 1), line by line; `origin` is named in errors. Of several parts in one file (`--combine-dumps`)
+    /// the sum is given.
+    ///
+    /// # Errors
+    /// As for [`Profile::read`].
+    pub fn parse(reader: impl BufRead, origin: &Path) -> Result<Self, CallgrindError> {
+        Ok(fold::fold(&format::parse(reader, origin)?))
+    }
+
+    /// What remains after taking `mark` away, function by function and call by call. What is 0 then is left out.
+    ///
+    /// A function that costs less here than in the mark gets 0, and what is missing goes to [`Profile::shortfall`]: costs never wrap or turn negative.
+    /// A shortfall beyond a few instructions means that the mark alone is not part of this stretch, as when the mark was the first to
+    /// fill a cache.
+    #[must_use]
+    pub fn minus(&self, mark: &Self) -> Self {
+        let mut functions = BTreeMap::new();
+        for (name, cost) in &self.functions {
+            let rest = match mark.functions.get(name) {
+                None => cost.clone(),
+                Some(other) => Cost {
+                    object: cost.object.clone(),
+                    own: cost.own.saturating_sub(other.own),
+                    inclusive: cost.inclusive.saturating_sub(other.inclusive),
+                    calls: cost.calls.saturating_sub(other.calls),
+                },
+            };
+            if rest.own != 0 || rest.inclusive != 0 || rest.calls != 0 {
+                functions.insert(name.clone(), rest);
+            }
+        }
+        let mut arcs = BTreeMap::new();
+        for (ends, arc) in &self.arcs {
+            let other = mark.arcs.get(ends).copied().unwrap_or_default();
+            let rest = Arc {
+                calls: arc.calls.saturating_sub(other.calls),
+                inclusive: arc.inclusive.saturating_sub(other.inclusive),
+            };
+            if rest != Arc::default() {
+                arcs.insert(ends.clone(), rest);
+            }
+        }
+        let instructions = self.instructions.saturating_sub(mark.instructions);
+        let own = functions.values().fold(0_u64, |sum, cost| sum.saturating_add(cost.own));
+        Self { instructions, functions, arcs, shortfall: own.saturating_sub(instructions) }
+    }
+
+    /// Instructions in functions without a symbol. Where they are many, the program was stripped: profiles of two builds of it cannot be
+    /// compared function by function, as addresses say nothing in another build.
+    #[must_use]
+    pub fn without_symbol(&self) -> u64 {
+        let unnamed = self.functions.iter().filter(|(name, _)| fold::is_address(name));
+        unnamed.fold(0, |sum, (_, cost)| sum.saturating_add(cost.own))
+    }
+
+    /// What `parent` calls: callee and calls, the costliest first.
+    #[must_use]
+    pub fn children_of(&self, parent: &str) -> Vec<(String, Arc)> {
+        let mut children: Vec<_> = self
+            .arcs
+            .range((parent.to_owned(), String::new())..)
+            .take_while(|((caller, _), _)| caller == parent)
+            .map(|((_, callee), arc)| (callee.clone(), *arc))
+            .collect();
+        children.sort_by_key(|(_, arc)| Reverse(arc.inclusive));
+        children
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cost(own: u64, inclusive: u64, calls: u64) -> Cost {
+        Cost { object: "/bin/server".to_owned(), own, inclusive, calls }
+    }
+
+    fn profile(functions: &[(&str, Cost)], arcs: &[(&str, &str, u64, u64)]) -> Profile {
+        Profile {
+            instructions: functions.iter().map(|(_, cost)| cost.own).sum(),
+            functions: functions.iter().map(|(n, c)| ((*n).to_owned(), c.clone())).collect(),
+            arcs: arcs
+                .iter()
+                .map(|(from, to, calls, inclusive)| {
+                    let arc = Arc { calls: *calls, inclusive: *inclusive };
+                    (((*from).to_owned(), (*to).to_owned()), arc)
+                })
+                .collect(),
+            shortfall: 0,
+        }
+    }
+
+    #[test]
+    fn the_mark_is_taken_away_and_what_was_only_the_mark_is_gone() {
+        let stretch = profile(
+            &[("loop", cost(50, 190, 0)), ("run", cost(100, 100, 2)), ("mark", cost(40, 40, 1))],
+            &[("loop", "run", 2, 100), ("loop", "mark", 1, 40)],
+        );
+        let mark = profile(
+            &[("loop", cost(20, 60, 0)), ("mark", cost(40, 40, 1))],
+            &[("loop", "mark", 1, 40)],
+        );
+        let rest = stretch.minus(&mark);
+        assert_eq!(
+            rest,
+            profile(
+                &[("loop", cost(30, 130, 0)), ("run", cost(100, 100, 2))],
+                &[("loop", "run", 2, 100)]
+            )
+        );
+    }
+
+    #[test]
+    fn a_function_that_costs_less_than_in_the_mark_is_zero_and_the_rest_is_said() {
+        let stretch = profile(&[("a", cost(100, 100, 1)), ("b", cost(10, 10, 1))], &[]);
+        let mark =
+            profile(&[("a", cost(20, 20, 1)), ("b", cost(13, 13, 2)), ("c", cost(4, 4, 1))], &[]);
+        let rest = stretch.minus(&mark);
+        assert_eq!(rest.instructions, 73);
+        assert_eq!(rest.shortfall, 7);
+        assert_eq!(rest.functions.len(), 1);
+        assert_eq!(rest.functions["a"], cost(80, 80, 0));
+        assert_eq!(mark.minus(&stretch).instructions, 0);
+    }
+
+    #[test]
+    fn children_are_those_of_one_parent_costliest_first() {
+        let all = profile(
+            &[("a", cost(1, 1, 1))],
+            &[("a", "x", 1, 5), ("a", "y", 1, 50), ("aa", "z", 1, 7), ("A", "z", 1, 7)],
+        );
+        let names: Vec<_> = all.children_of("a").into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["y", "x"]);
+        assert!(all.children_of("x").is_empty());
+    }
+}

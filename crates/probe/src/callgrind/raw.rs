@@ -1,0 +1,68 @@
+//! What a file says, function by function as Callgrind names them, recursion levels apart.
+
+use std::collections::HashMap;
+
+use super::Arc;
+
+/// Number of a name or an object in its [`Names`].
+pub(super) type NameId = usize;
+
+/// Texts, each once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    texts: Vec<String>,
+    ids: HashMap<String, NameId>,
+}
+
+impl Names {
+    pub(super) fn id(&mut self, text: &str) -> NameId {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let id = self.texts.len();
+        self.texts.push(text.to_owned());
+        self.ids.insert(text.to_owned(), id);
+        id
+    }
+
+    pub(super) fn text(&self, id: NameId) -> &str {
+        self.texts.get(id).map_or("", String::as_str)
+    }
+}
+
+/// A function of one object (program or library). Functions that share a name and an object and differ in their source
+/// file are one: without debug information Callgrind does not know the file either.
+pub(super) type Key = (NameId, NameId);
+
+/// All costs of a file.
+#[derive(Debug, Default)]
+pub(super) struct Raw {
+    pub(super) names: Names,
+    pub(super) objects: Names,
+    /// Instructions of each function itself.
+    pub(super) own: HashMap<Key, u64>,
+    /// Calls from the first to the second.
+    pub(super) arcs: HashMap<(Key, Key), Arc>,
+    /// Instructions of all functions together.
+    pub(super) instructions: u64,
+}
+
+/// A sum that no longer fits 64 bits.
+#[derive(Debug)]
+pub(super) struct Overflow;
+
+impl Raw {
+    pub(super) fn add_own(&mut self, function: Key, instructions: u64) -> Result<(), Overflow> {
+        // One sum bounds all others.
+        self.instructions = self.instructions.checked_add(instructions).ok_or(Overflow)?;
+        *self.own.entry(function).or_default() += instructions;
+        Ok(())
+    }
+
+    pub(super) fn add_call(&mut self, from: Key, to: Key, call: Arc) -> Result<(), Overflow> {
+        let arc = self.arcs.entry((from, to)).or_default();
+        arc.calls = arc.calls.checked_add(call.calls).ok_or(Overflow)?;
+        arc.inclusive = arc.inclusive.checked_add(call.inclusive).ok_or(Overflow)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! The program valgrind: where it is and how Callgrind is asked to count.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::CallgrindError;
+
+/// An installed valgrind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Valgrind {
+    /// The program.
+    pub path: PathBuf,
+    /// As it says itself, such as `3.19.0`.
+    pub version: String,
+}
+
+/// What to count and where to write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Beginning of the files' names, in a directory that the program's user may write to: dumps are `OUT.PID.1`, `OUT.PID.2`…, the
+    /// last one, at the end of a process, is `OUT.PID` (see [`dumps`](super::dumps)).
+    pub out: PathBuf,
+    /// Write a dump and begin anew whenever this function is entered (inner calls of a recursion apart). The name of a symbol;
+    /// `*` and `?` are wildcards.
+    pub dump_before: Option<String>,
+    /// Count also in programs that a process starts by `exec`. Processes that only fork are counted in any case. A forked child
+    /// takes over what its parent has counted since the parent's last dump, so its first dump is not its own cost alone.
+    pub trace_children: bool,
+    /// File for what valgrind itself has to say, `.PID` is added. Without it valgrind writes to the program's standard error.
+    pub log: Option<PathBuf>,
+}
+
+impl Options {
+    /// One dump at the end of the process, programs that it starts not counted, messages on standard error.
+    pub fn new(out: impl Into<PathBuf>) -> Self {
+        Self { out: out.into(), dump_before: None, trace_children: false, log: None }
+    }
+}
+
+impl Valgrind {
+    /// The valgrind in `PATH`.
+    ///
+    /// # Errors
+    /// [`CallgrindError::NotInstalled`] when there is none, [`CallgrindError::NotValgrind`] when it does not answer.
+    pub fn find() -> Result<Self, CallgrindError> {
+        Self::find_in(&env::var_os("PATH").unwrap_or_default())
+    }
+
+    fn find_in(directories: &OsStr) -> Result<Self, CallgrindError> {
+        env::split_paths(directories)
+            .map(|directory| directory.join("valgrind"))
+            .find(|path| is_program(path))
+            .map_or(Err(CallgrindError::NotInstalled), Self::at)
+    }
+
+    /// The valgrind at this path.
+    ///
+    /// # Errors
+    /// [`CallgrindError::NotValgrind`] when it cannot be started or is something else.
+    pub fn at(path: impl Into<PathBuf>) -> Result<Self, CallgrindError> {
+        let path = path.into();
+        let output = match Command::new(&path).arg("--version").stdin(Stdio::null()).output() {
+            Ok(output) => output,
+            Err(error) => {
+                return Err(CallgrindError::NotValgrind { path, found: error.to_string() });
+            }
+        };
+        let answer = String::from_utf8_lossy(&output.stdout);
+        match answer.trim().strip_prefix("valgrind-") {
+            Some(version) if output.status.success() => {
+                Ok(Self { version: version.to_owned(), path })
+            }
+            _ => Err(CallgrindError::NotValgrind { path, found: format!("{:?}", answer.trim()) }),
+        }
+    }
+
+    /// What stands in front of the command whose instructions are to be counted.
+    ///
+    /// Counts stay the same whatever else the machine does. To keep them the same from run to run, also give the program the same environment
+    /// (its size moves the stack, and the dynamic linker reads all of it) and leave `DEBUGINFOD_URLS` out of it, with which valgrind would
+    /// look for names of functions elsewhere.
+    #[must_use]
+    pub fn command_line(&self, options: &Options) -> Vec<OsString> {
+        let mut line = vec![self.path.clone().into_os_string(), "--tool=callgrind".into()];
+        line.push("--quiet".into());
+        line.push(with_pid("--callgrind-out-file=", &options.out));
+        if let Some(log) = &options.log {
+            line.push(with_pid("--log-file=", log));
+        }
+        if let Some(function) = &options.dump_before {
+            line.push(format!("--dump-before={function}").into());
+        }
+        let children = if options.trace_children { "yes" } else { "no" };
+        line.push(format!("--trace-children={children}").into());
+        line.extend(ALWAYS.iter().map(OsString::from));
+        line
+    }
+}
+
+/// Most are the defaults of Callgrind, and are said since the reader or the figures rely on them.
+const ALWAYS: [&str; 12] = [
+    // Two levels are what folding needs: the outermost activation, and all others together.
+    "--separate-recs=2",
+    "--skip-direct-rec=no",
+    // The caller's name in each function's would only have to be folded again.
+    "--separate-callers=0",
+    // Calls go from function to function and not through the trampolines of the dynamic linker.
+    "--skip-plt=yes",
+    // One file for all threads of a process, one file per dump.
+    "--separate-threads=no",
+    "--combine-dumps=no",
+    // Costs per source line and not per instruction, both numbers and names shortened: the smallest files. (Neither lines nor
+    // instructions is not possible, Callgrind then takes lines.)
+    "--dump-instr=no",
+    "--dump-line=yes",
+    "--compress-strings=yes",
+    "--compress-pos=yes",
+    // Instructions alone. The simulation of caches costs time and says nothing of the host's.
+    "--cache-sim=no",
+    // No pipes for a debugger in the directory for temporary files; they would stay there after a kill.
+    "--vgdb=no",
+];
+
+/// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would mean the directory in which the program
+/// is started.
+fn with_pid(option: &str, path: &Path) -> OsString {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut bytes = option.as_bytes().to_vec();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte == b'%' {
+            bytes.push(b'%');
+        }
+        bytes.push(byte);
+    }
+    bytes.extend_from_slice(b".%p");
+    OsString::from_vec(bytes)
+}
+
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_valgrind_the_error_says_how_to_get_it() {
+        let empty = tempfile::tempdir().unwrap();
+        let error = Valgrind::find_in(empty.path().as_os_str()).unwrap_err();
+        assert!(matches!(error, CallgrindError::NotInstalled));
+        assert!(error.to_string().contains("install"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_run_is_passed_over_and_another_program_refused() {
+        let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(first.path().join("valgrind"), "no program").unwrap();
+        std::os::unix::fs::symlink("/bin/echo", second.path().join("valgrind")).unwrap();
+        let both = env::join_paths([first.path(), second.path()]).unwrap();
+        let error = Valgrind::find_in(&both).unwrap_err().to_string();
+        assert!(error.contains(&second.path().display().to_string()), "{error}");
+        let error = Valgrind::at("/nonexistent/valgrind").unwrap_err().to_string();
+        assert!(error.contains("/nonexistent/valgrind"), "{error}");
+    }
+
+    #[test]
+    fn the_command_line_says_what_was_asked() {
+        let valgrind = Valgrind { path: "/usr/bin/valgrind".into(), version: "3.19.0".into() };
+        let mut options = Options::new("/tmp/50%/out");
+        let line = valgrind.command_line(&options);
+        assert_eq!(line[0], "/usr/bin/valgrind");
+        assert_eq!(line[1], "--tool=callgrind");
+        assert!(line.contains(&"--callgrind-out-file=/tmp/50%%/out.%p".into()));
+        assert!(line.contains(&"--trace-children=no".into()));
+        assert!(!line.iter().any(|part| part.to_string_lossy().contains("dump-before")));
+
+        options.dump_before = Some("pg_sleep".into());
+        options.trace_children = true;
+        options.log = Some("/tmp/log".into());
+        let line = valgrind.command_line(&options);
+        for part in ["--dump-before=pg_sleep", "--trace-children=yes", "--log-file=/tmp/log.%p"] {
+            assert!(line.contains(&part.into()), "{part}");
+        }
+    }
+}

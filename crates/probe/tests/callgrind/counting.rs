@@ -1,0 +1,150 @@
+//! Counts by the real program, where it is known what they have to be.
+
+use std::collections::BTreeMap;
+
+use probe::callgrind::{Profile, moved};
+
+use crate::run::Program;
+
+/// Loops, statements and calls of `programs/stretches.c`.
+const SPIN: u64 = 2 * 1000 + 2;
+const STATEMENT: u64 = 3 + SPIN;
+const CALL: u64 = 1;
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "the program is in assembly for x86-64")]
+fn between_two_marks_every_instruction_is_counted() {
+    let Some(program) = Program::compile("stretches", &["-O1"]) else { return };
+    let dumps = program.run("out", &[], |options| options.dump_before = Some("mark".to_owned()));
+    let parts: Vec<_> = dumps.iter().map(|dump| dump.part).collect();
+    assert_eq!(parts, [1, 2, 3, 4, 5]);
+    assert_eq!(dumps[0].trigger, "--dump-before=mark");
+    assert_eq!(dumps[4].trigger, "Program termination");
+    assert!(dumps.iter().all(|dump| dump.pid == dumps[0].pid));
+    let stretches: Vec<Profile> =
+        dumps.iter().map(|dump| Profile::read(&dump.path).unwrap()).collect();
+
+    // Between the first two marks: the return of the one, the call of the other.
+    let mark = &stretches[1];
+    assert_eq!(mark.instructions, 2);
+
+    let one = stretches[2].minus(mark);
+    assert_eq!(one.shortfall, 0);
+    assert_eq!(one.instructions, STATEMENT + CALL);
+    let statement = &one.functions["statement"];
+    assert_eq!((statement.own, statement.inclusive, statement.calls), (3, STATEMENT, 1));
+    let spin = &one.functions["spin"];
+    assert_eq!((spin.own, spin.inclusive, spin.calls), (SPIN, SPIN, 1));
+    assert_eq!(spin.object, program.path().to_str().unwrap());
+    assert!(!one.functions.contains_key("mark"), "{one:?}");
+
+    // session and main are on the stack at every mark. What they cost in this stretch is there, their call is not.
+    let session = &one.functions["session"];
+    assert_eq!((session.own, session.inclusive, session.calls), (CALL, STATEMENT + CALL, 0));
+    assert_eq!(one.functions["main"].inclusive, STATEMENT + CALL);
+    assert_eq!(one.functions["main"].own, 0);
+    let children = one.children_of("session");
+    assert_eq!(children.len(), 1, "{children:?}");
+    assert_eq!((children[0].0.as_str(), children[0].1.calls), ("statement", 1));
+    assert_eq!(children[0].1.inclusive, STATEMENT);
+
+    let two = stretches[3].minus(mark);
+    assert_eq!(two.instructions, 2 * (STATEMENT + CALL));
+    let found: BTreeMap<_, _> =
+        moved(&one, &two).into_iter().map(|m| (m.name.clone(), m.own_difference())).collect();
+    let expected = [("session", CALL), ("spin", SPIN), ("statement", 3)];
+    let expected: BTreeMap<_, _> =
+        expected.into_iter().map(|(name, own)| (name.to_owned(), own as i64)).collect();
+    let found: BTreeMap<_, _> = found.into_iter().filter(|(_, own)| *own != 0).collect();
+    assert_eq!(found, expected);
+}
+
+/// Callgrind itself counts a function with all that it calls when it is told to count inside of it alone: another way to the same figure.
+#[test]
+fn recursive_functions_cost_what_counting_inside_of_them_says() {
+    let Some(program) = Program::compile("recursion", &["-O1", "-fno-optimize-sibling-calls"])
+    else {
+        return;
+    };
+    let profile = program.profile("all", &[]);
+    for function in ["direct", "even", "odd", "walk", "visitor", "leaf", "once", "main"] {
+        let inside = program.profile(function, &[&format!("--toggle-collect={function}")]);
+        assert_eq!(profile.functions[function].inclusive, inside.instructions, "{function}");
+        let own = inside.functions[function].own;
+        assert_eq!(profile.functions[function].own, own, "{function}");
+    }
+    // 2⁷ - 1 activations by main, 2³ - 1 by once.
+    assert_eq!(profile.functions["direct"].calls, 127 + 7);
+    assert_eq!(profile.functions["even"].calls, 4 + 2);
+    assert_eq!(profile.functions["walk"].calls, (1 + 2 + 4 + 8 + 16) + (1 + 2) + (1 + 2 + 4));
+    assert!(!profile.functions.keys().any(|name| name.contains('\'')));
+
+    // A function that nothing around it called: its own cost and that of its children are its inclusive cost.
+    for function in ["once", "main", "direct"] {
+        let children: u64 =
+            profile.children_of(function).iter().map(|(_, arc)| arc.inclusive).sum();
+        let cost = &profile.functions[function];
+        assert_eq!(cost.own + children, cost.inclusive, "{function}");
+    }
+    // Of the walker's and the visitor's calls to each other only those within no other such call.
+    assert_eq!(
+        profile.arcs[&("walk".to_owned(), "visitor".to_owned())].calls,
+        (2 + 4 + 8 + 16 + 32) + (2 + 4) + (2 + 4 + 8)
+    );
+    let to_visitor = profile.arcs[&("walk".to_owned(), "visitor".to_owned())].inclusive;
+    assert!(to_visitor < profile.functions["visitor"].inclusive);
+}
+
+#[test]
+fn each_process_has_dumps_of_its_own() {
+    let Some(program) = Program::compile("children", &["-O1"]) else { return };
+    let traced = program.run("traced", &[], |options| {
+        options.dump_before = Some("mark".to_owned());
+        options.trace_children = true;
+    });
+    let mut of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for dump in &traced {
+        of.entry(dump.pid).or_default().push(dump.part);
+        Profile::read(&dump.path).unwrap();
+    }
+    // The parent and the other program: one mark and the end. The child that only forked: two marks and the end.
+    let mut parts: Vec<_> = of.into_values().collect();
+    parts.sort();
+    assert_eq!(parts, [vec![1, 2], vec![1, 2], vec![1, 2, 3]]);
+
+    let untraced = program.run("untraced", &[], |options| {
+        options.dump_before = Some("mark".to_owned());
+    });
+    assert_eq!(untraced.len(), 5, "{untraced:?}");
+}
+
+#[test]
+fn the_same_run_costs_the_same_to_the_instruction() {
+    let Some(program) = Program::compile("recursion", &["-O1"]) else { return };
+    let (first, second) = (program.profile("first", &[]), program.profile("second", &[]));
+    assert_eq!(first, second);
+    assert!(moved(&first, &second).is_empty());
+}
+
+/// Where the files are finer than asked for, or hold more, the costs are the same.
+#[test]
+fn options_that_add_detail_change_no_cost() {
+    let Some(program) = Program::compile("recursion", &["-O1", "-g"]) else { return };
+    let plain = program.profile("plain", &[]);
+    for (name, more) in [
+        ("instructions", &["--dump-instr=yes", "--collect-jumps=yes"][..]),
+        ("calls", &["--collect-systime=nsec", "--collect-bus=yes"][..]),
+        ("long", &["--compress-strings=no", "--compress-pos=no"][..]),
+        ("three", &["--separate-recs=3"][..]),
+        ("five", &["--separate-recs=5", "--dump-line=no"][..]),
+    ] {
+        assert_eq!(program.profile(name, more), plain, "{name}");
+    }
+    // With the simulation of caches the last instructions of the process, which others leave out, are in the cost of what
+    // is on the stack at its end.
+    let caches = program.profile("caches", &["--cache-sim=yes", "--branch-sim=yes"]);
+    assert_eq!(caches.instructions, plain.instructions);
+    for function in ["main", "once", "direct", "even", "walk", "visitor", "leaf"] {
+        assert_eq!(caches.functions[function], plain.functions[function]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Small programs, compiled and run under the real Callgrind.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use probe::callgrind::{CallgrindError, Dump, Options, Profile, Valgrind, dumps};
+
+/// A compiled program, in a directory that goes with it.
+pub struct Program {
+    directory: tempfile::TempDir,
+    path: PathBuf,
+    valgrind: Valgrind,
+}
+
+impl Program {
+    /// `None`, with the reason printed, where valgrind is missing. A missing compiler fails: without one there is no test running.
+    pub fn compile(name: &str, flags: &[&str]) -> Option<Self> {
+        let valgrind = match Valgrind::find() {
+            Ok(valgrind) => valgrind,
+            Err(error @ CallgrindError::NotInstalled) => {
+                eprintln!("SKIPPED, nothing was tested: {error}");
+                return None;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/callgrind/programs")
+            .join(name)
+            .with_extension("c");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        let status =
+            Command::new("cc").args(flags).arg("-o").arg(&path).arg(source).status().unwrap();
+        assert!(status.success());
+        Some(Self { directory, path, valgrind })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs it and gives its dumps. `name` keeps the files of several runs apart, `more` are further options of Callgrind.
+    pub fn run(&self, name: &str, more: &[&str], set: impl FnOnce(&mut Options)) -> Vec<Dump> {
+        self.run_with(name, more, set, |_| ())
+    }
+
+    /// As `run`, with a say about the command: its environment, its arguments.
+    pub fn run_with(
+        &self,
+        name: &str,
+        more: &[&str],
+        set: impl FnOnce(&mut Options),
+        command: impl FnOnce(&mut Command),
+    ) -> Vec<Dump> {
+        let mut options = Options::new(self.directory.path().join(name));
+        set(&mut options);
+        let line = self.valgrind.command_line(&options);
+        let mut started = Command::new(&line[0]);
+        started.args(&line[1..]).args(more).arg(&self.path);
+        started.env_clear().stdin(Stdio::null());
+        command(&mut started);
+        let output = started.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        dumps(&options.out).unwrap()
+    }
+
+    /// The profile of a run with one dump.
+    pub fn profile(&self, name: &str, more: &[&str]) -> Profile {
+        let found = self.run(name, more, |_| ());
+        assert_eq!(found.len(), 1, "{found:?}");
+        Profile::read(&found[0].path).unwrap()
+    }
+}
