@@ -26,7 +26,7 @@ pub struct ReportArgs {
 
 /// Writes the page and says where it is.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let (store, results) = args.chosen.open()?;
+    let (store, results) = args.chosen.open_for_page()?;
     if args.order.given() && !args.history {
         let text = "--by and --commits are about the history; add --history";
         return Err(WrongRequest(text.to_owned()).into());

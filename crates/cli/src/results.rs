@@ -38,6 +38,14 @@ impl Chosen {
         Ok((store, results))
     }
 
+    /// The same for a page, which shows counts as well: where there is no run, the latest count will do.
+    pub fn open_for_page(&self) -> anyhow::Result<(Store, Results)> {
+        let store = Store::open_read_only(&self.directory.results)?;
+        let which = self.experiment.as_deref().map_or(Which::LatestOrCount, Which::Named);
+        let results = report::load(&store, which)?;
+        Ok((store, results))
+    }
+
     /// Loads the experiment.
     pub fn load(&self) -> anyhow::Result<Results> {
         Ok(self.open()?.1)

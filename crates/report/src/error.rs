@@ -21,6 +21,22 @@ pub enum ReportError {
         "expected an experiment in the results directory, found none; `steelyard run` makes one"
     )]
     NoExperiment,
+    /// An experiment was asked for trials and has counts.
+    #[error(
+        "expected a run, found {experiment}, in which instructions were counted; choose another experiment"
+    )]
+    NotARun {
+        /// Its name.
+        experiment: String,
+    },
+    /// An experiment without counts.
+    #[error(
+        "expected instruction counts in experiment {experiment}, found none; `steelyard count` makes them"
+    )]
+    NoCounts {
+        /// Its name.
+        experiment: String,
+    },
     /// `base` names no variant.
     #[error("expected the base to be one of {}, found {asked}; name one of these", listed(.known))]
     UnknownBase {

@@ -4,12 +4,15 @@
 //! lays out [`Table`]s and a [`Document`]; [`Comparison::render`] prints them as text, Markdown, CSV or JSON;
 //! [`write_html`] puts the same tables, the series and the recorded environment into one self-contained page.
 //!
+//! [`count`](fn@count) lays out exact instruction counts, which need no trials: kinds of statements, phases, functions.
+//!
 //! An absolute figure is the median over the blocks, a relative one `exp(mean ln(variant / base))` over the paired
 //! blocks, so the second does not have to be the quotient of two of the first. Only finished steps of finished trials
 //! count. How a verdict comes about is the business of the crate `judge`.
 
 mod advise;
 mod compare;
+mod count;
 mod csv;
 mod document;
 mod error;
@@ -38,6 +41,10 @@ mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
+pub use count::{
+    CountDocument, CountOptions, CountReport, CountWarning, CountedVariant, FunctionDocument,
+    KindDocument, PhaseDocument, SentenceDocument, WorkDocument, count,
+};
 pub use document::{
     Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
     SlicesDocument, StepDocument, VariantDocument, WarningDocument,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use hdrhistogram::serialization::Deserializer;
 use store::{
-    Experiment, ExperimentId, Failure, Scope, Step, StepKind, Store, TableSize, Trial, TrialState,
-    Warning,
+    Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, TableSize, Trial,
+    TrialState, Warning,
 };
 
 use crate::ReportError;
@@ -24,9 +24,11 @@ const DETAILED_STEPS: usize = 20_000;
 /// Which experiment of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Which<'a> {
-    /// The newest.
+    /// The newest run.
     #[default]
     Latest,
+    /// The newest run or, where there is none, the newest count: results without steps, for a page that shows counts.
+    LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),
     /// The newest of this name; when there is none and the name is a number, the one with that id.
@@ -44,7 +46,11 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     let places: HashMap<_, _> =
         variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
     // A plan that this steelyard cannot read tells nothing; the figures are there all the same.
-    let plan = plan::Plan::parse(&experiment.plan, None, "the stored plan").ok();
+    let plan = match experiment.purpose {
+        Purpose::Run => plan::Plan::parse(&experiment.plan, None, "the stored plan").ok(),
+        // It ran no step of it.
+        Purpose::Count => None,
+    };
     let twins = twins(plan.as_ref(), &variants);
     let variants = variants
         .into_iter()
@@ -80,19 +86,36 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
 fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
     match which {
         Which::Latest => store.latest()?.ok_or(ReportError::NoExperiment),
-        Which::Id(id) => Ok(store.experiment(id)?),
+        Which::LatestOrCount => match store.latest()? {
+            Some(run) => Ok(run),
+            None => store.latest_count()?.ok_or(ReportError::NoExperiment),
+        },
+        Which::Id(id) => {
+            let experiment = store.experiment(id)?;
+            match experiment.purpose {
+                Purpose::Run => Ok(experiment),
+                Purpose::Count => Err(ReportError::NotARun { experiment: experiment.name }),
+            }
+        }
         Which::Named(name) => {
             if let Some(experiment) = store.experiment_named(name)? {
                 return Ok(experiment);
             }
-            let all = store.experiments()?;
+            let all = store.all_experiments()?;
             let id = name.parse().ok().map(ExperimentId);
-            all.iter().find(|e| Some(e.id) == id).cloned().ok_or_else(|| {
-                let mut known: Vec<String> = all.into_iter().map(|e| e.name).collect();
-                known.sort();
-                known.dedup();
-                ReportError::UnknownExperiment { asked: name.to_owned(), known }
-            })
+            let is = |purpose: Purpose| move |e: &&Experiment| e.purpose == purpose;
+            if let Some(run) = all.iter().filter(is(Purpose::Run)).find(|e| Some(e.id) == id) {
+                return Ok(run.clone());
+            }
+            let mut counts = all.iter().filter(is(Purpose::Count));
+            if let Some(count) = counts.find(|e| e.name == name || Some(e.id) == id) {
+                return Err(ReportError::NotARun { experiment: count.name.clone() });
+            }
+            let mut known: Vec<String> =
+                all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone()).collect();
+            known.sort();
+            known.dedup();
+            Err(ReportError::UnknownExperiment { asked: name.to_owned(), known })
         }
     }
 }

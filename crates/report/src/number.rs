@@ -57,6 +57,56 @@ pub(crate) fn count(value: f64) -> String {
     }
 }
 
+/// Instructions or calls: whole numbers and from 1000 on whole, else one decimal, two under 10.
+pub(crate) fn work(value: f64) -> String {
+    let size = value.abs();
+    if size >= 999.95 || value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else if size >= 9.995 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// The same with its sign.
+pub(crate) fn signed_work(value: f64) -> String {
+    let text = work(value.abs());
+    if text.bytes().all(|digit| matches!(digit, b'0' | b'.')) {
+        "0".to_owned()
+    } else {
+        format!("{}{text}", if value < 0.0 { "−" } else { "+" })
+    }
+}
+
+/// A ratio of exact counts.
+pub(crate) fn exact_relative(value: f64) -> String {
+    format!("{value:.4}")
+}
+
+/// A ratio of exact counts as a change: +7.28%, 0.00%.
+pub(crate) fn exact_change(ratio: f64) -> String {
+    let percent = format!("{:.2}", (ratio - 1.0).abs() * 100.0);
+    let sign = match ratio {
+        _ if percent == "0.00" => "",
+        _ if ratio < 1.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{percent}%")
+}
+
+/// By how much two counts of the same differ, given as a fraction: 0.0003%, 0%.
+pub(crate) fn repeated(value: f64) -> String {
+    let percent = value * 100.0;
+    if percent == 0.0 {
+        "0%".to_owned()
+    } else if percent < 0.1 {
+        format!("{}%", digits(percent, 1))
+    } else {
+        format!("{percent:.2}%")
+    }
+}
+
 const MB: f64 = 1_048_576.0;
 
 /// Bytes in MB, or in G from 10 GB on, as the published tables have it: 8378, 12G.
@@ -131,6 +181,23 @@ mod tests {
         assert_eq!(cost(5.017), "5.017");
         assert_eq!(cost(34_164.4), "34164");
         assert_eq!(cost(0.0), "0");
+    }
+
+    #[test]
+    fn exact_figures() {
+        let texts = [123_456.4, 999.96, 999.94, 12.04, 9.996, 0.5, 7.0, 0.0].map(work);
+        assert_eq!(texts, ["123456", "1000", "999.9", "12.0", "10.0", "0.50", "7", "0"]);
+        assert_eq!(
+            [12.04, 7.0, -0.25, 0.001, -0.001].map(signed_work),
+            ["+12.0", "+7", "−0.25", "0", "0"]
+        );
+        assert_eq!([1.072_84, 0.934, 1.000_01].map(exact_relative), ["1.0728", "0.9340", "1.0000"]);
+        assert_eq!(
+            [1.072_84, 0.934, 1.000_01, 1.005].map(exact_change),
+            ["+7.28%", "−6.60%", "0.00%", "+0.50%"]
+        );
+        let repeated = [0.0, 0.000_003, 0.000_01, 0.000_000_012, 0.012].map(repeated);
+        assert_eq!(repeated, ["0%", "0.0003%", "0.001%", "0.000001%", "1.20%"]);
     }
 
     #[test]

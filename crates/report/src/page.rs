@@ -85,6 +85,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         warnings,
         catalog: gatherer.catalog,
         history: None,
+        counts: crate::count::latest(store)?,
     })
 }
 

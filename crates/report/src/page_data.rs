@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use crate::count::PageCounts;
 use crate::history::HistoryDocument;
 use crate::number::rounded;
 use crate::table::Table;
@@ -23,6 +24,8 @@ pub struct Page {
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<HistoryDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) counts: Option<PageCounts>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -147,6 +147,7 @@ impl Table {
                 cell.is_empty()
                     || cell == crate::number::UNKNOWN
                     || cell == "nonzero"
+                    || cell == "same"
                     || (digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.contains(' '))
             })
     }

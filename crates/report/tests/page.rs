@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Lab, plan, record, rich, series};
+use common::{Lab, counts, plan, record, rich, series};
 
 const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];
 const STEPS: [&str; 3] = ["l.i0", "l.i1", "qr100"];
@@ -65,6 +65,79 @@ fn the_page_holds_everything() {
     let codes: Vec<_> =
         page["warnings"].as_array().unwrap().iter().map(|w| w["code"].as_str().unwrap()).collect();
     assert!(codes.contains(&"rate-not-held") && codes.contains(&"too-few-blocks"), "{codes:?}");
+}
+
+/// The latest count of the directory is on the page of its latest run, and on a page of its own where nothing was run.
+#[test]
+fn counts_are_on_the_page() {
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 1, &[1]), 1);
+    let count = |name: &str, own: u64| {
+        let experiment = counts::begin(&lab.store, "a");
+        for (place, variant) in two.iter().enumerate() {
+            let costs = counts::build(|cost| cost.3 += own * place as u64);
+            let id = counts::add(&lab.store, experiment, variant);
+            let mut record = counts::record(name, 10, &costs);
+            record.functions.push(store::CountFunction {
+                name: "rare".to_owned(),
+                object: "postgres".to_owned(),
+                own: 1,
+                inclusive: 1,
+                calls: 1,
+            });
+            lab.store.record_count(id, &record).unwrap();
+        }
+        experiment
+    };
+    count("old", 1);
+    let latest = count("point", 50);
+    counts::begin(&lab.store, "a"); // has nothing yet
+    if !report::has_page() {
+        println!("skipped: built without the page, run `make build` first");
+        return;
+    }
+    let check = |results: &report::Results| {
+        let page = data(&report::html(&lab.store, results, None).unwrap());
+        let counts = &page["counts"];
+        assert_eq!(counts["variants"], serde_json::json!(two));
+        let kinds = counts["kinds"].as_array().unwrap();
+        assert_eq!((kinds.len(), kinds[0]["kind"].as_str()), (1, Some("point")));
+        assert_eq!(kinds[0]["left_out"], 1, "a function of one instruction");
+        let [base, changed] = [&kinds[0]["counts"][0], &kinds[0]["counts"][1]];
+        assert_eq!((base["relative"].as_f64(), base["verdict"].as_str()), (None, None));
+        let ratio =
+            changed["instructions"].as_f64().unwrap() / base["instructions"].as_f64().unwrap();
+        assert!((changed["relative"].as_f64().unwrap() - ratio).abs() < 1e-7);
+        let ids = changed["functions"]["id"].as_array().unwrap();
+        let name =
+            |id: &serde_json::Value| counts["functions"][id.as_u64().unwrap() as usize][0].clone();
+        let names: Vec<_> = ids.iter().map(name).collect();
+        assert_eq!(names.len(), counts::BASE.len());
+        assert_eq!(names[0], "base_yyparse");
+        for column in ["own", "inclusive", "calls"] {
+            assert_eq!(changed["functions"][column].as_array().unwrap().len(), names.len());
+        }
+        let stored = lab.store.counts(latest).unwrap();
+        assert_eq!(base["phases"][0][1].as_u64(), Some(stored[0].1.phases[0].instructions));
+        page
+    };
+    // The run has no trial yet; it is a run all the same.
+    check(&lab.results());
+    let alone = report::load(&lab.store, report::Which::LatestOrCount).unwrap();
+    assert_eq!(alone.experiment.id, lab.experiment);
+    let only = tempfile::tempdir().unwrap();
+    let store = store::Store::open(only.path()).unwrap();
+    assert!(matches!(
+        report::load(&store, report::Which::LatestOrCount),
+        Err(report::ReportError::NoExperiment)
+    ));
+    let experiment = counts::begin(&store, "a");
+    let variant = counts::add(&store, experiment, "a");
+    store.record_count(variant, &counts::record("point", 0, &counts::BASE)).unwrap();
+    let results = report::load(&store, report::Which::LatestOrCount).unwrap();
+    let page = data(&report::html(&store, &results, None).unwrap());
+    assert_eq!(page["steps"], serde_json::json!([]));
+    assert_eq!(page["counts"]["kinds"][0]["kind"], "point");
 }
 
 #[test]

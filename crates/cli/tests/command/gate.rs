@@ -126,3 +126,37 @@ fn without_a_gate_a_regression_is_no_failure_and_without_results_the_request_is_
     let unknown = place.steelyard(&["compare", "--gate", "--base", "c"]);
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
 }
+
+/// An unfinished count beside a finished run.
+#[test]
+fn a_count_is_not_taken_for_a_run() {
+    let place = Place::new();
+    store(&place, Some(BASE), Some(BASE));
+    let results = Store::open(&place.results()).unwrap();
+    results
+        .begin_experiment(&NewExperiment {
+            purpose: Purpose::Count,
+            name: "counted".to_owned(),
+            workload: "insert".to_owned(),
+            base: "a".to_owned(),
+            seed: 1,
+            blocks: 1,
+            margin: 0.02,
+            plan: PLAN.to_owned(),
+            steelyard: "0.1.0".to_owned(),
+            created_ms: 1_656_432_000_001,
+        })
+        .unwrap();
+    drop(results);
+    let list = place.steelyard(&["list"]);
+    list.expect(0, &[]);
+    assert!(list.stdout.contains("2\tcounted\tinsert\trunning\t0\t\tcount\n"), "{}", list.stdout);
+    assert!(list.stdout.contains("1\tgate\tinsert\tfinished\t12\ta b\trun\n"), "{}", list.stdout);
+    let compare = place.steelyard(&["compare"]);
+    compare.expect(0, &[]);
+    assert!(compare.stdout.contains("Throughput"), "{}", compare.stdout);
+    for which in ["counted", "2"] {
+        place.steelyard(&["compare", "-e", which]).expect(2, &["expected a run", "counted"]);
+    }
+    place.run(&["--resume"]).expect(2, &["no unfinished experiment"]);
+}

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
 
+pub mod counts;
 pub mod many;
 
 use std::collections::BTreeMap;

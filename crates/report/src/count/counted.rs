@@ -1,0 +1,302 @@
+//! Counts from the store, by kind of statement, and what tells two of them apart.
+
+use std::collections::BTreeSet;
+
+use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
+
+use crate::ReportError;
+
+/// Differences up to this fraction are none, however well both sides repeat. The same binary executes the same statements on the
+/// same data with the same number of instructions to 0.001%; what is below depends on where a process finds its memory and how long
+/// the names of its files are.
+pub(crate) const LEAST: f64 = 0.000_01;
+
+/// The counts of an experiment.
+#[derive(Debug, Clone)]
+pub(crate) struct Counted {
+    pub(crate) experiment: Experiment,
+    /// In the order of the plan.
+    pub(crate) variants: Vec<Variant>,
+    /// Place of the base among the variants.
+    pub(crate) base: usize,
+    /// δ as a fraction.
+    pub(crate) margin: f64,
+    pub(crate) warnings: Vec<Warning>,
+    /// Kinds of one group follow each other.
+    pub(crate) kinds: Vec<Kind>,
+}
+
+/// Statements of one kind, sent and counted in one way.
+#[derive(Debug, Clone)]
+pub(crate) struct Kind {
+    pub(crate) kind: String,
+    pub(crate) group: Group,
+    /// For each variant its count, if it has one.
+    pub(crate) counts: Vec<Option<CountRecord>>,
+}
+
+/// How statements were sent, and in which process they were counted. Figures of two groups are not compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) protocol: String,
+    pub(crate) place: String,
+}
+
+/// A variant beside the base.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Difference {
+    /// Instructions per statement / those of the base.
+    pub(crate) ratio: f64,
+    /// What a difference must exceed to be one, as a fraction.
+    pub(crate) threshold: f64,
+    pub(crate) verdict: CountVerdict,
+}
+
+/// What two exact counts say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CountVerdict {
+    /// More instructions for certain, by more than the margin.
+    Regression,
+    /// Fewer for certain, by more than the margin.
+    Improvement,
+    /// A difference for certain, up to the margin.
+    Equivalent,
+    /// Not to be told apart.
+    Same,
+}
+
+impl CountVerdict {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Regression => "regression",
+            Self::Improvement => "improvement",
+            Self::Equivalent => "equivalent",
+            Self::Same => "same",
+        }
+    }
+}
+
+impl Difference {
+    /// Compares two counts of one kind; `None` where the base executed nothing.
+    pub(crate) fn of(base: &CountRecord, variant: &CountRecord, margin: f64) -> Option<Self> {
+        let ratio = per_statement(variant) / per_statement(base);
+        if !ratio.is_finite() {
+            return None;
+        }
+        let threshold = repeatability(base).max(repeatability(variant)).max(LEAST);
+        let verdict = if (ratio - 1.0).abs() <= threshold {
+            CountVerdict::Same
+        } else if ratio > 1.0 + margin {
+            CountVerdict::Regression
+        } else if ratio < 1.0 - margin {
+            CountVerdict::Improvement
+        } else {
+            CountVerdict::Equivalent
+        };
+        Some(Self { ratio, threshold, verdict })
+    }
+
+    /// Whether there is a difference.
+    pub(crate) fn certain(self) -> bool {
+        self.verdict != CountVerdict::Same
+    }
+}
+
+/// Instructions per statement.
+pub(crate) fn per_statement(record: &CountRecord) -> f64 {
+    record.instructions as f64 / record.statements as f64
+}
+
+/// Instructions per row, where the kind has rows.
+pub(crate) fn per_row(record: &CountRecord) -> Option<f64> {
+    (record.rows > 0).then(|| record.instructions as f64 / record.rows as f64)
+}
+
+/// |second - first| / first.
+pub(crate) fn repeatability(record: &CountRecord) -> f64 {
+    if record.instructions == 0 {
+        return 0.0;
+    }
+    record.instructions.abs_diff(record.repeated) as f64 / record.instructions as f64
+}
+
+impl Counted {
+    /// Reads the counts of an experiment.
+    ///
+    /// # Errors
+    /// As [`super::count`].
+    pub(crate) fn read(
+        store: &Store,
+        id: ExperimentId,
+        base: Option<&str>,
+        margin: Option<f64>,
+    ) -> Result<Self, ReportError> {
+        let experiment = store.experiment(id)?;
+        let margin = margin.unwrap_or(experiment.margin);
+        if !(margin > 0.0 && margin < 1.0) {
+            return Err(ReportError::BadMargin { asked: margin });
+        }
+        let variants = store.variants(id)?;
+        let base = match base {
+            Some(asked) => variants.iter().position(|v| v.name == asked).ok_or_else(|| {
+                let known = variants.iter().map(|variant| variant.name.clone()).collect();
+                ReportError::UnknownBase { asked: asked.to_owned(), known }
+            })?,
+            // A base that was left out of the count leaves the first in its place.
+            None => variants.iter().position(|v| v.name == experiment.base).unwrap_or(0),
+        };
+        let mut kinds: Vec<Kind> = Vec::new();
+        for (variant, record) in store.counts(id)? {
+            let Some(place) = variants.iter().position(|known| known.id == variant) else {
+                continue;
+            };
+            let group = Group { protocol: record.protocol.clone(), place: record.place.clone() };
+            let same = |kind: &Kind| kind.kind == record.kind && kind.group == group;
+            let at = kinds.iter().position(same).unwrap_or_else(|| {
+                let counts = vec![None; variants.len()];
+                kinds.push(Kind { kind: record.kind.clone(), group: group.clone(), counts });
+                kinds.len() - 1
+            });
+            kinds[at].counts[place] = Some(record);
+        }
+        if kinds.is_empty() {
+            return Err(ReportError::NoCounts { experiment: experiment.name });
+        }
+        kinds.sort_by_cached_key(|kind| (kind.group.order(), order(&kind.kind)));
+        let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();
+        Ok(Self { experiment, variants, base, margin, warnings, kinds })
+    }
+
+    /// The groups with their kinds.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Kind]> {
+        self.kinds.chunk_by(|one, next| one.group == next.group)
+    }
+
+    pub(crate) fn name(&self, variant: usize) -> &str {
+        self.variants.get(variant).map_or("", |variant| variant.name.as_str())
+    }
+
+    /// A variant beside the base; `None` for the base itself and where one of the two has no count.
+    pub(crate) fn difference(&self, kind: &Kind, variant: usize) -> Option<Difference> {
+        if variant == self.base {
+            return None;
+        }
+        let (base, variant) = (kind.count(self.base)?, kind.count(variant)?);
+        Difference::of(base, variant, self.margin)
+    }
+
+    /// The variants that have a count of any of these kinds, in the order of the plan.
+    pub(crate) fn counted(&self, kinds: &[Kind]) -> Vec<usize> {
+        let has = |variant: &usize| kinds.iter().any(|kind| kind.count(*variant).is_some());
+        (0..self.variants.len()).filter(has).collect()
+    }
+
+    /// The kind whose instructions differ most from the base's for certain: of one variant, or of any.
+    pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(&Kind, Difference)> {
+        let variants: Vec<usize> = match variant {
+            Some(one) => vec![one],
+            None => (0..self.variants.len()).collect(),
+        };
+        let size = |difference: &Difference| difference.ratio.ln().abs();
+        self.kinds
+            .iter()
+            .flat_map(|kind| variants.iter().map(move |variant| (kind, *variant)))
+            .filter_map(|(kind, variant)| Some((kind, self.difference(kind, variant)?)))
+            .filter(|(_, difference)| difference.certain())
+            // Of equal ones the first.
+            .reduce(|most, next| if size(&next.1) > size(&most.1) { next } else { most })
+    }
+}
+
+/// Where a kind stands: several are counted at a time, so they are not stored in an order that means anything. Those of the workloads
+/// in the order of a row's life, others by name; numbers by their value, and what has a further part (`-indexed`) behind what has none.
+fn order(kind: &str) -> (usize, usize, Vec<(String, u64)>) {
+    const FAMILIES: [&str; 5] = ["insert", "range", "point", "update", "delete"];
+    let family = kind.split('-').next().unwrap_or_default();
+    let rank = FAMILIES.iter().position(|known| *known == family);
+    let parts = if rank.is_some() { kind.split('-').count() } else { 0 };
+    (rank.unwrap_or(FAMILIES.len()), parts, chunks(kind))
+}
+
+/// A name as texts and the numbers that follow them.
+fn chunks(name: &str) -> Vec<(String, u64)> {
+    let mut found: Vec<(String, u64)> = vec![(String::new(), 0)];
+    let mut in_number = false;
+    for c in name.chars() {
+        if in_number && !c.is_ascii_digit() {
+            found.push((String::new(), 0));
+        }
+        in_number = c.is_ascii_digit();
+        let Some((text, number)) = found.last_mut() else { continue };
+        match c.to_digit(10) {
+            Some(digit) if in_number => {
+                *number = number.saturating_mul(10).saturating_add(u64::from(digit));
+            }
+            _ => text.push(c),
+        }
+    }
+    found
+}
+
+impl Group {
+    /// The simple protocol comes first.
+    fn order(&self) -> (bool, String, String) {
+        (self.protocol != "simple", self.protocol.clone(), self.place.clone())
+    }
+}
+
+impl Kind {
+    pub(crate) fn count(&self, variant: usize) -> Option<&CountRecord> {
+        self.counts.get(variant)?.as_ref()
+    }
+
+    /// Names of the phases of all variants, in order.
+    pub(crate) fn phases(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for phase in self.counts.iter().flatten().flat_map(|record| &record.phases) {
+            if seen.insert(&phase.name) {
+                names.push(&phase.name);
+            }
+        }
+        names
+    }
+}
+
+/// Instructions per statement in a phase; `None` where the phases are not known, 0 where the count lacks this one alone.
+pub(crate) fn in_phase(record: &CountRecord, phase: &str) -> Option<f64> {
+    if record.phases.is_empty() {
+        return None;
+    }
+    let found = record.phases.iter().find(|known| known.name == phase);
+    Some(found.map_or(0.0, |found| found.instructions as f64) / record.statements as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::order;
+
+    #[test]
+    fn kinds_stand_in_order_whatever_came_first() {
+        let wanted = [
+            "insert-1",
+            "insert-5",
+            "insert-50",
+            "insert-100",
+            "insert-5-indexed",
+            "range-10",
+            "range-pdc",
+            "point",
+            "delete-50",
+            "Q1",
+            "Q2",
+            "Q2b",
+            "Q10",
+            "join",
+        ];
+        let mut found = wanted;
+        found.reverse();
+        found.sort_by_cached_key(|kind| order(kind));
+        assert_eq!(found, wanted);
+    }
+}

@@ -1,0 +1,224 @@
+//! What `count --format json` prints: the shape documented in `docs/count-json.md`.
+
+use serde::{Deserialize, Serialize};
+use store::{CountRecord, ExperimentState};
+
+use super::counted::{Counted, Kind, in_phase, per_row, per_statement, repeatability};
+use super::functions::{Function, Work, functions, matched};
+use super::words;
+use crate::time::rfc3339;
+
+/// The version of the shape; it grows when a key changes its meaning or goes.
+const FORMAT: u32 = 1;
+
+/// Exact instruction counts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountDocument {
+    /// Version of this shape: 1.
+    pub format: u32,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Name of the variant that the others are compared with.
+    pub base: String,
+    /// δ: certain differences up to this fraction are `equivalent`.
+    pub margin: f64,
+    /// When it began, RFC 3339, UTC.
+    pub started: String,
+    /// Whether everything was counted.
+    pub finished: bool,
+    /// Names, in the order of the plan.
+    pub variants: Vec<String>,
+    /// Kinds of statements; those of one protocol and place follow each other.
+    pub counts: Vec<KindDocument>,
+    /// What changed, a sentence for each variant but the base.
+    pub sentences: Vec<SentenceDocument>,
+    /// What to know beside the figures.
+    pub warnings: Vec<CountWarning>,
+}
+
+/// Statements of one kind, sent and counted in one way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KindDocument {
+    /// Such as `insert-100`.
+    pub kind: String,
+    /// `simple` or `prepared`.
+    pub protocol: String,
+    /// `single-user` or `backend`.
+    pub place: String,
+    /// Those that have a count, in the order of the plan.
+    pub variants: Vec<CountedVariant>,
+}
+
+/// The count of one variant.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountedVariant {
+    /// Its name.
+    pub name: String,
+    /// Number of statements counted.
+    pub statements: u64,
+    /// Rows that all of them wrote or asked for; `null`: the kind has no rows.
+    pub rows: Option<u64>,
+    /// Instructions of all statements, counted first.
+    pub instructions: u64,
+    /// The same, counted a second time.
+    pub repeated: u64,
+    /// |repeated - instructions| / instructions.
+    pub repeatability: f64,
+    /// Instructions per statement.
+    pub per_statement: f64,
+    /// Instructions per row; `null`: the kind has no rows.
+    pub per_row: Option<f64>,
+    /// Instructions per statement / those of the base; `null` for the base and where it has no count.
+    pub relative: Option<f64>,
+    /// Whether there is a difference for certain; `null` as above.
+    pub certain: Option<bool>,
+    /// `regression`, `improvement`, `equivalent` or `same`; `null` as above.
+    pub verdict: Option<String>,
+    /// In order; empty where they are not known.
+    pub phases: Vec<PhaseDocument>,
+    /// Those whose own instructions differ most from the base's first; for the base those with the most.
+    pub functions: Vec<FunctionDocument>,
+}
+
+/// A phase of a statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseDocument {
+    /// `parse`, `analyze`, `plan`, `execute` or `other`.
+    pub name: String,
+    /// Instructions per statement in it.
+    pub per_statement: f64,
+    /// Share of the statement, 0 to 1.
+    pub share: f64,
+    /// Instructions per statement above those of the base; `null` for the base and where it is not known there.
+    pub difference: Option<f64>,
+}
+
+/// A function, per statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FunctionDocument {
+    /// Its name.
+    pub name: String,
+    /// The program or library that it is in.
+    pub object: String,
+    /// In the base; `null` where the base never executed it, and in the list of the base itself.
+    pub base: Option<WorkDocument>,
+    /// In the variant; `null` where it never executed it.
+    pub variant: Option<WorkDocument>,
+    /// Variant minus base; what is not there counts as 0. `null` in the list of the base itself.
+    pub difference: Option<WorkDocument>,
+}
+
+/// What a function does per statement.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WorkDocument {
+    /// Instructions in the function itself.
+    pub own: f64,
+    /// Instructions in it and in all that it called.
+    pub inclusive: f64,
+    /// How often it was called.
+    pub calls: f64,
+}
+
+/// What changed in a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentenceDocument {
+    /// Its name.
+    pub variant: String,
+    /// The sentence; its subject is the variant.
+    pub sentence: String,
+}
+
+/// What to know beside the figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountWarning {
+    /// Stable short name.
+    pub code: String,
+    /// A sentence.
+    pub text: String,
+}
+
+/// Computes all figures, with so many functions for each count.
+pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
+    CountDocument {
+        format: FORMAT,
+        experiment: counted.experiment.name.clone(),
+        base: counted.name(counted.base).to_owned(),
+        margin: counted.margin,
+        started: rfc3339(counted.experiment.created_ms),
+        finished: counted.experiment.state == ExperimentState::Finished,
+        variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
+        counts: counted.kinds.iter().map(|kind| kind_document(counted, kind, limit)).collect(),
+        sentences: words::sentences(counted),
+        warnings: counted
+            .warnings
+            .iter()
+            .map(|warning| CountWarning { code: warning.code.clone(), text: warning.text.clone() })
+            .collect(),
+    }
+}
+
+fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
+    let variants = (0..counted.variants.len()).filter_map(|place| {
+        let record = kind.count(place)?;
+        let base = kind.count(counted.base).filter(|_| place != counted.base);
+        let difference = counted.difference(kind, place);
+        let mut moved = match base {
+            Some(base) => matched(base, record),
+            None => functions(record),
+        };
+        moved.truncate(limit);
+        let compared = base.is_some();
+        Some(CountedVariant {
+            name: counted.name(place).to_owned(),
+            statements: record.statements,
+            rows: (record.rows > 0).then_some(record.rows),
+            instructions: record.instructions,
+            repeated: record.repeated,
+            repeatability: repeatability(record),
+            per_statement: per_statement(record),
+            per_row: per_row(record),
+            relative: difference.map(|difference| difference.ratio),
+            certain: difference.map(|difference| difference.certain()),
+            verdict: difference.map(|difference| difference.verdict.as_str().to_owned()),
+            phases: phases(kind, base, record),
+            functions: moved.iter().map(|function| function_document(function, compared)).collect(),
+        })
+    });
+    KindDocument {
+        kind: kind.kind.clone(),
+        protocol: kind.group.protocol.clone(),
+        place: kind.group.place.clone(),
+        variants: variants.collect(),
+    }
+}
+
+fn phases(kind: &Kind, base: Option<&CountRecord>, record: &CountRecord) -> Vec<PhaseDocument> {
+    let found = kind.phases().into_iter().filter_map(|name| {
+        let (here, all) = (in_phase(record, name)?, per_statement(record));
+        let before = base.and_then(|base| in_phase(base, name));
+        Some(PhaseDocument {
+            name: name.to_owned(),
+            per_statement: here,
+            share: if all > 0.0 { here / all } else { 0.0 },
+            difference: before.map(|before| here - before),
+        })
+    });
+    found.collect()
+}
+
+fn function_document(function: &Function, compared: bool) -> FunctionDocument {
+    let work = |work: &Option<Work>| {
+        work.map(|Work { own, inclusive, calls }| WorkDocument { own, inclusive, calls })
+    };
+    FunctionDocument {
+        name: function.name.clone(),
+        object: function.object.clone(),
+        base: work(&function.base),
+        variant: work(&function.variant),
+        difference: compared.then(|| WorkDocument {
+            own: function.difference(|work| work.own),
+            inclusive: function.difference(|work| work.inclusive),
+            calls: function.difference(|work| work.calls),
+        }),
+    }
+}

@@ -1,0 +1,215 @@
+//! The functions of two builds, matched by name.
+
+use std::collections::BTreeMap;
+
+use store::CountRecord;
+
+/// What a function does per statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Work {
+    /// Instructions in the function itself.
+    pub(crate) own: f64,
+    /// Instructions in it and in all that it called.
+    pub(crate) inclusive: f64,
+    pub(crate) calls: f64,
+}
+
+/// A function in the base and in a variant.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    /// The program or library that it is in, of the variant where both have it.
+    pub(crate) object: String,
+    /// `None` where the base never executed it.
+    pub(crate) base: Option<Work>,
+    /// `None` where the variant never executed it.
+    pub(crate) variant: Option<Work>,
+}
+
+impl Function {
+    /// How much a figure rose, per statement; a function that is not there has none.
+    pub(crate) fn difference(&self, figure: fn(&Work) -> f64) -> f64 {
+        let of = |work: &Option<Work>| work.as_ref().map_or(0.0, figure);
+        of(&self.variant) - of(&self.base)
+    }
+}
+
+/// The functions of a count by name. Those of one name (static functions of several files, the same function of several libraries)
+/// are taken together.
+fn by_name(record: &CountRecord) -> BTreeMap<&str, (&str, Work)> {
+    let statements = record.statements as f64;
+    let mut found: BTreeMap<&str, (&str, [u64; 3])> = BTreeMap::new();
+    for function in &record.functions {
+        let (_, sums) =
+            found.entry(&function.name).or_insert_with(|| (function.object.as_str(), [0; 3]));
+        // Whole numbers until the end: equal counts stay equal in whatever order they come.
+        let figures = [function.own, function.inclusive, function.calls];
+        for (sum, figure) in sums.iter_mut().zip(figures) {
+            *sum = sum.saturating_add(figure);
+        }
+    }
+    found
+        .into_iter()
+        .map(|(name, (object, sums))| {
+            let [own, inclusive, calls] = sums.map(|sum| sum as f64 / statements);
+            (name, (object, Work { own, inclusive, calls }))
+        })
+        .collect()
+}
+
+/// The functions of one count, those with the most own instructions first.
+pub(crate) fn functions(record: &CountRecord) -> Vec<Function> {
+    let found = by_name(record).into_iter().map(|(name, (object, work))| Function {
+        name: name.to_owned(),
+        object: object.to_owned(),
+        base: None,
+        variant: Some(work),
+    });
+    sorted(found.collect())
+}
+
+/// The functions of both, those whose own instructions differ most first.
+pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function> {
+    let (mut before, mut after) = (by_name(base), by_name(variant));
+    let mut found: Vec<Function> = Vec::with_capacity(before.len().max(after.len()));
+    let shared: Vec<&str> =
+        before.keys().filter(|name| after.contains_key(*name)).copied().collect();
+    let mut add = |name: &str, base: Option<(&str, Work)>, variant: Option<(&str, Work)>| {
+        let object = variant.or(base).map_or("", |(object, _)| object).to_owned();
+        let (base, variant) = (base.map(|(_, work)| work), variant.map(|(_, work)| work));
+        found.push(Function { name: name.to_owned(), object, base, variant });
+    };
+    for name in shared {
+        add(name, before.remove(name), after.remove(name));
+    }
+    // What the compiler split or specialised in one of the builds alone: `f` here, `f.isra.0` there.
+    for name in before.keys().copied().collect::<Vec<_>>() {
+        let root = stem(name);
+        let clones = |left: &BTreeMap<&str, (&str, Work)>| {
+            left.keys().filter(|other| stem(other) == root).count()
+        };
+        if clones(&before) != 1 || clones(&after) != 1 {
+            continue;
+        }
+        let other = after.keys().find(|other| stem(other) == root).copied();
+        if let Some(other) = other {
+            add(root, before.remove(name), after.remove(other));
+        }
+    }
+    for (name, work) in before {
+        add(name, Some(work), None);
+    }
+    for (name, work) in after {
+        add(name, None, Some(work));
+    }
+    sorted(found)
+}
+
+fn sorted(mut functions: Vec<Function>) -> Vec<Function> {
+    let size = |function: &Function| function.difference(|work| work.own).abs();
+    functions.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
+    functions
+}
+
+/// A name without what GCC and LLVM append to clones of a function (`.isra.0`, `.constprop.1`, `.part.0`, `.cold`).
+fn stem(name: &str) -> &str {
+    const CLONES: [&str; 6] = [".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"];
+    let cut = CLONES
+        .iter()
+        .filter_map(|clone| {
+            let at = name.find(clone)?;
+            let rest = name.get(at + clone.len()..)?;
+            (at > 0 && (rest.is_empty() || rest.starts_with('.'))).then_some(at)
+        })
+        .min();
+    cut.and_then(|at| name.get(..at)).unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::CountFunction;
+
+    fn record(statements: u64, functions: &[(&str, u64)]) -> CountRecord {
+        let function = |(name, own): &(&str, u64)| CountFunction {
+            name: (*name).to_owned(),
+            object: "postgres".to_owned(),
+            own: *own,
+            inclusive: own * 2,
+            calls: 3,
+        };
+        CountRecord {
+            kind: "point".to_owned(),
+            protocol: "simple".to_owned(),
+            place: "backend".to_owned(),
+            statements,
+            rows: 0,
+            instructions: functions.iter().map(|(_, own)| own).sum(),
+            repeated: 0,
+            phases: Vec::new(),
+            functions: functions.iter().map(function).collect(),
+        }
+    }
+
+    fn names(functions: &[Function]) -> Vec<(&str, bool, bool)> {
+        functions.iter().map(|f| (f.name.as_str(), f.base.is_some(), f.variant.is_some())).collect()
+    }
+
+    #[test]
+    fn what_moved_most_comes_first() {
+        let base = record(10, &[("a", 100), ("b", 1000), ("gone", 30)]);
+        let variant = record(20, &[("a", 400), ("b", 2020), ("new", 10)]);
+        let found = matched(&base, &variant);
+        assert_eq!(
+            names(&found),
+            [("a", true, true), ("gone", true, false), ("b", true, true), ("new", false, true)]
+        );
+        let own: Vec<f64> = found.iter().map(|f| f.difference(|work| work.own)).collect();
+        assert_eq!(own, [10.0, -3.0, 1.0, 0.5]);
+    }
+
+    #[test]
+    fn one_name_is_one_function() {
+        let found = functions(&record(1, &[("compare", 5), ("x", 7), ("compare", 6)]));
+        assert_eq!(names(&found), [("compare", false, true), ("x", false, true)]);
+        let work = found[0].variant.unwrap();
+        assert_eq!((work.own, work.inclusive, work.calls), (11.0, 22.0, 6.0));
+    }
+
+    #[test]
+    fn clones_of_the_compiler_are_matched_where_it_is_clear() {
+        let base = record(1, &[("f", 100), ("g", 5), ("h.part.0", 3), ("k", 2)]);
+        let variant = record(
+            1,
+            &[("f.isra.0", 90), ("g", 5), ("g.cold", 4), ("h.constprop.1.isra.0", 9), ("k.a", 2)],
+        );
+        let found = matched(&base, &variant);
+        assert_eq!(
+            names(&found),
+            [
+                ("f", true, true),
+                ("h", true, true),
+                ("g.cold", false, true),
+                ("k", true, false),
+                ("k.a", false, true),
+                ("g", true, true)
+            ]
+        );
+        // Two clones of one function on a side: not clear which is the other's.
+        let two = record(1, &[("f.isra.0", 1), ("f.part.0", 1)]);
+        assert!(matched(&base, &two).iter().all(|f| f.base.is_none() || f.variant.is_none()));
+    }
+
+    #[test]
+    fn stems() {
+        for (name, root) in [
+            ("ExecScan", "ExecScan"),
+            ("ExecScan.isra.0", "ExecScan"),
+            ("f.part.0.cold", "f"),
+            ("f.partial", "f.partial"),
+            (".cold", ".cold"),
+        ] {
+            assert_eq!(stem(name), root);
+        }
+    }
+}

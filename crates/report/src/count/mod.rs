@@ -1,0 +1,83 @@
+//! Exact instruction counts: what a statement costs in each variant, in which phase, and which functions moved.
+
+mod counted;
+mod document;
+mod functions;
+mod page;
+mod tables;
+mod words;
+
+use store::{ExperimentId, Store};
+
+use crate::ReportError;
+use crate::compare::Format;
+use crate::sheet::Sheet;
+
+pub(crate) use counted::Counted;
+pub use document::{
+    CountDocument, CountWarning, CountedVariant, FunctionDocument, KindDocument, PhaseDocument,
+    SentenceDocument, WorkDocument,
+};
+pub(crate) use page::{PageCounts, latest};
+
+/// Rows of a table of functions if not said otherwise.
+const FUNCTIONS: usize = 15;
+
+/// What to show, and how to judge it.
+#[derive(Debug, Clone)]
+pub struct CountOptions {
+    /// Name of the variant to compare with; that of the plan when `None`.
+    pub base: Option<String>,
+    /// δ as a fraction: certain differences up to it are `equivalent`. That of the plan when `None`.
+    pub margin: Option<f64>,
+    /// How many rows a table of functions has at most.
+    pub functions: usize,
+    /// Tables of functions for every kind of statement, not for the one that moved most alone.
+    pub every_kind: bool,
+}
+
+impl Default for CountOptions {
+    fn default() -> Self {
+        Self { base: None, margin: None, functions: FUNCTIONS, every_kind: false }
+    }
+}
+
+/// Counts, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct CountReport {
+    /// As data.
+    pub document: CountDocument,
+    sheet: Sheet,
+}
+
+impl CountReport {
+    /// As text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored count should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        self.sheet.render(format, &self.document)
+    }
+
+    /// A sentence for every kind of statement that takes more instructions than with the base, for certain and by more than the
+    /// margin: what a gate fails on.
+    pub fn regressions(&self) -> Vec<String> {
+        words::regressions(&self.document)
+    }
+}
+
+/// Reads the counts of an experiment and lays them out.
+///
+/// # Errors
+/// When the store cannot be read, holds no counts of this experiment, the base asked for has none, or the margin is no
+/// fraction between 0 and 1.
+pub fn count(
+    store: &Store,
+    id: ExperimentId,
+    options: &CountOptions,
+) -> Result<CountReport, ReportError> {
+    let counted = Counted::read(store, id, options.base.as_deref(), options.margin)?;
+    let document = document::document(&counted, options.functions);
+    let sheet = tables::sheet(&counted, &document, options);
+    Ok(CountReport { document, sheet })
+}

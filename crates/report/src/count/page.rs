@@ -1,0 +1,176 @@
+//! The counts as the page has them; `web/src/counts.ts` is their other side.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use store::{CountRecord, ExperimentState, Purpose, Store};
+
+use super::counted::{Counted, Kind};
+use super::document::SentenceDocument;
+use super::words;
+use crate::ReportError;
+use crate::number::rounded;
+use crate::time::rfc3339;
+
+/// A function that takes less than this share of the instructions of its count in every variant, with all that it calls, is left out of
+/// the page. The store and `steelyard count` have them all.
+const LEAST_SHARE: f64 = 0.000_01;
+
+/// A count of the results directory.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageCounts {
+    experiment: String,
+    started: String,
+    finished: bool,
+    /// δ as a fraction.
+    margin: f64,
+    variants: Vec<String>,
+    /// Place of the base among them.
+    base: usize,
+    kinds: Vec<PageKind>,
+    /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
+    functions: Vec<(String, String)>,
+    sentences: Vec<SentenceDocument>,
+    warnings: Vec<PageCountWarning>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PageCountWarning {
+    code: String,
+    text: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PageKind {
+    kind: String,
+    protocol: String,
+    place: String,
+    counts: Vec<PageCount>,
+    /// How many functions are left out.
+    left_out: usize,
+}
+
+/// The count of a variant. Instructions and calls are those of all statements.
+#[derive(Debug, Clone, Serialize)]
+struct PageCount {
+    variant: usize,
+    statements: u64,
+    rows: u64,
+    instructions: u64,
+    repeated: u64,
+    relative: Option<f64>,
+    verdict: Option<&'static str>,
+    phases: Vec<(String, u64)>,
+    functions: PageFunctions,
+}
+
+/// Column by column, which is half the size of an object for each.
+#[derive(Debug, Clone, Default, Serialize)]
+struct PageFunctions {
+    id: Vec<usize>,
+    own: Vec<u64>,
+    inclusive: Vec<u64>,
+    calls: Vec<u64>,
+}
+
+/// The latest count of a store that holds anything.
+pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
+    for experiment in store.all_experiments()? {
+        if experiment.purpose != Purpose::Count {
+            continue;
+        }
+        match Counted::read(store, experiment.id, None, None) {
+            Ok(counted) => return Ok(Some(page_counts(&counted))),
+            // Begun, and nothing counted yet.
+            Err(ReportError::NoCounts { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn page_counts(counted: &Counted) -> PageCounts {
+    let mut names = Names::default();
+    let kinds = counted.kinds.iter().map(|kind| page_kind(counted, kind, &mut names)).collect();
+    PageCounts {
+        experiment: counted.experiment.name.clone(),
+        started: rfc3339(counted.experiment.created_ms),
+        finished: counted.experiment.state == ExperimentState::Finished,
+        margin: counted.margin,
+        variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
+        base: counted.base,
+        kinds,
+        functions: names.list,
+        sentences: words::sentences(counted),
+        warnings: counted
+            .warnings
+            .iter()
+            .map(|warning| PageCountWarning {
+                code: warning.code.clone(),
+                text: warning.text.clone(),
+            })
+            .collect(),
+    }
+}
+
+#[derive(Default)]
+struct Names {
+    places: HashMap<(String, String), usize>,
+    list: Vec<(String, String)>,
+}
+
+impl Names {
+    fn place(&mut self, name: &str, object: &str) -> usize {
+        let key = (name.to_owned(), object.to_owned());
+        *self.places.entry(key).or_insert_with_key(|key| {
+            self.list.push(key.clone());
+            self.list.len() - 1
+        })
+    }
+}
+
+fn page_kind(counted: &Counted, kind: &Kind, names: &mut Names) -> PageKind {
+    // One variant's large function is shown for all.
+    let mut large: HashMap<&str, bool> = HashMap::new();
+    for record in kind.counts.iter().flatten() {
+        let least = (record.instructions as f64 * LEAST_SHARE) as u64;
+        for function in &record.functions {
+            *large.entry(&function.name).or_default() |=
+                function.inclusive.max(function.own) > least;
+        }
+    }
+    let left_out = large.values().filter(|large| !**large).count();
+    let mut count = |variant: usize, record: &CountRecord| {
+        let difference = counted.difference(kind, variant);
+        let mut functions = PageFunctions::default();
+        for function in &record.functions {
+            if large.get(function.name.as_str()) == Some(&true) {
+                functions.id.push(names.place(&function.name, &function.object));
+                functions.own.push(function.own);
+                functions.inclusive.push(function.inclusive);
+                functions.calls.push(function.calls);
+            }
+        }
+        PageCount {
+            variant,
+            statements: record.statements,
+            rows: record.rows,
+            instructions: record.instructions,
+            repeated: record.repeated,
+            relative: difference.map(|difference| rounded(difference.ratio, 8)),
+            verdict: difference.map(|difference| difference.verdict.as_str()),
+            phases: record.phases.iter().map(|p| (p.name.clone(), p.instructions)).collect(),
+            functions,
+        }
+    };
+    let counts = kind.counts.iter().enumerate();
+    PageKind {
+        kind: kind.kind.clone(),
+        protocol: kind.group.protocol.clone(),
+        place: kind.group.place.clone(),
+        counts: counts
+            .filter_map(|(variant, record)| Some(count(variant, record.as_ref()?)))
+            .collect(),
+        left_out,
+    }
+}

@@ -1,0 +1,369 @@
+//! The tables of counts, in the published shape: a legend, absolute values, relative values.
+
+use store::CountRecord;
+
+use super::CountOptions;
+use super::counted::{
+    CountVerdict, Counted, Group, Kind, LEAST, in_phase, per_row, per_statement, repeatability,
+};
+use super::document::{CountDocument, CountedVariant, FunctionDocument, WorkDocument};
+use crate::number::{
+    UNKNOWN, exact_change, exact_relative, or_unknown, repeated, signed_work, work,
+};
+use crate::sheet::{List, Part, Sheet};
+use crate::table::{Row, RowKind, Section, Table};
+use crate::tables::says_something;
+
+/// A table wider than this has kinds as rows.
+const WIDTH: usize = 100;
+/// Heading of variants, as published tables have it.
+const VERSION: &str = "version";
+/// Title of the part with absolute figures.
+const ABSOLUTE: &str = "instructions per statement";
+/// Title of the part with relative figures, as published.
+const RELATIVE: &str = "relative to first result";
+
+pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &CountOptions) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.notes(
+        document.warnings.iter().map(|w| format!("{}: {}", w.code, one_line(&w.text))).collect(),
+    );
+    if !document.sentences.is_empty() {
+        sheet.parts.push(Part::List(sentences(document)));
+    }
+    for kinds in counted.groups() {
+        let tables = instructions(counted, kinds).into_iter().chain([verdicts(counted, kinds)]);
+        for table in tables.chain(phases(counted, kinds)).filter(says_something) {
+            sheet.table(table);
+        }
+    }
+    functions(counted, document, options, &mut sheet);
+    sheet
+}
+
+fn sentences(document: &CountDocument) -> List {
+    List {
+        id: "count.words".to_owned(),
+        title: "What changed".to_owned(),
+        lead: "the kind of statement that moved most, exact instruction counts:".to_owned(),
+        items: document
+            .sentences
+            .iter()
+            .map(|said| {
+                let predicate = said.sentence.strip_prefix(&said.variant);
+                let predicate = predicate.unwrap_or(&said.sentence).trim_start();
+                (said.variant.clone(), predicate.to_owned())
+            })
+            .collect(),
+        nothing: String::new(),
+    }
+}
+
+/// A part of the table of a group.
+fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> Table {
+    let id = format!("count.{}.{}.{id}", group.protocol, group.place);
+    let title = format!("{title}: {} protocol, {}", group.protocol, place(group));
+    let mut table = Table::new(Section::Other, id, title);
+    table.part = part.to_owned();
+    table.legend = legend.to_vec();
+    table
+}
+
+fn place(group: &Group) -> &str {
+    match group.place.as_str() {
+        "single-user" => "single-user mode",
+        other => other,
+    }
+}
+
+/// Instructions per statement and per row, relative to the base, and how well they repeat.
+fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
+    let Some(group) = kinds.first().map(|kind| &kind.group) else { return Vec::new() };
+    let variants = counted.counted(kinds);
+    let legend = vec![
+        "instructions: all that the server's process executed, counted under Callgrind".to_owned(),
+        format!("relative: value of the version / value of {}", counted.name(counted.base)),
+        format!(
+            "same: within what the counts of either side differ by when repeated, at least {}",
+            repeated(LEAST)
+        ),
+        format!("repeatability: |second - first| / first of two counts; {}", worst(counted, kinds)),
+    ];
+    let figure = |value: fn(&CountRecord) -> Option<f64>, print: fn(f64) -> String| {
+        move |kind: &Kind, variant: usize| or_unknown(kind.count(variant).and_then(value), print)
+    };
+    let mut tables = Vec::new();
+    let mut add = |id: &str, name: &str, cell: &dyn Fn(&Kind, usize) -> String, base: bool| {
+        let mut table = part(group, id, "Instructions", name, &legend);
+        let names = kinds.iter().map(|kind| kind.kind.clone());
+        table.columns = std::iter::once(VERSION.to_owned()).chain(names).collect();
+        for variant in variants.iter().filter(|variant| base || **variant != counted.base) {
+            let cells = kinds.iter().map(|kind| cell(kind, *variant)).collect();
+            let marked = (*variant == counted.base).then_some(RowKind::Base);
+            table.rows.push(Row::new(counted.name(*variant), cells).of_kind(marked));
+        }
+        if !table.rows.is_empty() {
+            tables.push(table);
+        }
+    };
+    add("statement", ABSOLUTE, &figure(|record| Some(per_statement(record)), work), true);
+    if kinds.iter().flat_map(|kind| &kind.counts).flatten().any(|record| record.rows > 0) {
+        add("row", "instructions per row", &figure(per_row, work), true);
+    }
+    let relative = |kind: &Kind, variant: usize| match counted.difference(kind, variant) {
+        Some(difference) if difference.certain() => exact_relative(difference.ratio),
+        Some(_) => "same".to_owned(),
+        None => UNKNOWN.to_owned(),
+    };
+    add("relative", RELATIVE, &relative, false);
+    let repeats = figure(|record| Some(repeatability(record)), repeated);
+    add("repeatability", "repeatability", &repeats, true);
+    if tables.iter().any(|table| width(table) > WIDTH) {
+        tables = tables.iter().map(|table| table.transposed("kind")).collect();
+    }
+    tables
+}
+
+/// How wide a table is as text.
+fn width(table: &Table) -> usize {
+    (0..table.columns.len())
+        .map(|column| {
+            let cells = table.rows.iter().filter_map(|row| table.line(row).nth(column));
+            let all = cells.chain(table.columns.get(column).map(String::as_str));
+            all.map(|cell| cell.chars().count() + 2).max().unwrap_or(0)
+        })
+        .sum()
+}
+
+/// The count of the group that repeats worst.
+fn worst(counted: &Counted, kinds: &[Kind]) -> String {
+    let all = kinds.iter().flat_map(|kind| {
+        let records = kind.counts.iter().enumerate();
+        records.filter_map(move |(variant, record)| {
+            Some((repeatability(record.as_ref()?), kind.kind.as_str(), variant))
+        })
+    });
+    let worst = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
+    match worst {
+        Some((value, kind, variant)) if value > 0.0 => {
+            format!("the worst is {} ({kind}, {})", repeated(value), counted.name(variant))
+        }
+        _ => "all are 0%".to_owned(),
+    }
+}
+
+/// Every kind and version beside the base, with what a difference had to exceed.
+fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
+    let Some(group) = kinds.first().map(|kind| &kind.group) else {
+        return Table::new(Section::Other, "count.none", "");
+    };
+    let legend = vec![
+        format!(
+            "relative, difference: instructions per statement beside {}",
+            counted.name(counted.base)
+        ),
+        format!(
+            "repeatability: the larger of both sides, at least {}; what exceeds it is a difference for certain",
+            repeated(LEAST)
+        ),
+        format!(
+            "verdict: same where it does not; regression or improvement where it is more than {:.1}% as well, else equivalent",
+            counted.margin * 100.0
+        ),
+    ];
+    let mut table = part(group, "verdicts", "Verdicts", "", &legend);
+    table.columns = ["kind", VERSION, "relative", "difference", "repeatability", "verdict"]
+        .map(str::to_owned)
+        .to_vec();
+    for kind in kinds {
+        for variant in 0..counted.variants.len() {
+            let Some(found) = counted.difference(kind, variant) else { continue };
+            let cells = vec![
+                counted.name(variant).to_owned(),
+                exact_relative(found.ratio),
+                exact_change(found.ratio),
+                repeated(found.threshold),
+                found.verdict.as_str().to_owned(),
+            ];
+            let row = match found.verdict {
+                CountVerdict::Regression => Some(RowKind::Regression),
+                CountVerdict::Improvement => Some(RowKind::Improvement),
+                CountVerdict::Equivalent | CountVerdict::Same => None,
+            };
+            table.rows.push(Row::new(&kind.kind, cells).of_kind(row));
+        }
+    }
+    table
+}
+
+/// Instructions of each phase, their shares, and how much they rose.
+fn phases(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
+    let Some(group) = kinds.first().map(|kind| &kind.group) else { return Vec::new() };
+    let mut names: Vec<&str> = Vec::new();
+    for name in kinds.iter().flat_map(Kind::phases) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let legend = vec![
+        "parse, analyze, plan, execute: instructions in these phases of a statement and in all that they call".to_owned(),
+        "other: the rest, such as reading the statement and ending its transaction".to_owned(),
+    ];
+    let base = counted.base;
+    let mut tables = Vec::new();
+    let mut add = |id: &str,
+                   name: &str,
+                   with_base: bool,
+                   cell: &dyn Fn(&Kind, &CountRecord, Option<&str>) -> String| {
+        let mut table = part(group, id, "Phases", name, &legend);
+        table.columns = ["kind", VERSION]
+            .into_iter()
+            .chain(names.iter().copied())
+            .chain(["total"])
+            .map(str::to_owned)
+            .collect();
+        for kind in kinds {
+            for variant in (0..counted.variants.len()).filter(|v| with_base || *v != base) {
+                let Some(record) = kind.count(variant) else { continue };
+                let phases = names.iter().map(|name| Some(*name)).chain([None]);
+                let cells = std::iter::once(counted.name(variant).to_owned())
+                    .chain(phases.map(|phase| cell(kind, record, phase)));
+                let marked = (variant == base).then_some(RowKind::Base);
+                table.rows.push(Row::new(&kind.kind, cells.collect()).of_kind(marked));
+            }
+        }
+        if !table.rows.is_empty() {
+            tables.push(table);
+        }
+    };
+    // A phase, or all of them.
+    let of = |record: &CountRecord, phase: Option<&str>| match phase {
+        Some(phase) => in_phase(record, phase),
+        None => Some(per_statement(record)),
+    };
+    add("phases", ABSOLUTE, true, &|_, record, phase| or_unknown(of(record, phase), work));
+    add("shares", "percent of the statement", true, &|_, record, phase| {
+        let share = of(record, phase).map(|value| 100.0 * value / per_statement(record));
+        or_unknown(share, |share| format!("{share:.1}"))
+    });
+    let title = format!("{ABSOLUTE} above {}", counted.name(base));
+    add("moved", &title, false, &|kind, record, phase| {
+        let before = kind.count(base).and_then(|before| of(before, phase));
+        let moved = of(record, phase).zip(before).map(|(after, before)| after - before);
+        or_unknown(moved, signed_work)
+    });
+    tables
+}
+
+/// The functions that moved: of the kind that moved most, or of all; of a lone variant those that cost most.
+fn functions(
+    counted: &Counted,
+    document: &CountDocument,
+    options: &CountOptions,
+    sheet: &mut Sheet,
+) {
+    if options.functions == 0 {
+        return;
+    }
+    let most = counted.moved_most(None).map(|(kind, _)| kind);
+    let alone = counted.counted(&counted.kinds).len() < 2;
+    let mut any = false;
+    for (kind, shown) in counted.kinds.iter().zip(&document.counts) {
+        let wanted = options.every_kind
+            || most.is_some_and(|most| std::ptr::eq(most, kind))
+            || (alone && std::ptr::eq(kind, &counted.kinds[0]));
+        if !wanted {
+            continue;
+        }
+        for variant in &shown.variants {
+            let compared = variant.relative.is_some();
+            if (compared || alone) && !variant.functions.is_empty() {
+                let table = function_table(kind, variant, &document.base);
+                if says_something(&table) {
+                    any = true;
+                    sheet.table(table);
+                }
+            }
+        }
+    }
+    let known = document.counts.iter().flat_map(|kind| &kind.variants);
+    if !any && known.clone().any(|variant| !variant.functions.is_empty()) {
+        let said = "no kind of statement moved, so no functions are shown";
+        sheet.notes(vec![said.to_owned()]);
+    }
+}
+
+fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
+    let compared = variant.relative.is_some();
+    let mut table = part(
+        &kind.group,
+        &format!("functions.{}.{}", kind.kind, variant.name),
+        &if compared {
+            format!("Functions of {}, {} beside {base}", kind.kind, variant.name)
+        } else {
+            format!("Functions of {}, {}", kind.kind, variant.name)
+        },
+        "",
+        &[],
+    );
+    table.legend = vec![
+        "per statement; own: instructions in the function itself, incl: and in all that it called, calls: how often it was called"
+            .to_owned(),
+    ];
+    if compared {
+        table.legend.push(
+            "+/-: by how much it rose; those whose own instructions moved most come first"
+                .to_owned(),
+        );
+    }
+    table.step = Some(kind.kind.clone());
+    table.columns.push("function".to_owned());
+    for figure in ["own", "incl", "calls"] {
+        if compared {
+            table.columns.extend([
+                format!("{figure} {base}"),
+                format!("{figure} {}", variant.name),
+                format!("{figure} +/-"),
+            ]);
+        } else {
+            table.columns.push(figure.to_owned());
+        }
+    }
+    let moved = |function: &&FunctionDocument| {
+        let still = |work: WorkDocument| {
+            [work.own, work.inclusive, work.calls].map(signed_work) == ["0", "0", "0"]
+        };
+        !compared || function.difference.is_none_or(|work| !still(work))
+    };
+    let figures: [fn(WorkDocument) -> f64; 3] = [|w| w.own, |w| w.inclusive, |w| w.calls];
+    for function in variant.functions.iter().filter(moved) {
+        let cells = figures.iter().flat_map(|figure| {
+            let side = |done: Option<WorkDocument>| or_unknown(done.map(figure), work);
+            if compared {
+                let moved = or_unknown(function.difference.map(figure), signed_work);
+                vec![side(function.base), side(function.variant), moved]
+            } else {
+                vec![side(function.variant)]
+            }
+        });
+        let one_sided = compared && (function.base.is_none() || function.variant.is_none());
+        let row = Row::new(&function.name, cells.collect());
+        table.rows.push(row.of_kind(one_sided.then_some(RowKind::Marked)));
+    }
+    let lacks = |name: &str, of: fn(&FunctionDocument) -> bool| {
+        let found = variant.functions.iter().filter(|function| of(function)).count();
+        (found > 0).then(|| format!("{UNKNOWN} {found} not executed in {name}"))
+    };
+    if compared {
+        table.notes.extend(lacks(base, |function| function.base.is_none()));
+        table.notes.extend(lacks(&variant.name, |function| function.variant.is_none()));
+    }
+    table
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,144 @@
+//! Counts in plain words.
+
+use super::counted::{Counted, Difference, Group, Kind, LEAST, in_phase, per_statement};
+use super::document::{CountDocument, SentenceDocument};
+use super::functions::matched;
+use crate::number::{digits, repeated};
+
+/// A function is named when it makes at least this share of the difference.
+const NAMED_SHARE: f64 = 0.02;
+/// So many functions are named at most.
+const NAMED: usize = 3;
+
+/// A sentence for each variant that has a count, but the base: about the kind that moved most.
+pub(super) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
+    counted
+        .counted(&counted.kinds)
+        .into_iter()
+        .filter(|variant| *variant != counted.base)
+        .map(|variant| {
+            let name = counted.name(variant);
+            let said = predicate(counted, variant);
+            SentenceDocument { variant: name.to_owned(), sentence: format!("{name} {said}") }
+        })
+        .collect()
+}
+
+/// What is said of a variant, without its name.
+fn predicate(counted: &Counted, variant: usize) -> String {
+    let base = counted.name(counted.base);
+    let compared: Vec<Difference> =
+        counted.kinds.iter().filter_map(|kind| counted.difference(kind, variant)).collect();
+    let Some((kind, difference)) = counted.moved_most(Some(variant)) else {
+        if compared.is_empty() {
+            return format!("has no kind of statement in common with {base}");
+        }
+        let most = compared.iter().map(|difference| difference.threshold).fold(LEAST, f64::max);
+        return format!(
+            "executes as many instructions as {base}: no kind of statement differs by more than counts repeat ({})",
+            repeated(most)
+        );
+    };
+    let mut said = format!(
+        "executes {} instructions per {} of {} than {base}",
+        more(difference.ratio),
+        if has_rows(kind, counted.base, variant) { "row" } else { "statement" },
+        named(counted, kind)
+    );
+    if let (Some(before), Some(after)) = (kind.count(counted.base), kind.count(variant)) {
+        let rise = per_statement(after) - per_statement(before);
+        let phases: Vec<(&str, f64)> = kind
+            .phases()
+            .into_iter()
+            .filter_map(|name| Some((name, in_phase(after, name)? - in_phase(before, name)?)))
+            .collect();
+        said.push_str(&by_phase(&phases, rise));
+        let functions: Vec<String> = matched(before, after)
+            .into_iter()
+            .map(|function| (function.difference(|work| work.own), function.name))
+            .filter(|(moved, _)| moved / rise >= NAMED_SHARE)
+            .take(NAMED)
+            .map(|(_, name)| name)
+            .collect();
+        said.push_str(&by_function(&functions, rise));
+    }
+    let same = compared.iter().filter(|difference| !difference.certain()).count();
+    if same > 0 {
+        said.push_str(&format!("; {same} of {} counts are the same", compared.len()));
+    }
+    said
+}
+
+fn has_rows(kind: &Kind, base: usize, variant: usize) -> bool {
+    let of = |place| kind.count(place).is_some_and(|record| record.rows > 0);
+    of(base) && of(variant)
+}
+
+/// The kind, with its protocol (and place) where there are several.
+fn named(counted: &Counted, kind: &Kind) -> String {
+    let groups: Vec<&Group> =
+        counted.groups().filter_map(|kinds| kinds.first()).map(|kind| &kind.group).collect();
+    if groups.len() < 2 {
+        return kind.kind.clone();
+    }
+    let namesakes = groups.iter().filter(|group| group.protocol == kind.group.protocol).count();
+    let place = if namesakes > 1 { format!(", {}", kind.group.place) } else { String::new() };
+    format!("{} ({}{place})", kind.kind, kind.group.protocol)
+}
+
+/// `7.3% more`, `6.6% fewer`, `2.4 times as many`.
+fn more(ratio: f64) -> String {
+    if ratio >= 10.0 {
+        return format!("{ratio:.1} times as many");
+    }
+    let percent = (ratio - 1.0).abs() * 100.0;
+    let percent = if percent >= 0.995 { format!("{percent:.1}") } else { digits(percent, 2) };
+    format!("{percent}% {}", if ratio < 1.0 { "fewer" } else { "more" })
+}
+
+/// In which phase most of the difference is.
+fn by_phase(phases: &[(&str, f64)], rise: f64) -> String {
+    let share = |(_, moved): &&(&str, f64)| moved / rise;
+    let Some(most) = phases.iter().max_by(|a, b| share(a).total_cmp(&share(b))) else {
+        return String::new();
+    };
+    let (phase, share) = (most.0, share(&most) * 100.0);
+    if share.round() > 100.0 {
+        let (moved, others) = if rise > 0.0 { ("rose", "fell") } else { ("fell", "rose") };
+        return format!(
+            "; {phase} {moved} by {share:.0}% of the difference, other phases {others}"
+        );
+    }
+    format!("; {share:.0}% of the difference is in {phase}")
+}
+
+fn by_function(names: &[String], rise: f64) -> String {
+    let verb = if rise > 0.0 { "grew" } else { "shrank" };
+    match names {
+        [] => String::new(),
+        [one] => format!("; {one} {verb} most"),
+        [first @ .., last] => format!("; {} and {last} {verb} most", first.join(", ")),
+    }
+}
+
+/// A sentence for every regression.
+pub(super) fn regressions(document: &CountDocument) -> Vec<String> {
+    let mut found = Vec::new();
+    for kind in &document.counts {
+        for variant in &kind.variants {
+            if let (Some("regression"), Some(ratio)) =
+                (variant.verdict.as_deref(), variant.relative)
+            {
+                found.push(format!(
+                    "{} ({}): {} executes {} instructions than {}",
+                    kind.kind,
+                    kind.protocol,
+                    variant.name,
+                    more(ratio),
+                    document.base
+                ));
+            }
+        }
+    }
+    found
+}
