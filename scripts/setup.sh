@@ -153,7 +153,7 @@ install_postgres() {
 # A source of PostgreSQL, for the tests that build it: the tarball of the system's own source package. Sources are
 # seldom among a machine's package lists, so lists of our own are read, in a directory that goes again.
 fetch_source() {
-    local kept=target/sources work file version
+    local kept=target/sources work file package version
     ! compgen -G "$kept/*.orig.tar.*" > /dev/null || return 0
     if have apt-get; then
         work=$(mktemp -d)
@@ -165,17 +165,21 @@ fetch_source() {
         for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
             [ ! -e "$file" ] || sed -n 's/^deb /deb-src /p' "$file" > "$work/parts/${file##*/}.list"
         done
-        local own=("${apt[@]}" -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
-            -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=)
+        local lists=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
+            -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root)
         # Lists that have no sources are errors, and no matter if one has.
-        "${own[@]}" update > /dev/null 2>&1 || true
-        for version in 15 16 14 17 13; do
-            if (cd "$work/fetched" && "${own[@]}" --tar-only source "postgresql-$version" > /dev/null 2>&1); then
-                rm -f "$work"/fetched/*.asc
-                mkdir -p "$kept"
-                mv "$work"/fetched/*.orig.tar.* "$kept/"
-                break
-            fi
+        "${apt[@]}" "${lists[@]}" update > /dev/null 2>&1 || true
+        # The newest may be listed before it is everywhere, or no more where it was; an older one is as good.
+        for package in postgresql-15 postgresql-16 postgresql-14 postgresql-17; do
+            for version in $(apt-cache "${lists[@]}" showsrc "$package" 2> /dev/null | sed -n 's/^Version: //p' | sort -rVu); do
+                if (cd "$work/fetched" &&
+                    "${apt[@]}" "${lists[@]}" --tar-only source "$package=$version" > /dev/null 2>&1); then
+                    rm -f "$work"/fetched/*.asc
+                    mkdir -p "$kept"
+                    mv "$work"/fetched/*.orig.tar.* "$kept/"
+                    break 2
+                fi
+            done
         done
         rm -rf "$work"
     fi

@@ -8,8 +8,8 @@ pub const SERVER_HASH: &str = "sha256 of bin/postgres";
 pub const VERSION: &str = "version()";
 /// Key: what `postgres --version` says.
 pub const BANNER: &str = "postgres --version";
-/// Key: the compiler as it calls itself, `gcc (Debian 10.2.1-6) 10.2.1 20210110`: from `version()`, where that does not
-/// say it from `.comment`.
+/// Key: the compiler as it calls itself, `GCC: (Debian 10.2.1-6) 10.2.1 20210110`: from `.comment`, and where that is missing or
+/// names several, from `version()`.
 pub const COMPILER: &str = "compiler";
 /// Key: the section `.comment` of the server's ELF file: what wrote the objects that it was linked from.
 pub const COMMENT: &str = ".comment";
@@ -192,7 +192,8 @@ fn sentence(groups: &[(Vec<String>, Vec<&str>)], what: &str) -> Option<String> {
 /// distribution calls its own build of a compiler is left out.
 fn short_compiler(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    let family = [("clang", "Clang"), ("gcc", "GCC"), ("icc", "ICC")]
+    // GCC that was called as `cc` calls itself so; others say their name.
+    let family = [("clang", "Clang"), ("gcc", "GCC"), ("icc", "ICC"), ("cc (", "GCC")]
         .iter()
         .find(|(name, _)| lower.contains(name))
         .map(|(_, family)| *family);
@@ -248,6 +249,7 @@ mod tests {
             ("GCC: (Debian 12.2.0-14+deb12u1) 12.2.0", "GCC 12.2.0"),
             ("gcc (Debian 10.2.1-6) 10.2.1 20210110", "GCC 10.2.1"),
             ("gcc-12.2.0", "GCC 12.2.0"),
+            ("cc (Debian 12.2.0-14+deb12u1) 12.2.0", "GCC 12.2.0"),
             ("Debian clang version 14.0.6", "Clang 14.0.6"),
             ("clang-16.0.6", "Clang 16.0.6"),
             ("something else", "something else"),

@@ -24,8 +24,7 @@ fn builds_that_differ_are_told_beside_the_results() {
     let place = Place::new();
     let packaged = format!("path:{path}");
     let variants = [("pg14.3", "postgres@14.3"), ("pg15", packaged.as_str())];
-    let ended = place.run(&[&place.plan(&plan(&variants, "", QUICK))]);
-    ended.expect(0, &[]);
+    place.run(&[&place.plan(&plan(&variants, "", QUICK))]).expect(0, &[]);
     // The fetched release is built for size by an old compiler, the package for speed by that of its system.
     let texts = Database::of(&place.results())
         .texts("SELECT text FROM warning WHERE code = 'builds-differ'");
@@ -34,9 +33,11 @@ fn builds_that_differ_are_told_beside_the_results() {
     assert!(compilers.contains(", pg15 by GCC "), "{compilers}");
     let flags = begins("flags of the compiler differ").unwrap();
     assert!(flags.contains("pg14.3: -Os") && flags.contains("pg15: -O2"), "{flags}");
+    let compared = place.steelyard(&["compare"]);
+    compared.expect(0, &[]);
     for text in &texts {
-        let lines = ended.stdout.lines().filter(|line| line.contains(text.as_str())).count();
-        assert_eq!(lines, 1, "{text}\n{}", ended.stdout);
+        let lines = compared.stdout.lines().filter(|line| line.contains(text.as_str())).count();
+        assert_eq!(lines, 1, "{text}\n{}", compared.stdout);
     }
 }
 

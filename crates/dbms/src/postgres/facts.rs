@@ -26,7 +26,6 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
     add(SERVER_HASH, Some(hex(&Sha256::digest(&bytes))));
     let version = find_text(&bytes, b"PostgreSQL ", |text| text.contains(COMPILED_BY));
     let comments = of_elf(&bytes, &mut add);
-    add(COMPILER, comments.clone());
     add(COMMENT, comments);
     add(VERSION, version);
     add(CFLAGS, find_text(&bytes, b"-Wall ", is_cflags));
@@ -36,10 +35,10 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
 
 /// Adds what follows from other facts.
 pub(super) fn derive(facts: &mut BTreeMap<String, String>) {
-    // What configure was told by the compiler is more to the point than what the linker collected from all objects, the
-    // C library's among them.
-    if let Some(compiler) = facts.get(VERSION).and_then(|text| compiled_by(text)).map(str::to_owned)
-    {
+    // Objects by several compilers, or none that say so (packages are stripped of it): then what configure was told.
+    let by_one = facts.get(COMMENT).filter(|comment| !comment.contains("; "));
+    let told = || facts.get(VERSION).and_then(|text| compiled_by(text));
+    if let Some(compiler) = by_one.map(String::as_str).or_else(told).map(str::to_owned) {
         facts.insert(COMPILER.to_owned(), compiler);
     }
     if let Some(kept) = facts.get(CFLAGS).map(|flags| keeps_frame_pointers(flags)) {
@@ -177,6 +176,24 @@ mod tests {
     }
 
     #[test]
+    fn the_compiler_by_what_is_known() {
+        let compiler = |facts: &[(&str, &str)]| {
+            let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+            let mut facts: BTreeMap<String, String> = facts.iter().map(own).collect();
+            derive(&mut facts);
+            facts.remove(COMPILER)
+        };
+        let version =
+            (VERSION, "PostgreSQL 15.8 on x86_64, compiled by clang version 16.0.6, 64-bit");
+        assert_eq!(compiler(&[version]).as_deref(), Some("clang version 16.0.6"));
+        let both = (COMMENT, "GCC: (Debian 12.2.0-14) 12.2.0; clang version 16.0.6");
+        assert_eq!(compiler(&[both, version]).as_deref(), Some("clang version 16.0.6"));
+        let one = (COMMENT, "GCC: (Debian 12.2.0-14) 12.2.0");
+        assert_eq!(compiler(&[one, version]).as_deref(), Some(one.1));
+        assert_eq!(compiler(&[]), None);
+    }
+
+    #[test]
     fn frame_pointers_by_flags() {
         for (flags, kept) in [
             ("-O2", false),
@@ -224,7 +241,9 @@ mod tests {
                 .status()
                 .unwrap();
             assert!(status.success());
-            of_binary(&program).unwrap()
+            let mut facts = of_binary(&program).unwrap();
+            derive(&mut facts);
+            facts
         };
         let debug = build("debug", &["-g", "-O0"]);
         assert_eq!(debug[DEBUG_INFO], "yes");

@@ -14,10 +14,10 @@ use crate::{BuildOptions, Error};
 pub(super) const PREFIX: &str = "/usr/local/pgsql";
 
 /// What a server and initdb need, in the order of building; what a version lacks is left out. Programs, libraries and headers
-/// for clients and contrib are not built.
+/// for clients and contrib are not built. The backend makes headers that the others include without asking for them.
 const DIRECTORIES: [&str; 12] = [
-    "src/timezone",
     "src/backend",
+    "src/timezone",
     "src/backend/utils/mb/conversion_procs",
     "src/backend/snowball",
     "src/interfaces/libpq",
