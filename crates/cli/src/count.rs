@@ -134,7 +134,7 @@ fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
 }
 
 impl CountArgs {
-    fn count(&self, plan: Plan) -> anyhow::Result<store::ExperimentId> {
+    fn count(&self, plan: Plan) -> anyhow::Result<ExperimentId> {
         let mut options =
             Options::new(self.chosen.directory.results.clone(), env!("CARGO_PKG_VERSION"));
         if let Some(directory) = &self.data_dir {

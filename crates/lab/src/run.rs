@@ -225,14 +225,14 @@ fn fresh_seed() -> u64 {
 
 /// The directory under which servers' data is made, as far as it is ours to remove.
 #[derive(Default)]
-struct DataDir {
+pub struct DataDir {
     /// Directories that were made for it, the outermost first.
     made: Vec<PathBuf>,
 }
 
 impl DataDir {
     /// Removes what was made, as far as it is empty; another run may be using it.
-    fn remove(&self) {
+    pub fn remove(&self) {
         for path in self.made.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 return;

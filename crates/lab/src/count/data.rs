@@ -16,7 +16,7 @@ use crate::step::target;
 
 /// Settings of all servers here, over those of the plan: nothing but the statement's backend is to do anything, nothing is to depend on
 /// time. None of them is in the way of an execution's instructions but where said.
-const SETTINGS: [(&str, &str); 11] = [
+const SETTINGS: [(&str, &str); 12] = [
     ("autovacuum", "off"),
     ("bgwriter_lru_maxpages", "0"),
     ("checkpoint_timeout", "1d"),
@@ -30,6 +30,8 @@ const SETTINGS: [(&str, &str); 11] = [
     // Workers would be processes of their own, and not be counted.
     ("max_parallel_workers_per_gather", "0"),
     ("max_parallel_maintenance_workers", "0"),
+    // The server's statistics are put together and sent by the clock.
+    ("track_counts", "off"),
     // 18 has processes for reading, and how long they take would decide what a backend does meanwhile.
     ("io_method", "sync"),
 ];

@@ -25,6 +25,15 @@ const PHASES: [(&str, &[&[&str]]); 4] = [
     ("execute", &[&["PortalRun"]]),
 ];
 
+/// What a backend does between statements every half second or so, by the clock, and so in some counts once more than in others.
+const BY_THE_CLOCK: &str = "pgstat_report_stat";
+
+/// Instructions of the statements, without what the backend did by the clock between them.
+pub fn instructions(profile: &Profile) -> u64 {
+    let by_the_clock = profile.functions.get(BY_THE_CLOCK).map_or(0, |cost| cost.inclusive);
+    profile.instructions.saturating_sub(by_the_clock)
+}
+
 /// Instructions by phase, in the order parse, analyze, plan, execute, other; they add up to the whole.
 pub fn phases(profile: &Profile) -> Vec<CountPhase> {
     let inclusive = |name: &&str| profile.functions.get(*name).map_or(0, |cost| cost.inclusive);
@@ -32,7 +41,7 @@ pub fn phases(profile: &Profile) -> Vec<CountPhase> {
         let sums = alternatives.iter().map(|names| names.iter().map(inclusive).sum::<u64>());
         sums.into_iter().find(|sum| *sum > 0).unwrap_or(0)
     };
-    let mut left = profile.instructions;
+    let mut left = instructions(profile);
     let mut phases: Vec<CountPhase> = PHASES
         .iter()
         .map(|(name, alternatives)| {
@@ -51,7 +60,7 @@ pub fn functions(profile: &Profile) -> Vec<CountFunction> {
     profile
         .functions
         .iter()
-        .filter(|(_, cost)| cost.own > 0 || cost.inclusive > 0)
+        .filter(|(name, cost)| *name != BY_THE_CLOCK && (cost.own > 0 || cost.inclusive > 0))
         .map(|(name, cost)| CountFunction {
             name: name.clone(),
             object: cost.object.clone(),

@@ -62,7 +62,7 @@ pub fn conduct(
                     variant: bench.subject(item.variant).variant.name.clone(),
                     kind: kind.name.clone(),
                     protocol: item.protocol.as_str(),
-                    instructions: profile.instructions / executions,
+                    instructions: phases::instructions(&profile) / executions,
                 });
                 match first.remove(&item) {
                     None => {
@@ -79,8 +79,8 @@ pub fn conduct(
                                 place: "backend".to_owned(),
                                 statements: executions,
                                 rows: executions * kind.rows,
-                                instructions: profile.instructions,
-                                repeated: repeated.instructions,
+                                instructions: phases::instructions(&profile),
+                                repeated: phases::instructions(&repeated),
                                 phases: phases::phases(&profile),
                                 functions: phases::functions(&profile),
                             },
@@ -117,7 +117,8 @@ fn states(bench: &Bench<'_>, variant: usize) -> Vec<State> {
     states
 }
 
-/// Who counts what: statements that only read share a server, one that writes has one for itself. Variants come beside each other.
+/// Who counts what: statements that only read share a server, one that writes has one for itself, in which its protocols follow each
+/// other. Variants come beside each other.
 fn jobs(bench: &Bench<'_>) -> Vec<Job> {
     let plan = &bench.prepared.plan;
     let mut jobs = Vec::new();
@@ -129,9 +130,11 @@ fn jobs(bench: &Bench<'_>) -> Vec<Job> {
                     let Some(found) = catalogue.kinds.get(kind) else { continue };
                     let item = Item { variant, kind, protocol };
                     let sharing = jobs.iter_mut().find(|job: &&mut Job| {
-                        found.reads_only
-                            && (job.variant, job.time, job.state) == (variant, time, found.state)
-                            && job.items.iter().all(|item| catalogue.kinds[item.kind].reads_only)
+                        (job.variant, job.time, job.state) == (variant, time, found.state)
+                            && job.items.iter().all(|item| {
+                                let other = &catalogue.kinds[item.kind];
+                                item.kind == kind || (found.reads_only && other.reads_only)
+                            })
                     });
                     match sharing {
                         Some(job) => job.items.push(item),
