@@ -3,6 +3,7 @@
  * Nothing here is measured.
  */
 
+import { sampleCounts } from "./counts.mjs";
 import { sampleHistory } from "./history.mjs";
 
 /** A small repeatable generator (mulberry32): [0, 1). */
@@ -149,7 +150,7 @@ function judged(random, name, base, ratio, blocks) {
  * @param {{ variants?: number, steps?: number, seconds?: number, blocks?: number, dops?: number[], seed?: number, nasty?: boolean }} request
  */
 export function samplePage(request = {}) {
-  const { variants: wanted = 3, steps: stepCount = 10, seconds = 120, blocks = 6, dops = [1], seed = 1, nasty = false, history } = request;
+  const { variants: wanted = 3, steps: stepCount = 10, seconds = 120, blocks = 6, dops = [1], seed = 1, nasty = false, history, counts } = request;
   const random = generator(seed);
   const names = NAMES.slice(0, wanted);
   if (nasty) {
@@ -251,6 +252,7 @@ export function samplePage(request = {}) {
     steps,
     tables: sampleTables(names, steps),
     warnings: sampleWarnings(names, steps, blocks),
+    ...(counts && { counts: sampleCounts(random, names.slice(0, counts.variants ?? names.length), { ...counts, nasty }) }),
     ...(history && { history: sampleHistory(random, names, steps, { ...history, nasty }) }),
     catalog: Object.fromEntries(Object.entries(CATALOG).map(([key, [label, unit, group]]) => [key, { label, unit, group }])),
   };

@@ -3,6 +3,8 @@
  * Rust side; everything in them is untrusted text and is only ever shown as text nodes.
  */
 
+import { readCounts, type Counts } from "./countdata";
+
 export type Verdict = "regression" | "improvement" | "equivalent" | "inconclusive";
 
 /** A figure per second of a step, `null` where nothing was measured. */
@@ -183,6 +185,8 @@ export interface Page {
   catalog: Record<string, CatalogEntry>;
   /** Only in reports that were asked for it. */
   history?: History;
+  /** Only where the results directory holds instruction counts. */
+  counts?: Counts;
 }
 
 /** The margin used where the page does not carry one: 2%, steelyard's default. */
@@ -263,6 +267,7 @@ export function readPage(text: string | null | undefined): Read {
       warnings: list(page.warnings),
       catalog: page.catalog ?? {},
       ...readHistory(page.history),
+      ...readCounts(page.counts),
     },
   };
 }

@@ -18,6 +18,14 @@ const COLUMNS: [string, string][] = [
   ["median", "absolute figures are the median over blocks"],
 ];
 
+/** Words of the part about instruction counts, where the report has it. */
+const COUNT_WORDS: [string, string][] = [
+  ["instruction count", "instructions that the server’s process executed for a statement, counted exactly under Callgrind, a simulator that sees every instruction: no noise of the machine is in it, and no time either"],
+  ["phase", "the part of a statement in which instructions were executed: parse, analyze, plan, execute, other"],
+  ["single-user mode", "a PostgreSQL server of one process that reads statements from its input: what is counted has no client and no neighbours"],
+  ["own, inclusive", "instructions in a function itself; in it and in all that it called"],
+];
+
 /** The section. */
 export function glossary(page: Page): HTMLElement {
   const margin = `${((page.experiment.margin ?? DEFAULT_MARGIN) * 100).toFixed(1).replace(/\.0$/, "")}%`;
@@ -33,6 +41,6 @@ export function glossary(page: Page): HTMLElement {
     { id: "glossary", "aria-labelledby": "glossary-title" },
     h("h2", { id: "glossary-title" }, "Glossary"),
     h("p", { class: "prose" }, "A verdict comes from pairs: in every block the logarithm of the variant’s throughput minus that of the base; their mean gives the ratio, their scatter the 95% interval (Student’s t over blocks). The interval is then held against the margin; seconds within a trial are never taken for independent evidence."),
-    h("div", { class: "columns" }, h("div", {}, h("h3", {}, "Verdicts"), list(verdicts)), h("div", {}, h("h3", {}, "Columns and words"), list(COLUMNS))),
+    h("div", { class: "columns" }, h("div", {}, h("h3", {}, "Verdicts"), list(verdicts)), h("div", {}, h("h3", {}, "Columns and words"), list(page.counts ? [...COLUMNS, ...COUNT_WORDS] : COLUMNS))),
   );
 }

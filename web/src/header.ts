@@ -89,6 +89,8 @@ function oneBlock(page: Page): string {
 export function verdictSentence(context: Context): string {
   const all = tally(context);
   const base = variantName(context, context.base);
+  const kinds = context.page.counts?.kinds.length ?? 0;
+  if (context.page.steps.length === 0 && kinds > 0) return `Exact instruction counts of ${count(kinds, "kind")} of statements; nothing was run.`;
   if (all.length === 0 || context.page.steps.length === 0) return "There is nothing to compare yet.";
   if (all.length <= 2) {
     return all.map((one) => `${variantName(context, one.variant)} against ${base}: ${tallyWords(one.counts)}`).join("; ") + "." + oneBlock(context.page);

@@ -5,6 +5,7 @@ import "./style/base.css";
 import "./style/tables.css";
 import "./style/plots.css";
 import { contextOf } from "./context";
+import { countsSection } from "./counts";
 import { readPage, type Page } from "./data";
 import { append, h, replace } from "./dom";
 import { environment } from "./environment";
@@ -28,6 +29,7 @@ const PARTS: [string, string][] = [
   ["relative", "Relative"],
   ["tables", "Tables"],
   ["steps", "Steps"],
+  ["counts", "Instruction counts"],
   ["history", "History"],
   ["environment", "Environment"],
   ["glossary", "Glossary"],
@@ -53,7 +55,8 @@ function open(main: HTMLElement, page: Page): void {
   const context = contextOf(page);
   const steps = stepsSection(context);
   const history = historySection(context);
-  const parts = PARTS.filter(([id]) => id !== "history" || history.element !== null);
+  const counts = countsSection(context);
+  const parts = PARTS.filter(([id]) => (id !== "history" || history.element !== null) && (id !== "counts" || counts !== null));
   replace(
     main,
     h("nav", { class: "top", "aria-label": "Parts of the report" }, h("a", { href: "#page", class: "home" }, "steelyard"), h("span", { class: "links" }, parts.map(([id, name]) => h("a", { href: `#${id}` }, name))), themeButton()),
@@ -63,6 +66,7 @@ function open(main: HTMLElement, page: Page): void {
     relativeChart(context),
     tablesSection(context),
     steps.element,
+    counts,
     history.element,
     environment(context),
     glossary(page),

@@ -64,6 +64,78 @@ function faintText(page) {
   });
 }
 
+/** Instruction counts, where the report has them: a bar of phases for every count, functions to search and to sort. */
+async function checkCounts(page) {
+  const counts = await page.evaluate(() => {
+    const found = window.steelyard.page.counts;
+    return found ? { kinds: found.kinds.map(({ kind, protocol, place, counts: all }) => ({ kind, group: `${protocol} ${place}`, phases: all.map((one) => one.phases.length) })), variants: found.variants.length } : null;
+  });
+  assert.equal(await page.locator("#counts").count(), counts === null ? 0 : 1, "counts are there where the data have some");
+  assert.equal(await page.locator('nav a[href="#counts"]').count(), counts === null ? 0 : 1, "the way to them too");
+  if (counts === null) return;
+  const section = page.locator("#counts");
+  await section.scrollIntoViewIfNeeded();
+  const first = counts.kinds.filter(({ group }) => group === counts.kinds[0].group);
+  assert.equal(await section.locator("table.counts tbody").count(), first.length, "every kind of the first protocol");
+  const bars = await section.locator(".phases").evaluateAll((all) => all.map((bar) => ({ spans: bar.children.length, width: bar.getBoundingClientRect().width, sum: [...bar.children].reduce((sum, one) => sum + one.getBoundingClientRect().width, 0), cell: bar.parentElement.getBoundingClientRect().width })));
+  assert.deepEqual(bars.map((bar) => bar.spans), first.flatMap(({ phases }) => phases), "a piece for every phase");
+  for (const { width, sum, cell } of bars) assert.ok(width > 1 && width <= cell && sum <= width + 0.5 && sum > width - 8, `a bar of ${width} px holds ${sum} px of phases`);
+  await section.locator(".phases").first().hover();
+  assert.match(await page.locator(".tip").innerText(), /per statement/, "a bar says its figures");
+  await page.mouse.move(0, 0);
+  const protocol = section.locator('[data-control="counts-protocol"]');
+  const groups = [...new Set(counts.kinds.map(({ group }) => group))];
+  if (groups.length > 1) {
+    const [, second] = await protocol.locator("option").evaluateAll((all) => all.map((option) => option.value));
+    await protocol.selectOption(second);
+    assert.equal(await section.locator("table.counts tbody").count(), counts.kinds.filter(({ group }) => group === groups[1]).length, "every kind of the second protocol");
+  }
+
+  // Functions: the figures of a column go down, then up; a search leaves those with the word.
+  const table = section.locator("table.functions");
+  const column = async (key) => {
+    const headings = await table.locator("thead tr:last-child th").evaluateAll((all) => all.map((one) => one.querySelector("button").dataset.sort));
+    const texts = await table.locator("tbody tr").evaluateAll((rows, place) => rows.map((row) => row.children[place].textContent), headings.indexOf(key));
+    return texts.map((text) => (text === "–" ? -1 : Math.abs(Number(text.replace(/[\u202f+]/g, "").replace("−", "-")))));
+  };
+  for (const key of await table.locator("button.sort").evaluateAll((all) => all.map((one) => one.dataset.sort))) {
+    if (key === "name") continue;
+    const button = table.locator(`button.sort[data-sort="${key}"]`);
+    await button.click();
+    const once = await column(key);
+    const wasDown = (await table.locator(`th:has(button[data-sort="${key}"])`).getAttribute("aria-sort")) === "descending";
+    assert.deepEqual(once, [...once].sort((a, b) => (wasDown ? b - a : a - b)), `sorted by ${key}`);
+    await button.click();
+    const again = await column(key);
+    assert.deepEqual(again, [...again].sort((a, b) => (wasDown ? a - b : b - a)), `sorted by ${key} the other way`);
+  }
+  await table.locator('button.sort[data-sort="name"]').click();
+  const names = await table.locator("tbody code").allTextContents();
+  assert.deepEqual(names, [...names].sort(), "sorted by name");
+  const search = section.locator('[data-control="functions-search"]');
+  const word = names[0].slice(0, 5);
+  await search.fill(word.toUpperCase());
+  const found = await table.locator("tbody tr th").allTextContents();
+  assert.ok(found.length > 0 && found.every((name) => name.toLowerCase().includes(word.toLowerCase())), `found by ${word}: ${found.slice(0, 3)}`);
+  await search.fill("no function is called like this");
+  assert.equal(await table.locator("tbody tr").count(), 0);
+  await search.fill("");
+  const all = section.locator('[data-control="functions-all"]');
+  if ((await all.count()) > 0) {
+    const shown = await table.locator("tbody tr").count();
+    await all.click();
+    assert.ok((await table.locator("tbody tr").count()) > shown, "all functions are shown when asked for");
+  }
+  const kinds = section.locator('[data-control="functions-kind"]');
+  await kinds.selectOption(String(counts.kinds.length - 1));
+  assert.ok((await table.locator("tbody tr").count()) > 0, "another kind has functions");
+  const variants = section.locator('[data-control="functions-variant"]');
+  for (const value of await variants.locator("option").evaluateAll((options) => options.map((option) => option.value))) {
+    await variants.selectOption(value);
+    assert.ok((await table.locator("tbody tr").count()) > 0, "every version has functions");
+  }
+}
+
 /** The history, where the report has one: a painted plot for every step, change points where the data say. */
 async function checkHistory(page) {
   const wanted = await page.evaluate(() => {
@@ -179,6 +251,7 @@ async function checkAny(browser, file, label) {
   }
 
   await checkHistory(page);
+  await checkCounts(page);
 
   // Every other panel opens without trouble, and draws only when it is in sight.
   const drawn = new Set((await plots(page)).map((plot) => `${plot.step} ${plot.dop}`)).size;
