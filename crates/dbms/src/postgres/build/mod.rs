@@ -263,8 +263,8 @@ impl Build<'_> {
         (self.progress)("compiling");
         let installed = workshop.join("installed");
         work.directory(&installed)?;
-        for directory in recipe::directories(tree)? {
-            work.compile(&recipe::make(directory, &installed), tree)?;
+        for (directory, target) in recipe::targets(tree)? {
+            work.compile(&recipe::make(directory, target, &installed), tree)?;
         }
         Ok(())
     }

@@ -13,11 +13,16 @@ use crate::{BuildOptions, Error};
 /// differ in their paths.
 pub(super) const PREFIX: &str = "/usr/local/pgsql";
 
+/// What all others include or link, first, as PostgreSQL's own makefile has it: with several jobs, the makefiles further down
+/// rely on finding it.
+const PREPARED: [(&str, &str); 3] =
+    [("src/backend", "generated-headers"), ("src/common", "all"), ("src/port", "all")];
+
 /// What a server and initdb need, in the order of building; what a version lacks is left out. Programs, libraries and headers
-/// for clients and contrib are not built. The backend makes headers that the others include without asking for them.
-const DIRECTORIES: [&str; 12] = [
-    "src/backend",
+/// for clients and contrib are not built.
+const INSTALLED: [&str; 12] = [
     "src/timezone",
+    "src/backend",
     "src/backend/utils/mb/conversion_procs",
     "src/backend/snowball",
     "src/interfaces/libpq",
@@ -54,23 +59,29 @@ pub(super) fn configure_arguments(script: &str, options: &BuildOptions) -> Vec<O
     arguments.into_iter().map(OsString::from).collect()
 }
 
-/// The directories of `tree` in which `make install` runs; `tree` is configured.
-pub(super) fn directories(tree: &Path) -> Result<Vec<&'static str>, Error> {
-    let path = tree.join("src/Makefile.global");
-    let makefile = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
-    let with_llvm = makefile.lines().any(|line| {
+/// What make is asked for in which directories of `tree`, which is configured.
+pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
+    let read = |file: &str| {
+        let path = tree.join(file);
+        std::fs::read_to_string(&path).map_err(Error::io("read", &path))
+    };
+    let with_llvm = read("src/Makefile.global")?.lines().any(|line| {
         line.split_once('=')
             .is_some_and(|(key, value)| key.trim() == "with_llvm" && value.trim() == "yes")
     });
-    Ok(DIRECTORIES
+    // Before 11 every makefile saw to its headers itself.
+    let makes_headers = read("src/backend/Makefile")?.contains("\ngenerated-headers:");
+    Ok(PREPARED
         .into_iter()
-        .filter(|directory| tree.join(directory).join("Makefile").is_file())
-        .filter(|directory| with_llvm || !directory.ends_with("/llvm"))
+        .chain(INSTALLED.into_iter().map(|directory| (directory, "install")))
+        .filter(|(directory, _)| tree.join(directory).join("Makefile").is_file())
+        .filter(|(directory, _)| with_llvm || !directory.ends_with("/llvm"))
+        .filter(|(_, target)| makes_headers || *target != "generated-headers")
         .collect())
 }
 
-/// `make install` in `directory`, with as many jobs as there are CPUs.
-pub(super) fn make(directory: &str, destination: &Path) -> Vec<OsString> {
+/// make for `target` in `directory`, with as many jobs as there are CPUs.
+pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsString> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let mut destdir = OsString::from("DESTDIR=");
     destdir.push(destination);
@@ -80,7 +91,7 @@ pub(super) fn make(directory: &str, destination: &Path) -> Vec<OsString> {
         "-s".into(),
         "-C".into(),
         directory.into(),
-        "install".into(),
+        target.into(),
         destdir,
     ];
     // Programs find libpq beside themselves, not where an installation in the prefix may have another.
@@ -165,18 +176,25 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_a_version_has() {
+    fn targets_that_a_version_has() {
         let tree = tempfile::tempdir().unwrap();
-        for directory in ["src/backend/jit/llvm", "src/bin/initdb"] {
-            std::fs::create_dir_all(tree.path().join(directory)).unwrap();
-            std::fs::write(tree.path().join(directory).join("Makefile"), "").unwrap();
-        }
-        let global = tree.path().join("src/Makefile.global");
-        std::fs::write(&global, "with_llvm\t= no\n").unwrap();
-        assert_eq!(directories(tree.path()).unwrap(), ["src/bin/initdb"]);
-        std::fs::write(&global, "with_llvm\t= yes\n").unwrap();
-        let with = directories(tree.path()).unwrap();
-        assert_eq!(with, ["src/backend/jit/llvm", "src/bin/initdb"]);
+        let write = |file: &str, text: &str| {
+            let path = tree.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("src/Makefile.global", "with_llvm\t= no\n");
+        write("src/backend/Makefile", "all: postgres\n");
+        write("src/backend/jit/llvm/Makefile", "");
+        write("src/port/Makefile", "");
+        write("src/bin/initdb/Makefile", "");
+        let rest = [("src/port", "all"), ("src/backend", "install"), ("src/bin/initdb", "install")];
+        assert_eq!(targets(tree.path()).unwrap(), rest);
+        write("src/Makefile.global", "with_llvm\t= yes\n");
+        write("src/backend/Makefile", "all: postgres\ngenerated-headers: x\n");
+        let with = targets(tree.path()).unwrap();
+        assert_eq!(with[0], ("src/backend", "generated-headers"));
+        assert_eq!(with[3], ("src/backend/jit/llvm", "install"));
         assert_eq!(generators(tree.path()), ["bison", "flex", "perl"]);
     }
 }
