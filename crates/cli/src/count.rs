@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use lab::Options;
 use plan::{Plan, Protocol};
@@ -153,7 +153,12 @@ impl CountArgs {
                 progress.tell(event);
             });
         progress.finish();
-        Ok(experiment?)
+        experiment.map_err(|error| match error {
+            lab::Error::Interrupted => {
+                anyhow!("interrupted; what was counted twice is kept, and `steelyard count` shows it")
+            }
+            other => other.into(),
+        })
     }
 
     /// The plan with the changes of the command line.

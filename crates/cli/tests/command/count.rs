@@ -6,6 +6,10 @@ use serde_json::Value;
 
 use crate::place::{Ended, Place};
 
+#[path = "../../../dbms/tests/common/repository.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod repository;
+
 /// A plan that counts on these variants.
 fn plan(variants: &[(&str, &str)], count: &str) -> String {
     let mut text = format!("name = \"counted\"\nbase = \"{}\"\n", variants[0].0);
@@ -157,6 +161,57 @@ fn versions_differ_and_the_functions_are_named() {
     );
     let gate = place.steelyard(&["count", "--gate", "--margin", "0.1"]);
     gate.expect(1, &["the gate failed"]);
+}
+
+#[test]
+fn a_loop_added_to_one_function_is_found_and_the_function_named_first() {
+    if !can_count() {
+        return;
+    }
+    let sources = tempfile::tempdir().unwrap();
+    let Some(source) = repository::postgres_repository(sources.path()) else { return };
+    let place = Place::new();
+    let mut text = "name = \"loop\"\nbase = \"base\"\n".to_owned();
+    for (name, tag) in [
+        ("base", repository::BASE),
+        ("again", repository::BASE),
+        ("loop", repository::LOOP),
+    ] {
+        let dbms = format!("postgres@git:{}#{tag}", source.display());
+        let options = dbms::BuildOptions {
+            cflags: repository::CFLAGS.to_owned(),
+            compiler: repository::compiler().to_owned(),
+            configure: Vec::new(),
+        };
+        // Here, for it takes longer than a command of these tests may.
+        let reference: dbms::Reference = dbms.parse().unwrap();
+        let reference = reference.with_build(options.clone()).unwrap();
+        dbms::obtain(&reference, &dbms::Cache::open_default().unwrap(), &|_| ()).unwrap();
+        text.push_str(&format!(
+            "[variants.{name}]\ndbms = \"{dbms}\"\nbuild = {{ cflags = \"{}\", compiler = \"{}\" }}\n",
+            options.cflags, options.compiler
+        ));
+    }
+    text.push_str(
+        "[workload.insert]\n[count]\nrows = 1000\nstatements = 10\nprotocols = [\"simple\"]\n\
+         kinds = [\"insert-5\", \"insert-50\"]\n",
+    );
+    let document = place.counted(&text);
+    let mut added = Vec::new();
+    for kind in ["insert-5", "insert-50"] {
+        let again = of(&document, kind, "simple", "again");
+        assert!((again["relative"].as_f64().unwrap() - 1.0).abs() < 5e-5, "0.00%: {again:#}");
+        let count = of(&document, kind, "simple", "loop");
+        assert_eq!(count["certain"], true, "{count:#}");
+        let first = &count["functions"][0];
+        assert_eq!(first["name"], repository::FUNCTION, "{count:#}");
+        added.push(first["difference"]["own"].as_f64().unwrap());
+    }
+    // The same in every statement, and a few instructions for each of 1000 numbers.
+    assert!((added[0] - added[1]).abs() < 0.01 * added[0], "{added:?}");
+    assert!((3_000.0..20_000.0).contains(&added[0]), "{added:?}");
+    let small = of(&document, "insert-50", "simple", "loop")["relative"].as_f64().unwrap();
+    assert!(small < 1.005, "told from none though it is only {small}");
 }
 
 #[test]

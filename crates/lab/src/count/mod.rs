@@ -143,12 +143,12 @@ fn of_workload(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
 /// How many executions are counted: as the plan says, else fewer the more rows one writes, so that all kinds take about as long.
 fn executions(plan: &Plan, kind: &Kind) -> u32 {
     /// Rows written by all executions of a kind together, about.
-    const ROWS: u64 = 2_000;
+    const ROWS: u64 = 1_000;
     /// A prepared statement is planned anew five times before its plan is kept
     /// (`choose_custom_plan`, `src/backend/utils/cache/plancache.c`); that must be over when counting begins.
-    const FEWEST: u64 = 20;
+    const FEWEST: u64 = 10;
     /// Enough for costs that come with every so many executions only, such as a new page, to be in the mean.
-    const MOST: u64 = 100;
+    const MOST: u64 = 50;
     plan.count.statements.unwrap_or_else(|| (ROWS / kind.rows.max(1)).clamp(FEWEST, MOST) as u32)
 }
 

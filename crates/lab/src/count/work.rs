@@ -117,8 +117,8 @@ fn states(bench: &Bench<'_>, variant: usize) -> Vec<State> {
     states
 }
 
-/// Who counts what: statements that only read share a server, one that writes has one for itself, in which its protocols follow each
-/// other. Variants come beside each other.
+/// Who counts what: statements that only read share a server, one that writes has one for itself in each protocol, for what an insert
+/// costs depends on how full the pages are that the ones before it have left. Variants come beside each other.
 fn jobs(bench: &Bench<'_>) -> Vec<Job> {
     let plan = &bench.prepared.plan;
     let mut jobs = Vec::new();
@@ -131,10 +131,8 @@ fn jobs(bench: &Bench<'_>) -> Vec<Job> {
                     let item = Item { variant, kind, protocol };
                     let sharing = jobs.iter_mut().find(|job: &&mut Job| {
                         (job.variant, job.time, job.state) == (variant, time, found.state)
-                            && job.items.iter().all(|item| {
-                                let other = &catalogue.kinds[item.kind];
-                                item.kind == kind || (found.reads_only && other.reads_only)
-                            })
+                            && found.reads_only
+                            && job.items.iter().all(|item| catalogue.kinds[item.kind].reads_only)
                     });
                     match sharing {
                         Some(job) => job.items.push(item),
