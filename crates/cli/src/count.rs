@@ -155,7 +155,9 @@ impl CountArgs {
         progress.finish();
         experiment.map_err(|error| match error {
             lab::Error::Interrupted => {
-                anyhow!("interrupted; what was counted twice is kept, and `steelyard count` shows it")
+                anyhow!(
+                    "interrupted; what was counted twice is kept, and `steelyard count` shows it"
+                )
             }
             other => other.into(),
         })

@@ -16,7 +16,7 @@ use crate::step::target;
 
 /// Settings of all servers here, over those of the plan: nothing but the statement's backend is to do anything, nothing is to depend on
 /// time. None of them is in the way of an execution's instructions but where said.
-const SETTINGS: [(&str, &str); 12] = [
+const SETTINGS: [(&str, &str); 13] = [
     ("autovacuum", "off"),
     ("bgwriter_lru_maxpages", "0"),
     ("checkpoint_timeout", "1d"),
@@ -24,6 +24,8 @@ const SETTINGS: [(&str, &str); 12] = [
     // Only the kernel waits for the disk; the backend makes one system call less per commit.
     ("fsync", "off"),
     ("huge_pages", "off"),
+    // What it has written already a backend need not write when it commits: a matter of luck. Ten seconds is the most.
+    ("wal_writer_delay", "10s"),
     // A log of running transactions every 15 s would shift where records lie in pages of the log.
     ("wal_level", "minimal"),
     ("max_wal_senders", "0"),
