@@ -15,6 +15,10 @@ pub fn plan(variants: &[(&str, &str)], whole: &str, workload: &str) -> String {
     if !whole.contains("settle_seconds_scale") {
         text.push_str("settle_seconds_scale = 0.0\n");
     }
+    // Whoever else has this machine's CPUs is not to decide how many trials there are.
+    if !whole.contains("steal_limit") {
+        text.push_str("steal_limit = 1.0\n");
+    }
     text.push_str(&format!("seed = 7\n{whole}\n"));
     if !whole.contains("config") {
         text.push_str("config = { shared_buffers = \"16MB\", fsync = \"off\" }\n");

@@ -101,7 +101,8 @@ fn expected(attempts: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn a_polluted_trial_is_broken_off_and_run_again_and_the_last_attempt_counts() {
     let place = Place::new();
-    let text = plan(ONE, "repeats = 1", "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]");
+    let text =
+        plan(ONE, "steal_limit = 0.05\nrepeats = 1", "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]");
     let Some(ran) = run_robbed(&place, &text) else { return };
     ran.expect(0, &["above the plan's `steal_limit` of 5%; the trial is run again"]);
     let database = Database::of(&place.results());
@@ -126,7 +127,11 @@ fn a_polluted_trial_is_broken_off_and_run_again_and_the_last_attempt_counts() {
 fn trials_of_servers_that_are_up_together_are_run_again_together() {
     let place = Place::new();
     let whole = "pairing = \"slices\"\nrepeats = 1";
-    let text = plan(BOTH, whole, "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]");
+    let text = plan(
+        BOTH,
+        &format!("steal_limit = 0.05\n{whole}"),
+        "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]",
+    );
     let Some(ran) = run_robbed(&place, &text) else { return };
     ran.expect(0, &["the trials are run again"]);
     let database = Database::of(&place.results());
