@@ -18,7 +18,7 @@ fn a_plan_with_mistakes_is_told_where_they_are() {
         (
             "seed = 7",
             "sede = 7",
-            &["plan.toml:5:1", "unknown key `sede`", "did you mean `seed`"][..],
+            &["plan.toml:6:1", "unknown key `sede`", "did you mean `seed`"][..],
         ),
         ("\"l.i0\"", "\"l.i0\", \"qr10\"", &["plan.toml:", "qr10", "did you mean `qr100`"]),
         (
@@ -36,7 +36,7 @@ fn a_plan_with_mistakes_is_told_where_they_are() {
             "[workload.insort]",
             &["plan.toml:", "insort", "did you mean `insert`"],
         ),
-        ("seed = 7", "seed = ", &["plan.toml:5:"]),
+        ("seed = 7", "seed = ", &["plan.toml:6:"]),
     ] {
         assert!(good.contains(from));
         let file = place.plan(&good.replace(from, to));

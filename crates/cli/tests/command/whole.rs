@@ -167,9 +167,10 @@ fn the_plan_of_the_short_form_means_the_same() {
     let order = |experiment: i64| {
         database.texts(&format!(
             "SELECT v.name FROM trial t JOIN variant v ON v.id = t.variant_id \
-             WHERE t.experiment_id = {experiment} ORDER BY t.id"
+             WHERE t.experiment_id = {experiment} GROUP BY v.id ORDER BY min(t.id)"
         ))
     };
+    // A trial that a hypervisor took time from is repeated, with another attempt.
     assert_eq!(order(1), order(2), "the seed makes the same order");
     assert_eq!(order(1).len(), 2);
 }
