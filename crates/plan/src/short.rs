@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::check::check;
 use crate::problem::{PlanError, Problems};
 use crate::types::{
-    DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+    DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan,
+    Variant, WorkloadPlan,
 };
 
 impl Plan {
@@ -50,6 +51,8 @@ impl Plan {
             precision: None,
             max_blocks: None,
             budget: None,
+            profile: false,
+            profile_seconds: DEFAULT_PROFILE_SECONDS,
             variants,
             workload,
             text: String::new(),

@@ -122,7 +122,8 @@ fn variant_parts() -> impl Strategy<Value = VariantParts> {
     (settings(), config_text, arguments, limit)
 }
 
-type Options = ((Pairing, Option<u32>), (f64, u32), Option<f64>, Option<u32>, Option<u64>, bool);
+type Options =
+    ((Pairing, Option<u32>), (f64, u32), Option<f64>, Option<u32>, Option<u64>, bool, (bool, u32));
 
 fn options() -> impl Strategy<Value = Options> {
     use proptest::option::of;
@@ -134,6 +135,7 @@ fn options() -> impl Strategy<Value = Options> {
         of(0u32..1000),
         of(1u64..1_000_000),
         any::<bool>(),
+        (any::<bool>(), 1u32..=600),
     )
 }
 
@@ -170,6 +172,7 @@ prop_compose! {
         plan.precision = options.2;
         plan.max_blocks = options.3.map(|more| plan.blocks + more);
         plan.budget = options.4.map(Duration::from_secs);
+        (plan.profile, plan.profile_seconds) = options.6;
         if plan.is_adaptive() && plan.blocks == 1 {
             plan.blocks = 2;
             plan.max_blocks = plan.max_blocks.map(|blocks| blocks.max(2));
