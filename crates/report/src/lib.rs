@@ -2,7 +2,7 @@
 //!
 //! The way of the data: [`load`] reads an experiment from a store into [`Results`]; [`compare`] judges every step and
 //! lays out [`Table`]s and a [`Document`]; [`Comparison::render`] prints them as text, Markdown, CSV or JSON;
-//! [`write_html`] puts the same tables, the series and the recorded environment into one self-contained page.
+//! [`explain`] adds what the profiles of its steps say; [`write_html`] puts the same tables, the series and the recorded environment into one self-contained page.
 //!
 //! An absolute figure is the median over the blocks, a relative one `exp(mean ln(variant / base))` over the paired
 //! blocks, so the second does not have to be the quotient of two of the first. Only finished steps of finished trials
@@ -13,6 +13,7 @@ mod compare;
 mod csv;
 mod document;
 mod error;
+mod explain;
 mod figures;
 mod gate;
 mod history;
@@ -25,6 +26,7 @@ mod model;
 mod number;
 mod page;
 mod page_data;
+mod profiles;
 mod sentence;
 mod sheet;
 mod sliced;
@@ -43,6 +45,10 @@ pub use document::{
     StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
+pub use explain::{
+    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedMove, ExplainedStep,
+    ExplainedVariant, Explanation, explain,
+};
 pub use gate::Gate;
 pub use history::{
     ChangeDocument, History, HistoryDocument, HistoryOptions, HistoryPoint, HistoryRun,
@@ -57,6 +63,7 @@ pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
+pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sentence::sentence;
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};

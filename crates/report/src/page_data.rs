@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::history::HistoryDocument;
 use crate::number::rounded;
+use crate::profiles::PageProfile;
 use crate::table::Table;
 
 /// Everything the page shows.
@@ -23,6 +24,8 @@ pub struct Page {
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<HistoryDocument>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) profiles: Vec<PageProfile>,
 }
 
 #[derive(Debug, Clone, Serialize)]
