@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style/base.css";
 import "./style/tables.css";
 import "./style/plots.css";
+import "./style/profiles.css";
 import { contextOf } from "./context";
 import { readPage, type Page } from "./data";
 import { append, h, replace } from "./dom";
@@ -12,6 +13,7 @@ import { moment } from "./format";
 import { glossary } from "./glossary";
 import { header } from "./header";
 import { historySection, type HistoryInspection } from "./history";
+import { profilesSection } from "./profiles";
 import { relativeChart } from "./relative";
 import { stepsSection, type StepInspection } from "./steps";
 import { tablesSection } from "./tables";
@@ -28,6 +30,7 @@ const PARTS: [string, string][] = [
   ["relative", "Relative"],
   ["tables", "Tables"],
   ["steps", "Steps"],
+  ["profiles", "Profiles"],
   ["history", "History"],
   ["environment", "Environment"],
   ["glossary", "Glossary"],
@@ -53,7 +56,9 @@ function open(main: HTMLElement, page: Page): void {
   const context = contextOf(page);
   const steps = stepsSection(context);
   const history = historySection(context);
-  const parts = PARTS.filter(([id]) => id !== "history" || history.element !== null);
+  const profiles = profilesSection(context);
+  const absent = new Set([history.element === null && "history", profiles === null && "profiles"]);
+  const parts = PARTS.filter(([id]) => !absent.has(id));
   replace(
     main,
     h("nav", { class: "top", "aria-label": "Parts of the report" }, h("a", { href: "#page", class: "home" }, "steelyard"), h("span", { class: "links" }, parts.map(([id, name]) => h("a", { href: `#${id}` }, name))), themeButton()),
@@ -63,6 +68,7 @@ function open(main: HTMLElement, page: Page): void {
     relativeChart(context),
     tablesSection(context),
     steps.element,
+    profiles,
     history.element,
     environment(context),
     glossary(page),
