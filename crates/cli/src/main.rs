@@ -4,6 +4,7 @@ mod advise;
 mod changes;
 mod compare;
 mod exit;
+mod explain;
 mod fetch;
 mod history;
 mod list;
@@ -38,6 +39,7 @@ enum Command {
     Run(run::RunArgs),
     Fetch(fetch::FetchArgs),
     Compare(compare::CompareArgs),
+    Explain(explain::ExplainArgs),
     Variance(variance::VarianceArgs),
     History(history::HistoryArgs),
     Advise(advise::AdviseArgs),
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Fetch(args) => fetch::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Variance(args) => variance::run(args),
         Command::History(args) => history::run(args),
         Command::Advise(args) => advise::run(args),

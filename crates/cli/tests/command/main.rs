@@ -15,6 +15,7 @@ mod own_server;
 mod place;
 mod plans;
 mod polluted;
+mod profile;
 mod requests;
 mod restore;
 mod slices;
