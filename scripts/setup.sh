@@ -150,6 +150,19 @@ install_postgres() {
     trap - EXIT
 }
 
+# perf, for the tests of profiles. Debian has one package of it, Ubuntu one for each kernel.
+install_perf() {
+    if have perf && perf --version > /dev/null 2>&1; then return 0; fi
+    local package
+    for package in linux-perf "linux-tools-$(uname -r)"; do
+        if available "$package"; then
+            install_packages "$package"
+            return 0
+        fi
+    done
+    echo "setup: no package with perf for this kernel; the tests of profiles that need it are skipped"
+}
+
 if [ "$purpose" = test ]; then
     if ! cargo clippy --version > /dev/null 2>&1 || ! cargo fmt --version > /dev/null 2>&1; then
         have rustup || fail "cargo clippy and cargo fmt are missing." "Install your system's packages for clippy and rustfmt."
@@ -159,6 +172,7 @@ if [ "$purpose" = test ]; then
         install_packages chromium
     fi
     install_postgres
+    install_perf
 fi
 
 # ---- benchmarks -------------------------------------------------------------------------------------------------
