@@ -187,6 +187,19 @@ fetch_source() {
         echo "setup: no source package of PostgreSQL; the tests that build it are skipped"
 }
 
+# perf, for the tests of profiles. Debian has one package of it, Ubuntu one for each kernel.
+install_perf() {
+    if have perf && perf --version > /dev/null 2>&1; then return 0; fi
+    local package
+    for package in linux-perf "linux-tools-$(uname -r)"; do
+        if available "$package"; then
+            install_packages "$package"
+            return 0
+        fi
+    done
+    echo "setup: no package with perf for this kernel; the tests of profiles that need it are skipped"
+}
+
 if [ "$purpose" = test ]; then
     # Builds of PostgreSQL; with ccache the second of two takes half the time.
     packages=()
@@ -212,6 +225,7 @@ if [ "$purpose" = test ]; then
     fi
     have valgrind || install_packages valgrind # counts of instructions, crates/probe/tests/callgrind
     install_postgres
+    install_perf
 fi
 
 # ---- benchmarks -------------------------------------------------------------------------------------------------

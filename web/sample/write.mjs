@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 import { samplePage } from "./page.mjs";
 
 export const KINDS = {
-  normal: { variants: 3, steps: 10, seconds: 120, blocks: 6, history: { order: "version" }, counts: {} },
-  nasty: { variants: 4, steps: 10, seconds: 60, blocks: 2, nasty: true, seed: 3, history: { order: "date", dates: 3 }, counts: {} },
+  normal: { variants: 3, steps: 10, seconds: 120, blocks: 6, history: { order: "version" }, counts: {}, profiles: true },
+  nasty: { variants: 4, steps: 10, seconds: 60, blocks: 2, nasty: true, seed: 3, history: { order: "date", dates: 3 }, counts: {}, profiles: true },
   one: { variants: 2, steps: 6, seconds: 20, blocks: 1, seed: 5, counts: { variants: 1, small: 3 } },
   big: { variants: 6, steps: 40, seconds: 300, blocks: 1, dops: [1, 4, 16, 40], seed: 7 },
   bigger: { variants: 6, steps: 40, seconds: 300, blocks: 6, dops: [1, 4, 16, 40], seed: 7 },

@@ -172,6 +172,23 @@ export interface History {
   notes: string[];
 }
 
+/** A flamegraph of a variant, or of what differs between it and `base`. */
+export interface Flame {
+  variant: number;
+  base?: number;
+  samples: number;
+  /** The SVG, deflated without a header, in base64. */
+  svg: string;
+}
+
+/** What perf saw in one step. */
+export interface Profile {
+  step: string;
+  dop: number;
+  flames: Flame[];
+  tables: Table[];
+}
+
 export interface Page {
   format: 1;
   generated: string;
@@ -185,6 +202,8 @@ export interface Page {
   catalog: Record<string, CatalogEntry>;
   /** Only in reports that were asked for it. */
   history?: History;
+  /** Empty where nothing was profiled. */
+  profiles: Profile[];
   /** Only where the results directory holds instruction counts. */
   counts?: Counts;
 }
@@ -267,6 +286,11 @@ export function readPage(text: string | null | undefined): Read {
       warnings: list(page.warnings),
       catalog: page.catalog ?? {},
       ...readHistory(page.history),
+      profiles: list<Profile>(page.profiles).map((profile) => ({
+        ...profile,
+        flames: list<Flame>(profile.flames),
+        tables: list<Table>(profile.tables).map((table) => ({ ...table, legend: list(table.legend), columns: list(table.columns), rows: list(table.rows) })),
+      })),
       ...readCounts(page.counts),
     },
   };

@@ -15,6 +15,7 @@ const COLUMNS: [string, string][] = [
   ["trial, block", "a trial is one variant going once through all steps from a known state; a block is every variant once, in random order"],
   ["dop", "number of concurrent clients"],
   ["stall", "seconds with throughput far under the median of their step"],
+  ["profile", "samples of the call stacks of the DBMS’s processes, taken by perf outside of what is measured; a flamegraph draws each function as wide as its share of the samples, above the function that called it"],
   ["median", "absolute figures are the median over blocks"],
 ];
 

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style/base.css";
 import "./style/tables.css";
 import "./style/plots.css";
+import "./style/profiles.css";
 import { contextOf } from "./context";
 import { countsSection } from "./counts";
 import { readPage, type Page } from "./data";
@@ -13,6 +14,7 @@ import { moment } from "./format";
 import { glossary } from "./glossary";
 import { header } from "./header";
 import { historySection, type HistoryInspection } from "./history";
+import { profilesSection } from "./profiles";
 import { relativeChart } from "./relative";
 import { stepsSection, type StepInspection } from "./steps";
 import { tablesSection } from "./tables";
@@ -29,6 +31,7 @@ const PARTS: [string, string][] = [
   ["relative", "Relative"],
   ["tables", "Tables"],
   ["steps", "Steps"],
+  ["profiles", "Profiles"],
   ["counts", "Instruction counts"],
   ["history", "History"],
   ["environment", "Environment"],
@@ -55,8 +58,10 @@ function open(main: HTMLElement, page: Page): void {
   const context = contextOf(page);
   const steps = stepsSection(context);
   const history = historySection(context);
+  const profiles = profilesSection(context);
   const counts = countsSection(context);
-  const parts = PARTS.filter(([id]) => (id !== "history" || history.element !== null) && (id !== "counts" || counts !== null));
+  const absent = new Set([history.element === null && "history", profiles === null && "profiles", counts === null && "counts"]);
+  const parts = PARTS.filter(([id]) => !absent.has(id));
   replace(
     main,
     h("nav", { class: "top", "aria-label": "Parts of the report" }, h("a", { href: "#page", class: "home" }, "steelyard"), h("span", { class: "links" }, parts.map(([id, name]) => h("a", { href: `#${id}` }, name))), themeButton()),
@@ -66,6 +71,7 @@ function open(main: HTMLElement, page: Page): void {
     relativeChart(context),
     tablesSection(context),
     steps.element,
+    profiles,
     counts,
     history.element,
     environment(context),

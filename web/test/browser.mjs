@@ -149,6 +149,32 @@ async function checkCounts(page) {
   }
 }
 
+/** Profiles, where the report has any: each flamegraph is drawn in a frame when it is chosen, with its own script at work. */
+async function checkProfiles(page) {
+  const wanted = await page.evaluate(() => window.steelyard.page.profiles.map(({ flames, tables }) => ({ flames: flames.length, tables: tables.length })));
+  assert.equal(await page.locator("#profiles").count(), wanted.length > 0 ? 1 : 0);
+  const panels = page.locator("details.profile");
+  assert.equal(await panels.count(), wanted.length);
+  for (const [index, { flames, tables }] of wanted.entries()) {
+    const panel = panels.nth(index);
+    if (!(await panel.evaluate((element) => element.open))) await panel.locator("summary").click();
+    await panel.locator("button.flame-choice").first().waitFor();
+    assert.equal(await panel.locator("figure.table").count(), tables);
+    assert.equal(await panel.locator("button.flame-choice").count(), flames);
+    for (let number = 0; number < flames; number += 1) {
+      const choice = panel.locator("button.flame-choice").nth(number);
+      await choice.click();
+      const frame = panel.frameLocator("iframe");
+      await frame.locator("svg rect").nth(1).waitFor();
+      assert.equal(await choice.getAttribute("aria-pressed"), "true");
+      const made = frame.locator("html[data-drawn]");
+      if ((await made.count()) > 0) assert.equal(await made.getAttribute("data-drawn"), "yes", "the script of a flamegraph runs");
+    }
+    await panel.locator("button.flame-choice").nth(flames - 1).click();
+    assert.equal(await panel.locator("iframe").count(), 0, "a second click closes it");
+  }
+}
+
 /** The history, where the report has one: a painted plot for every step, change points where the data say. */
 async function checkHistory(page) {
   const wanted = await page.evaluate(() => {
@@ -192,7 +218,7 @@ async function checkAny(browser, file, label) {
   const shape = await page.evaluate(() => ({ steps: window.steelyard.page.steps.length, variants: window.steelyard.page.variants.map((one) => one.name), relative: window.steelyard.page.steps.reduce((sum, step) => sum + step.relative.length, 0), tables: window.steelyard.page.tables.length, warnings: window.steelyard.page.warnings.length }));
   assert.equal(await page.locator("section.step").count(), shape.steps, "a panel for every step");
   assert.equal(await page.locator("#relative tr[data-verdict]").count(), shape.relative, "a line of the chart for every comparison");
-  if (shape.tables > 0) assert.ok((await page.locator("figure.table").count()) > 0, "tables are shown");
+  if (shape.tables > 0) assert.ok((await page.locator("#tables figure.table").count()) > 0, "tables are shown");
   assert.equal(await page.locator("#warnings").count(), shape.warnings > 0 ? 1 : 0, "warnings are announced");
 
   const { panel, step, dop } = await openStep(page);
@@ -264,6 +290,7 @@ async function checkAny(browser, file, label) {
   }
 
   await checkHistory(page);
+  await checkProfiles(page);
   await checkCounts(page);
 
   // Every other panel opens without trouble, and draws only when it is in sight.
@@ -282,12 +309,12 @@ async function checkAny(browser, file, label) {
   }
   const background = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   assert.notEqual(background, "rgb(255, 255, 255)", "the dark theme is dark");
-  const shownTables = await page.locator("figure.table").count();
+  const shownTables = await page.locator("#tables figure.table").count();
   await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
-  assert.equal(await page.locator("figure.table").count(), shape.tables, "paper gets every table");
+  assert.equal(await page.locator("#tables figure.table").count(), shape.tables, "paper gets every table");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light", "paper is light");
   await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
-  assert.equal(await page.locator("figure.table").count(), shownTables, "the screen is as before");
+  assert.equal(await page.locator("#tables figure.table").count(), shownTables, "the screen is as before");
 
   assert.deepEqual(problems, [], `${label}: no errors, no requests`);
   await close();

@@ -84,7 +84,13 @@ fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Ou
         password: None,
         database,
     };
-    let load = Load { step: Arc::new(step), targets: vec![target], seed: 42, slices: None };
+    let load = Load {
+        step: Arc::new(step),
+        targets: vec![target],
+        seed: 42,
+        slices: None,
+        overtime: Duration::ZERO,
+    };
     let ready = drive::prepare(&load)?;
     let start = Instant::now() + Duration::from_millis(1);
     let sampler = sample.then(|| {

@@ -30,6 +30,12 @@ pub struct Changes {
     /// Double every variant under a second name (A/A): how much do identical systems differ here?
     #[arg(long)]
     aa: bool,
+    /// Profile each step's server with perf, outside of what is measured, and count its events
+    #[arg(long)]
+    profile: bool,
+    /// How long each profile takes, in seconds [default: 5]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=600))]
+    profile_seconds: Option<u32>,
 }
 
 /// A pairing on the command line.
@@ -53,7 +59,17 @@ impl From<PairingName> for Pairing {
 impl Changes {
     /// Whether any was given.
     pub fn given(&self) -> bool {
-        let Changes { blocks, seed, precision, max_blocks, budget, pairing, aa } = self;
+        let Changes {
+            blocks,
+            seed,
+            precision,
+            max_blocks,
+            budget,
+            pairing,
+            aa,
+            profile,
+            profile_seconds,
+        } = self;
         blocks.is_some()
             || seed.is_some()
             || precision.is_some()
@@ -61,6 +77,8 @@ impl Changes {
             || budget.is_some()
             || pairing.is_some()
             || *aa
+            || *profile
+            || profile_seconds.is_some()
     }
 
     /// The plan with these changes, checked as a file would be; `origin` is what errors name.
@@ -75,6 +93,8 @@ impl Changes {
         changed.max_blocks = self.max_blocks.or(changed.max_blocks);
         changed.budget = self.budget.or(changed.budget);
         changed.pairing = self.pairing.map_or(changed.pairing, Pairing::from);
+        changed.profile |= self.profile;
+        changed.profile_seconds = self.profile_seconds.unwrap_or(changed.profile_seconds);
         if self.aa {
             changed = changed.with_twins();
         }

@@ -5,6 +5,7 @@ mod changes;
 mod compare;
 mod count;
 mod exit;
+mod explain;
 mod fetch;
 mod history;
 mod list;
@@ -39,6 +40,7 @@ enum Command {
     Run(run::RunArgs),
     Fetch(fetch::FetchArgs),
     Compare(compare::CompareArgs),
+    Explain(explain::ExplainArgs),
     Count(count::CountArgs),
     Variance(variance::VarianceArgs),
     History(history::HistoryArgs),
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Fetch(args) => fetch::run(args),
         Command::Compare(args) => compare::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Count(args) => count::run(args),
         Command::Variance(args) => variance::run(args),
         Command::History(args) => history::run(args),

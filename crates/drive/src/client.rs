@@ -103,6 +103,8 @@ pub struct Context<'a> {
     pub counted: bool,
     /// Measured time, where the step has a limit.
     pub limit: Option<Duration>,
+    /// How long the stream goes on after that without being counted.
+    pub overtime: Duration,
     /// Part of a schedule's interval by which this stream's schedule is shifted, from 0 to 1, so
     /// that clients with the same rate don't all insert at the same moment.
     pub phase: f64,
@@ -125,7 +127,8 @@ impl Context<'_> {
         self.gate.sleep_until(start);
         let deadline = self.limit.map(|limit| start + limit);
         let mut schedule = Schedule::new(&self.stream.pace, start, self.phase);
-        let since = ThreadCost::now();
+        let mut since = ThreadCost::now();
+        let mut left_out = false;
         let mut now = Instant::now().max(start);
         let mut ended = Duration::ZERO;
         while !self.gate.stopped() {
@@ -172,6 +175,7 @@ impl Context<'_> {
             }
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
             let begin = if schedule.is_some() { begin } else { now };
+            let rows = lane.tally.rows;
             let done = self.round(lane, 0)?;
             now = Instant::now();
             if !done {
@@ -179,17 +183,73 @@ impl Context<'_> {
             }
             lane.rounds += 1;
             ended = now - start;
-            let in_time = deadline.is_none_or(|deadline| now <= deadline);
-            lane.tally.round(ended, now - begin, self.stream.operations_per_round, in_time);
+            if self.gate.leaves_out(ended) != left_out {
+                left_out = !left_out;
+                // What the thread used meanwhile is left out as well.
+                if left_out { lane.cost.add_since(since) } else { since = ThreadCost::now() }
+            }
+            if left_out {
+                lane.tally.rows = rows;
+                lane.tally.left_out(self.stream.operations_per_round);
+            } else {
+                let in_time = deadline.is_none_or(|deadline| now <= deadline);
+                lane.tally.round(ended, now - begin, self.stream.operations_per_round, in_time);
+            }
             self.count(lane, 0);
         }
-        lane.cost.add_since(since);
-        if let (Some(schedule), Some(deadline)) = (&schedule, deadline)
-            && !self.gate.stopped()
-        {
+        if !left_out {
+            lane.cost.add_since(since);
+        }
+        let Some(deadline) = deadline.filter(|_| !self.gate.stopped()) else { return Ok(ended) };
+        if let Some(schedule) = &schedule {
             lane.tally.missed(schedule.waits_until(deadline));
         }
+        if !self.overtime.is_zero() && Instant::now() >= deadline {
+            self.go_on(lane, schedule, deadline + self.overtime)?;
+        }
         Ok(ended)
+    }
+
+    /// Goes on with the stream until `end` or the end of the step; nothing is measured any more.
+    #[cold]
+    fn go_on<S: Session>(
+        &self,
+        lane: &mut Lane<S>,
+        mut schedule: Option<Schedule>,
+        end: Instant,
+    ) -> Result<(), Error> {
+        while !self.gate.stopped() && Instant::now() < end {
+            if let Some(schedule) = &mut schedule {
+                self.gate.sleep_until(schedule.next.min(end));
+                if schedule.next >= end || self.gate.stopped() {
+                    return Ok(());
+                }
+                schedule.advance();
+            }
+            match self.not_yet(lane, 0) {
+                Some(None) => return Ok(()),
+                Some(Some(())) => {
+                    self.gate.sleep_or_leads_done(Instant::now() + FOLLOW_PAUSE);
+                    continue;
+                }
+                None => {}
+            }
+            if let Some(refresh) = &self.stream.refresh {
+                if lane.until_refresh == 0 {
+                    self.refresh(refresh, lane, 0)?;
+                }
+                lane.until_refresh -= 1;
+            }
+            let rows = lane.tally.rows;
+            if !self.round(lane, 0)? {
+                return Ok(());
+            }
+            lane.tally.rows = rows;
+            lane.rounds += 1;
+            lane.tally.left_out(self.stream.operations_per_round);
+            self.count(lane, 0);
+        }
+        Ok(())
     }
 
     /// Tells the target's other streams and whoever watches that a round was done.
@@ -199,7 +259,7 @@ impl Context<'_> {
             cell.0.fetch_add(self.stream.operations_per_round as i64, Ordering::Relaxed);
         }
         let done = &self.gate.done[target][self.index].0;
-        done.store(lane.tally.operations as i64, Ordering::Relaxed);
+        done.store((lane.tally.operations + lane.tally.left_out) as i64, Ordering::Relaxed);
     }
 
     /// Whether the stream has a rate.

@@ -1,5 +1,6 @@
 //! Starts the clients of a step together, watches them and adds up what they counted.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
@@ -35,6 +36,10 @@ pub struct Load {
     pub seed: u64,
     /// How the load moves between the targets, exactly where there are several.
     pub slices: Option<Slices>,
+    /// How long the load goes on after the measured time of a step that has one, without being
+    /// counted: for whoever wants to look at a server under this load at any price. A step that ends
+    /// by its work has none, see [`Running::leave_out`], nor has a load in slices.
+    pub overtime: Duration,
 }
 
 impl Load {
@@ -188,6 +193,14 @@ impl Running {
         self.gate.measured_until()
     }
 
+    /// Leaves whole seconds of a step that ends by its work out of what is measured, counted from its
+    /// start: operations that end in them, the time they take and what clients spend meanwhile. The
+    /// outcome is that of a step without them. To be called once, before the first of them begins;
+    /// not for loads in slices.
+    pub fn leave_out(&self, seconds: Range<u64>) {
+        self.gate.leave_out(seconds);
+    }
+
     /// Ends the step: each client stops after the operation under way.
     pub fn stop(&self) {
         self.gate.stop();
@@ -218,9 +231,10 @@ impl Running {
             (Some(_), Some(measured)) => seconds.min(measured),
             _ => seconds,
         };
+        let left_out = self.gate.left_out();
         (0..self.load.targets.len())
             .map(|target| {
-                let mut outcome = self.outcome(target, &finished, seconds);
+                let mut outcome = self.outcome(target, &finished, seconds, &left_out);
                 if let Some(failed) = &fatal {
                     outcome.fatal = Some(match &self.load.slices {
                         Some(_) => {
@@ -245,8 +259,15 @@ impl Running {
             .collect()
     }
 
-    /// What came of one target in a step whose measured part lasted `measured`.
-    fn outcome(&self, target: usize, finished: &[Finished], measured: Duration) -> Outcome {
+    /// What came of one target in a step that lasted `whole`, with the seconds that are left out.
+    fn outcome(
+        &self,
+        target: usize,
+        finished: &[Finished],
+        whole: Duration,
+        left_out: &Range<u64>,
+    ) -> Outcome {
+        let measured = without(whole, left_out);
         let step = &self.load.step;
         let tallies = |class: Class| {
             finished.iter().filter(move |f| f.class == class).map(move |f| &f.lanes[target].0)
@@ -256,7 +277,7 @@ impl Running {
         present.dedup();
         let classes: Vec<_> = present
             .iter()
-            .map(|class| sum(*class, tallies(*class), measured.as_secs_f64()))
+            .map(|class| sum(*class, tallies(*class), whole.as_secs_f64()).without(left_out))
             .collect();
         let costs = || finished.iter().map(|f| f.lanes[target].1);
         let counted = classes.iter().find(|c| c.class == step.counted).map_or(0, |c| c.operations);
@@ -311,6 +332,12 @@ impl Running {
     }
 }
 
+/// A time since a step's start, less the seconds that are left out.
+fn without(whole: Duration, left_out: &Range<u64>) -> Duration {
+    let (begin, end) = (Duration::from_secs(left_out.start), Duration::from_secs(left_out.end));
+    whole - (whole.min(end).saturating_sub(whole.min(begin)))
+}
+
 /// Whether a stream's operations are its step's throughput.
 fn counted(class: Class, role: Role, step: &Step) -> bool {
     class == step.counted && role == Role::Lead
@@ -352,6 +379,7 @@ fn client_thread(
         gate,
         counted: counted(stream.class, stream.role, &load.step),
         limit: load.limit(),
+        overtime: load.overtime,
         phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
     };
     let mut finished = Finished {
@@ -424,4 +452,18 @@ fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Breaker>), Error> {
         lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
     }
     Ok((lanes, breakers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_that_are_left_out_take_no_time() {
+        let ms = Duration::from_millis;
+        assert_eq!(without(ms(9500), &(0..0)), ms(9500));
+        assert_eq!(without(ms(9500), &(3..6)), ms(6500));
+        assert_eq!(without(ms(4200), &(3..6)), ms(3000), "it ended while they went on");
+        assert_eq!(without(ms(2900), &(3..6)), ms(2900), "or before");
+    }
 }

@@ -1,6 +1,7 @@
 //! What the threads of one step share: the start, the stop, and whose turn it is.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ pub struct Gate {
     running: AtomicUsize,
     measured: OnceLock<Duration>,
     completing: AtomicBool,
+    /// First and last but one of the seconds that are left out; `u64::MAX` first where there are none.
+    left_out: (AtomicU64, AtomicU64),
     turn: AtomicUsize,
     /// Leading streams that have not yet done their work on the target whose turn it is.
     turn_leads: AtomicUsize,
@@ -49,6 +52,7 @@ impl Gate {
             running: AtomicUsize::new(streams),
             measured: OnceLock::new(),
             completing: AtomicBool::new(false),
+            left_out: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
             turn: AtomicUsize::new(0),
             turn_leads: AtomicUsize::new(leads),
             all_leads: leads,
@@ -182,6 +186,25 @@ impl Gate {
     /// When the measured part was over, after the start; `None` as long as it goes on.
     pub fn measured_until(&self) -> Option<Duration> {
         self.measured.get().copied()
+    }
+
+    /// Leaves these seconds after the start out of what is measured.
+    pub fn leave_out(&self, seconds: Range<u64>) {
+        self.left_out.1.store(seconds.end, Ordering::Release);
+        self.left_out.0.store(seconds.start, Ordering::Release);
+    }
+
+    /// The seconds that are left out; empty where there are none.
+    pub fn left_out(&self) -> Range<u64> {
+        let begin = self.left_out.0.load(Ordering::Acquire);
+        if begin == u64::MAX { 0..0 } else { begin..self.left_out.1.load(Ordering::Acquire) }
+    }
+
+    /// Whether what ends `at` after the start is left out.
+    #[inline]
+    pub fn leaves_out(&self, at: Duration) -> bool {
+        at.as_secs() >= self.left_out.0.load(Ordering::Acquire)
+            && at.as_secs() < self.left_out.1.load(Ordering::Relaxed)
     }
 
     /// A thread has ended.

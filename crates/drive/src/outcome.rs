@@ -1,6 +1,7 @@
 //! What came of a step.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
@@ -59,6 +60,19 @@ pub struct ClassOutcome {
 }
 
 impl ClassOutcome {
+    /// The same without these seconds, in which nothing was counted.
+    pub(crate) fn without(mut self, seconds: &Range<u64>) -> ClassOutcome {
+        let length = self.per_second.len();
+        let place = |second: u64| usize::try_from(second).unwrap_or(length).min(length);
+        let places = place(seconds.start)..place(seconds.end);
+        // There is always at least one second, be nothing in it.
+        if places.len() < length {
+            self.per_second.drain(places.clone());
+            self.worst_us.drain(places);
+        }
+        self
+    }
+
     /// The latencies in HDR histogram's V2 encoding (values in nanoseconds).
     pub fn serialized_latency(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

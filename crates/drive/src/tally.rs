@@ -28,6 +28,8 @@ pub struct Tally {
     pub rounds: u64,
     /// Rounds begun and ended, also after the step's time.
     pub all_rounds: u64,
+    /// Operations of rounds that ended in seconds which are left out, or after the step's time.
+    pub left_out: u64,
     /// Rows in results.
     pub rows: u64,
     /// Scheduled rounds that were not begun in time.
@@ -52,6 +54,7 @@ impl Tally {
             operations: 0,
             rounds: 0,
             all_rounds: 0,
+            left_out: 0,
             rows: 0,
             missed: 0,
             per_second: Vec::with_capacity(room),
@@ -91,6 +94,12 @@ impl Tally {
         self.all_rounds += 1;
         self.rounds += 1;
         self.operations += operations;
+    }
+
+    /// A round ended where nothing is measured.
+    pub fn left_out(&mut self, operations: u64) {
+        self.all_rounds += 1;
+        self.left_out += operations;
     }
 
     /// Scheduled rounds that never began, with how long each had waited by the step's end.

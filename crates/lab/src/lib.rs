@@ -24,6 +24,8 @@ mod noise;
 mod options;
 mod pin;
 mod prepare;
+mod profile;
+mod profiling;
 mod restore;
 mod run;
 mod settle;

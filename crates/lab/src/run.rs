@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::exclusive::Exclusive;
 use crate::options::Options;
 use crate::prepare::{Prepared, prepare};
+use crate::profile::Profiler;
 use crate::restore::Loads;
 use crate::trial::Bench;
 
@@ -90,11 +91,17 @@ pub fn run(
         user: &user,
         interrupted,
         seed: experiment.seed,
+        profiler: Profiler::for_run(&prepared.plan, &store, experiment.id)?,
         loads: Loads::default(),
     };
     let result = Course::open(&bench, &store, &experiment)
         .and_then(|mut course| conduct(&mut course, on_event));
     bench.loads.discard();
+    if bench.profiler.is_some()
+        && let Err(error) = draw_profiles(&store, experiment.id)
+    {
+        on_event(Event::Note(format!("the flamegraphs could not be drawn: {error}")));
+    }
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
         // The store may be what failed; the error that came first is the one to tell.
@@ -106,6 +113,13 @@ pub fn run(
         on_event(Event::Ended);
         experiment.id
     })
+}
+
+/// Draws the flamegraphs of all profiles of finished trials.
+fn draw_profiles(store: &Store, experiment: ExperimentId) -> Result<(), Error> {
+    let results = report::load(store, report::Which::Id(experiment))?;
+    report::draw_flamegraphs(store, &results)?;
+    Ok(())
 }
 
 /// Ends and removes what killed runs have left.

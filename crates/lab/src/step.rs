@@ -16,6 +16,8 @@ use crate::event::Event;
 use crate::figures::{self, Scope};
 use crate::fitness::Fitness;
 use crate::pin::Pin;
+use crate::profile::Profiled;
+use crate::profiling::Profiling;
 use crate::slicing::{cpu_share, free_clients};
 use crate::trial::Bench;
 
@@ -62,6 +64,8 @@ pub struct Measured {
     pub recording: Recording,
     /// The server's counters before the step.
     before: Snapshot,
+    /// What came of its profiling, where it was wanted.
+    profiled: Option<Profiled>,
 }
 
 /// What came of a step on all servers that it ran on.
@@ -93,12 +97,17 @@ impl Bench<'_> {
             .run(std::slice::from_mut(attempt), step, None, on_event)
             .map_err(|fault| fault.trouble)?;
         let trouble = ran.fault.map(|fault| fault.trouble);
-        let Some(measured) = ran.measured.into_iter().next() else {
+        let Some(mut measured) = ran.measured.into_iter().next() else {
             return Err(Trouble::Failed("the load had no target".to_owned()));
         };
         record.started_ms = ran.started_ms;
         let scope = if attempt.group.is_some() { Scope::Local } else { Scope::Remote };
         attempt.complete(&mut record, step, &measured, scope, trouble.is_none())?;
+        if let (Some(profiler), Some(profiled), None) =
+            (&self.profiler, measured.profiled.take(), &trouble)
+        {
+            profiler.keep(attempt, &mut record, profiled);
+        }
         Ok((record, trouble))
     }
 
@@ -129,6 +138,7 @@ impl Bench<'_> {
             targets: attempts.iter().map(endpoint).collect(),
             seed: self.draw_seed(attempts.first().map_or(0, |attempt| attempt.place.block)),
             slices,
+            overtime: self.overtime(attempts, step),
         };
         let pin = load.slices.as_ref().and_then(|_| Pin::servers(attempts, free_clients(step)));
         let ready = match &pin {
@@ -139,20 +149,31 @@ impl Bench<'_> {
             let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
             Fault { at, trouble: Trouble::Failed(error.to_string()) }
         })?;
+        let (mut profiling, mut notes) = match self.profiling(attempts, step) {
+            Ok(profiling) => (Some(profiling), Vec::new()),
+            Err(notes) => (None, notes),
+        };
         let start = Instant::now() + LEAD_TIME;
         let started_ms = store::now_ms();
         let alone = attempts.len() == 1;
-        let sample = |attempt: &Attempt<'_>| {
+        let targets = |attempt: &Attempt<'_>| {
             let device = if alone { attempt.device.clone() } else { None };
-            let targets = Targets { device, dbms: attempt.group.clone(), driver: alone };
-            Sampler::start(targets, start, Duration::from_secs(1))
+            Targets { device, dbms: attempt.group.clone(), driver: alone }
         };
-        let samplers: Vec<_> = attempts.iter().map(sample).collect();
+        let sample =
+            |attempt: &Attempt<'_>| Sampler::start(targets(attempt), start, Duration::from_secs(1));
+        let mut samplers: Vec<_> = attempts.iter().map(sample).collect();
+        if let (Some(profiling), [attempt]) = (&mut profiling, &*attempts)
+            && let Some(sampler) = samplers.pop()
+        {
+            profiling.begin(start, targets(attempt), sampler);
+        }
         let watch = load.slices.as_ref().map(|slices| Watch::start(attempts, slices, start));
         let running = ready.go(start);
-        let fault = self.watch(&running, attempts, &load, start, on_event);
+        let fault = self.watch(&running, attempts, &load, start, profiling.as_mut(), on_event);
         let seen = watch.map(Watch::stop);
-        let recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
+        let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
+        recordings.extend(profiling.as_mut().and_then(Profiling::end));
         let outcomes = running.join();
         let fault = fault.or_else(|| {
             let cut_off = outcomes.iter().any(cut_off);
@@ -163,13 +184,21 @@ impl Bench<'_> {
             let mut fatal = outcomes.iter().map(failed).enumerate();
             fatal.find_map(|(at, trouble)| Some(Fault { at, trouble: trouble? }))
         });
-        let measured = outcomes
+        let mut measured: Vec<_> = outcomes
             .into_iter()
             .zip(recordings)
             .zip(before)
-            .map(|((outcome, recording), before)| Measured { outcome, recording, before })
+            .map(|((outcome, recording), before)| Measured {
+                outcome,
+                recording,
+                before,
+                profiled: None,
+            })
             .collect();
-        let notes = pin.iter().map(Pin::note).collect();
+        if let (Some(profiling), [measured], None) = (profiling, &mut measured[..], &fault) {
+            measured.profiled = Some(profiling.finish());
+        }
+        notes.extend(pin.iter().map(Pin::note));
         Ok(Ran { started_ms, measured, seen, notes, fault })
     }
 
@@ -180,11 +209,17 @@ impl Bench<'_> {
         attempts: &mut [Attempt<'_>],
         load: &Load,
         start: Instant,
+        mut profiling: Option<&mut Profiling<'_>>,
         on_event: &mut dyn FnMut(Event),
     ) -> Option<Fault> {
         let answer_limit = self.options.answer_limit;
-        let limit = load.limit().map(|limit| start + limit + answer_limit);
-        while !running.wait(LOOK) {
+        let limit = load.limit().map(|limit| start + limit + load.overtime + answer_limit);
+        loop {
+            let due = profiling.as_mut().and_then(|profiling| profiling.look(running));
+            let look = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
+            if running.wait(look.min(LOOK)) {
+                break;
+            }
             if self.interrupted.load(Ordering::Relaxed) {
                 running.break_off();
                 return Some(Fault { at: 0, trouble: Trouble::Interrupted });
@@ -241,7 +276,7 @@ impl Attempt<'_> {
         scope: Scope,
         well: bool,
     ) -> Result<(), Trouble> {
-        let Measured { outcome, recording, before } = measured;
+        let Measured { outcome, recording, before, profiled: _ } = measured;
         figures::fill(record, step, outcome, recording, scope);
         if let Some(share) = share_on_cpu(step, measured) {
             record.metrics.push(("cpu.share".to_owned(), share));

@@ -13,6 +13,7 @@ use crate::event::Event;
 use crate::fitness::Fitness;
 use crate::options::Options;
 use crate::prepare::Prepared;
+use crate::profile::Profiler;
 use crate::restore::Loads;
 use crate::settle::{rest, settle};
 use crate::step::Trouble;
@@ -25,6 +26,8 @@ pub struct Bench<'a> {
     pub user: &'a ServerUser,
     pub interrupted: &'a AtomicBool,
     pub seed: u64,
+    /// Takes profiles, where the plan wants them and this machine can.
+    pub profiler: Option<Profiler>,
     /// What was loaded for the trials to begin on.
     pub loads: Loads,
 }

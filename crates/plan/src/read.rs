@@ -20,8 +20,8 @@ use crate::section::{
 };
 use crate::size::parse_size;
 use crate::types::{
-    BuildPlan, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan,
-    Variant, WorkloadPlan,
+    BuildPlan, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS,
+    DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
 };
 
 /// Workloads a plan can ask for.
@@ -97,6 +97,8 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     let precision = top.read(p, "precision", number);
     let max_blocks = top.read(p, "max_blocks", |v| integer32(v, 1..MAX_BLOCKS + 1));
     let budget = top.read(p, "budget", budget);
+    let profile = top.read(p, "profile", boolean);
+    let profile_seconds = top.read(p, "profile_seconds", |v| integer32(v, 1..601));
     let config = top.table(p, "config").map(|t| settings(p, t, "config")).unwrap_or_default();
     let shared = Shared { config, memory_limit, folder };
     let mut variants = Vec::new();
@@ -136,6 +138,8 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
         precision,
         max_blocks,
         budget,
+        profile: profile.unwrap_or(false),
+        profile_seconds: profile_seconds.unwrap_or(DEFAULT_PROFILE_SECONDS),
         variants,
         workload,
         count,

@@ -6,7 +6,8 @@ use crate::check::check;
 use crate::count::CountPlan;
 use crate::problem::{PlanError, Problems};
 use crate::types::{
-    DEFAULT_MARGIN, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+    DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan,
+    Variant, WorkloadPlan,
 };
 
 impl Plan {
@@ -52,6 +53,8 @@ impl Plan {
             precision: None,
             max_blocks: None,
             budget: None,
+            profile: false,
+            profile_seconds: DEFAULT_PROFILE_SECONDS,
             variants,
             workload,
             count: CountPlan::default(),

@@ -16,6 +16,10 @@ pub const DEFAULT_STEAL_LIMIT: f64 = 0.05;
 /// How often a polluted trial is run again when the plan does not say.
 pub const DEFAULT_REPEATS: u32 = 2;
 
+/// Seconds that a profile of a step takes when the plan does not say: some 2500 samples of each busy process, which tell
+/// a share of 20% to within 2 points.
+pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
+
 /// An experiment as its author wants it: variants, workload, repetitions.
 ///
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
@@ -57,6 +61,10 @@ pub struct Plan {
     pub max_blocks: Option<u32>,
     /// Time after which no block may end, in whole seconds.
     pub budget: Option<Duration>,
+    /// Whether each step's server is profiled with perf, outside of what is measured, and its events are counted.
+    pub profile: bool,
+    /// How long a profile takes, in seconds, 1 to 600.
+    pub profile_seconds: u32,
     /// The systems under test, in the order of the plan. Names are unique; at least one.
     pub variants: Vec<Variant>,
     /// What runs.
@@ -198,6 +206,8 @@ impl PartialEq for Plan {
             precision,
             max_blocks,
             budget,
+            profile,
+            profile_seconds,
             variants,
             workload,
             count,
@@ -217,6 +227,8 @@ impl PartialEq for Plan {
             && precision.map(f64::to_bits) == other.precision.map(f64::to_bits)
             && *max_blocks == other.max_blocks
             && *budget == other.budget
+            && *profile == other.profile
+            && *profile_seconds == other.profile_seconds
             && *variants == other.variants
             && *workload == other.workload
             && *count == other.count

@@ -7,7 +7,10 @@ use crate::count::write_count;
 use crate::duration::format_duration;
 use crate::insert::{INSERT_STEPS, InsertPlan};
 use crate::size::format_size;
-use crate::types::{BuildPlan, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Plan, Variant, WorkloadPlan};
+use crate::types::{
+    BuildPlan, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Plan, Variant,
+    WorkloadPlan,
+};
 
 impl Plan {
     /// The plan as TOML, complete (configuration files become `config_text`) and lightly commented.
@@ -69,6 +72,12 @@ impl Plan {
         }
         if let Some(budget) = self.budget {
             line(out, "budget", &quoted(&format_duration(budget)), "no block ends after it");
+        }
+        if self.profile {
+            line(out, "profile", "true", "perf looks at each step, outside of what is measured");
+        }
+        if self.profile_seconds != DEFAULT_PROFILE_SECONDS {
+            line(out, "profile_seconds", &self.profile_seconds.to_string(), "of each profile");
         }
     }
 }

@@ -70,6 +70,7 @@ fn every_key_is_understood() {
     assert!((plan.steal_limit - 0.1).abs() < 1e-12 && plan.repeats == 1);
     assert!(plan.precision.is_some_and(|p| (p - 0.01).abs() < 1e-12));
     assert_eq!((plan.max_blocks, plan.budget), (Some(20), Some(Duration::from_secs(5_400))));
+    assert_eq!((plan.profile, plan.profile_seconds), (true, 3));
     let new = plan.variant("pg14.3").unwrap();
     let setting = |v: &plan::Variant, name: &str| v.config.get(name).cloned().unwrap_or_default();
     assert_eq!(setting(new, "max_connections"), "60", "a variant's own wins");

@@ -154,7 +154,8 @@ fn count() -> impl Strategy<Value = CountPlan> {
         })
 }
 
-type Options = ((Pairing, Option<u32>), (f64, u32), Option<f64>, Option<u32>, Option<u64>, bool);
+type Options =
+    ((Pairing, Option<u32>), (f64, u32), Option<f64>, Option<u32>, Option<u64>, bool, (bool, u32));
 
 fn options() -> impl Strategy<Value = Options> {
     use proptest::option::of;
@@ -166,6 +167,7 @@ fn options() -> impl Strategy<Value = Options> {
         of(0u32..1000),
         of(1u64..1_000_000),
         any::<bool>(),
+        (any::<bool>(), 1u32..=600),
     )
 }
 
@@ -205,6 +207,7 @@ prop_compose! {
         plan.precision = options.2;
         plan.max_blocks = options.3.map(|more| plan.blocks + more);
         plan.budget = options.4.map(Duration::from_secs);
+        (plan.profile, plan.profile_seconds) = options.6;
         if plan.is_adaptive() && plan.blocks == 1 {
             plan.blocks = 2;
             plan.max_blocks = plan.max_blocks.map(|blocks| blocks.max(2));

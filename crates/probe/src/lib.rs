@@ -1,4 +1,4 @@
-//! What the kernel says: host, devices, processes, cgroups.
+//! What the kernel says: host, devices, processes, cgroups, perf.
 //!
 //! This room reads `/proc`, `/sys` and control groups and turns them into figures. It knows nothing
 //! of databases: a "dbms" here is a process tree or a control group whose costs are to be told apart
@@ -8,6 +8,7 @@
 //! - [`Cgroup`]: exact CPU accounting and a memory limit for a group of processes (v1, v2, hybrid).
 //! - [`Tree`]: the CPU of a process tree although its children come and go; needs no privileges.
 //! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a second.
+//! - [`perf`]: call stacks and counts of events of processes, by the program `perf`.
 //! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under valgrind.
 //! - [`Sampler`]: one thread which takes a row of figures every period, and exact totals.
 //!
@@ -28,6 +29,7 @@ mod device;
 mod files;
 mod host;
 mod meter;
+pub mod perf;
 mod proc;
 mod processes;
 mod sampler;
@@ -38,7 +40,7 @@ pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, MemoryStat, remove_direct
 pub use device::{Device, block_device_of};
 pub use host::{Fact, host_facts};
 pub use meter::{CpuMeter, WriteMeter};
-pub use processes::{Tree, TreeError, Usage, own_usage, process_usage, threads_usage};
+pub use processes::{Tree, TreeError, Usage, members, own_usage, process_usage, threads_usage};
 pub use sampler::{
     DeviceTotals, Group, GroupTotals, HostTotals, PageCache, Recording, Sampler, Series, Targets,
     Totals,

@@ -140,6 +140,41 @@ pub enum ReportError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A profile could not be read.
+    #[error("could not read the profile {}: {source}; remove it to do without", .path.display())]
+    ReadProfile {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A profile is none.
+    #[error(
+        "expected a call stack and its number of samples in line {line} of {}, found `{found}`; remove the file to do without",
+        .path.display()
+    )]
+    NoProfile {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// A flamegraph could not be drawn.
+    #[error("a flamegraph could not be drawn: {source}; its stacks are among the artifacts")]
+    Draw {
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// Nothing was profiled.
+    #[error(
+        "expected profiles of {asked}, found none; `steelyard run --profile` takes them, and a step's notes in the database say why where it could not"
+    )]
+    NoProfiles {
+        /// A step, or the experiment.
+        asked: String,
+    },
     /// A value could not be turned into JSON.
     #[error("could not write JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -2,7 +2,8 @@
 //!
 //! The way of the data: [`load`] reads an experiment from a store into [`Results`]; [`compare`] judges every step and
 //! lays out [`Table`]s and a [`Document`]; [`Comparison::render`] prints them as text, Markdown, CSV or JSON;
-//! [`write_html`] puts the same tables, the series and the recorded environment into one self-contained page.
+//! [`explain`](fn@explain) adds what the profiles of its steps say; [`write_html`] puts the same tables, the series and
+//! the recorded environment into one self-contained page.
 //!
 //! [`count`](fn@count) lays out exact instruction counts, which need no trials: kinds of statements, phases, functions.
 //!
@@ -16,6 +17,7 @@ mod count;
 mod csv;
 mod document;
 mod error;
+mod explain;
 mod figures;
 mod gate;
 mod history;
@@ -28,6 +30,7 @@ mod model;
 mod number;
 mod page;
 mod page_data;
+mod profiles;
 mod sentence;
 mod sheet;
 mod sliced;
@@ -50,6 +53,10 @@ pub use document::{
     SlicesDocument, StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
+pub use explain::{
+    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedMove, ExplainedStep,
+    ExplainedVariant, Explanation, explain,
+};
 pub use gate::Gate;
 pub use history::{
     ChangeDocument, History, HistoryDocument, HistoryOptions, HistoryPoint, HistoryRun,
@@ -64,6 +71,7 @@ pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
+pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sentence::sentence;
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};

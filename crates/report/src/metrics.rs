@@ -31,8 +31,23 @@ pub(crate) const SLICE_MS: &str = "slice.ms";
 pub(crate) const COSTS: [&str; 7] =
     ["cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o", "client.cpu/o"];
 
+/// Events per operation of the DBMS's processes, counted by perf where the plan asks for profiles: those of the CPU where
+/// the machine counts them, then those of the kernel.
+pub(crate) const EVENTS: [&str; 10] = [
+    "perf.instructions/o",
+    "perf.cycles/o",
+    "perf.branch-misses/o",
+    "perf.cache-misses/o",
+    "perf.task-clock/o",
+    "perf.context-switches/o",
+    "perf.cpu-migrations/o",
+    "perf.page-faults/o",
+    "perf.minor-faults/o",
+    "perf.major-faults/o",
+];
+
 /// Every metric read from a store; others are left there.
-pub const METRICS: [&str; 22] = [
+pub const METRICS: [&str; 32] = [
     OPS,
     "cpu/o",
     "cs/o",
@@ -55,6 +70,16 @@ pub const METRICS: [&str; 22] = [
     START_CACHED,
     START_DIRTY,
     START_WRITEBACK,
+    EVENTS[0],
+    EVENTS[1],
+    EVENTS[2],
+    EVENTS[3],
+    EVENTS[4],
+    EVENTS[5],
+    EVENTS[6],
+    EVENTS[7],
+    EVENTS[8],
+    EVENTS[9],
 ];
 
 /// Place of a metric in [`METRICS`].

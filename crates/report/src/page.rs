@@ -13,6 +13,7 @@ use crate::page_data::{
     Number, Page, PageExperiment, PageFact, PageLatency, PagePercentiles, PageRelative, PageSeries,
     PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
 };
+use crate::profiles::page_profiles;
 use crate::sentence::sentence;
 use crate::table::Table;
 use crate::tables::{self, View};
@@ -59,6 +60,15 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
             text: warning.to_string(),
         }
     }));
+    let (profiles, left_out) = page_profiles(store, results, judged.base)?;
+    warnings.extend(left_out.map(|text| PageWarning {
+        step: None,
+        dop: None,
+        variant: None,
+        block: None,
+        code: "flamegraphs-left-out".to_owned(),
+        text,
+    }));
     let steps = results
         .steps
         .iter()
@@ -85,6 +95,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         warnings,
         catalog: gatherer.catalog,
         history: None,
+        profiles,
         counts: crate::count::latest(store)?,
     })
 }

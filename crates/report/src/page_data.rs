@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::count::PageCounts;
 use crate::history::HistoryDocument;
 use crate::number::rounded;
+use crate::profiles::PageProfile;
 use crate::table::Table;
 
 /// Everything the page shows.
@@ -24,6 +25,8 @@ pub struct Page {
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<HistoryDocument>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) profiles: Vec<PageProfile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) counts: Option<PageCounts>,
 }

@@ -89,6 +89,14 @@ impl Database {
         .copied()
     }
 
+    /// The notes of a step as they are stored, in each trial that has it.
+    pub fn notes_of(&self, step: &str) -> Vec<String> {
+        self.texts(&format!(
+            "SELECT coalesce(s.notes, '') FROM step s JOIN name n ON n.id = s.name_id \
+             WHERE n.text = '{step}' ORDER BY s.id"
+        ))
+    }
+
     /// Change of a counter over a step, summed over its objects.
     pub fn counter(&self, step: &str, name: &str) -> f64 {
         self.list(

@@ -17,6 +17,7 @@ mod own_server;
 mod place;
 mod plans;
 mod polluted;
+mod profile;
 mod requests;
 mod restore;
 mod slices;

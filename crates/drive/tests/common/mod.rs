@@ -113,7 +113,7 @@ pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step 
 }
 
 pub fn load(step: Step, targets: Vec<Target>) -> Load {
-    Load { step: Arc::new(step), targets, seed: 42, slices: None }
+    Load { step: Arc::new(step), targets, seed: 42, slices: None, overtime: Duration::ZERO }
 }
 
 /// Runs a step to its end.

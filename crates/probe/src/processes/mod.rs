@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use reading::ticks_per_second;
 pub(crate) use single::this_thread_us;
 pub use single::{own_usage, process_usage, threads_usage};
-pub use tree::Tree;
+pub use tree::{Tree, members};
 
 /// What a process, a thread set or a process tree has used since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -80,6 +80,15 @@ struct Seen {
     io: Option<TaskIo>,
 }
 
+/// The pids of a process and of everything it started that runs now, parents first.
+///
+/// # Errors
+/// [`TreeError::Gone`] if there is no such process.
+pub fn members(root_pid: u32) -> Result<Vec<u32>, TreeError> {
+    let (seen, _) = Tree::new(root_pid)?.pass()?;
+    Ok(seen.iter().map(|member| member.pid).collect())
+}
+
 impl Tree {
     /// The tree below a running process.
     ///

@@ -1,5 +1,6 @@
 //! One thread that takes a row of figures every period, and exact totals over the whole.
 
+mod joined;
 mod series;
 mod snapshot;
 mod totals;

@@ -1,6 +1,7 @@
 //! The tables of a comparison, one kind per file.
 
 mod counters;
+mod events;
 mod hardware;
 mod latency;
 mod other;
@@ -10,6 +11,8 @@ mod slices;
 mod throughput;
 mod twins;
 mod verdicts;
+
+pub(crate) use events::name as event_name;
 
 use crate::judged::Judged;
 use crate::model::{Results, VariantStep};
@@ -35,6 +38,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(twins::table(view));
     tables.extend(rates::tables(view));
     tables.extend(hardware::tables(view));
+    tables.extend(events::tables(view));
     tables.extend(latency::tables(view));
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));

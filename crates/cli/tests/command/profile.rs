@@ -1,0 +1,188 @@
+//! Profiles of real servers: taken beside what is measured, kept, explained, and nothing left of taking them.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::database::Database;
+use crate::place::{Place, processes_of};
+use crate::plans::{BOTH, ONE, plan};
+
+/// Whether this user can use perf here; says so where not.
+fn perf() -> bool {
+    match probe::perf::Perf::find() {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("most of it skipped: {error}");
+            false
+        }
+    }
+}
+
+/// All files below a directory.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            found.extend(files(&entry.path()))
+        } else {
+            found.push(entry.path())
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn both_versions_are_profiled_beside_what_is_measured() {
+    let place = Place::new();
+    let workload = "rows = 60000\nread_write_seconds = 3\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+    let file = place.plan(&plan(BOTH, "", workload));
+    place.run(&["--profile", "--profile-seconds", "2", &file]).expect(0, &["trial 2/2"]);
+    let database = Database::of(&place.results());
+    if !perf() {
+        let said = database.texts("SELECT text FROM warning WHERE code = 'no-perf'");
+        assert_eq!(said.len(), 1, "said once");
+        place.steelyard(&["explain"]).expect(2, &["--profile"]);
+        return;
+    }
+    let directory = place.results().join("artifacts/profiles/1/qr100.dop1");
+    let names: Vec<String> = files(&directory)
+        .iter()
+        .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let folded = |variant: &str| {
+        names.iter().any(|n| n.starts_with(&format!("{variant}.b1.t")) && n.ends_with(".folded"))
+    };
+    assert!(folded("pg13.7") && folded("pg14.3"), "{names:?}");
+    for drawn in ["pg13.7.svg", "pg14.3.svg", "pg13.7-pg14.3.diff.svg"] {
+        assert!(names.iter().any(|name| name == drawn), "{names:?}");
+    }
+    assert_eq!(names.len(), 5, "{names:?}");
+    assert!(files(&place.results()).iter().all(|path| !path.ends_with("perf.data")));
+
+    // The measured part is what it was to be.
+    assert!((database.metric("qr100", "seconds").unwrap() - 3.0).abs() < 1e-6);
+    let notes = database.notes_of("l.i0");
+    assert!(notes.iter().all(|notes| notes.contains("no profile")), "too short: {notes:?}");
+    for event in ["task-clock", "context-switches", "page-faults"] {
+        let cost = database.metric("qr100", &format!("perf.{event}/o"));
+        assert!(cost.is_some_and(|cost| cost >= 0.0), "{event}: {cost:?}");
+    }
+    check_counts(&database);
+    check_explanation(&place);
+    let compared = place.steelyard(&["compare", "--tables", "hardware"]);
+    assert!(compared.stdout.contains("Events per operation: qr100"), "{}", compared.stdout);
+    if report::has_page() {
+        let page = place.path().join("r.html");
+        place.steelyard(&["report", "-o", page.to_str().unwrap()]).expect(0, &[]);
+        let html = std::fs::read_to_string(page).unwrap();
+        assert!(html.contains("\"profiles\":[{\"step\":\"qr100\""));
+    }
+}
+
+/// The CPU that perf counted is the CPU that the kernel's accounts have.
+fn check_counts(database: &Database) {
+    let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
+    let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();
+    assert!((0.7..1.4).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
+}
+
+fn check_explanation(place: &Place) {
+    let explained = place.steelyard(&["explain", "qr100", "--format", "json"]);
+    explained.expect(0, &[]);
+    let document: Value = serde_json::from_str(&explained.stdout).unwrap();
+    let step = &document["steps"][0];
+    assert_eq!((&step["name"], &step["dop"]), (&"qr100".into(), &1.into()));
+    for (at, name) in ["pg13.7", "pg14.3"].into_iter().enumerate() {
+        let variant = &step["variants"][at];
+        assert_eq!(variant["name"], name);
+        let samples = variant["samples"].as_u64().unwrap();
+        assert!(samples > 100, "{name} has {samples} samples");
+        let inside = variant["in_parent"].as_f64().unwrap();
+        assert!(inside > 0.5, "{inside} of the samples of {name} are in PostgresMain");
+        let phases = variant["phases"].as_object().unwrap();
+        let sum: f64 = phases.values().map(|share| share.as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{phases:?}");
+        let children = step["children"].as_array().unwrap();
+        let share = |child: &Value| child["shares"][at].as_f64().unwrap();
+        let sum: f64 = children.iter().map(share).sum();
+        assert!(sum <= 1.0 + 1e-9, "{sum}");
+        let run = children.iter().find(|child| child["function"] == "PortalRun").unwrap();
+        assert!(share(run) > 0.05, "PortalRun has {} of {name}", share(run));
+    }
+    assert!(!step["moved"]["pg14.3"].as_array().unwrap().is_empty());
+    let text = place.steelyard(&["explain"]);
+    text.expect(0, &[]);
+    for part in [
+        "Percentage of samples for children of PostgresMain: qr100",
+        "Functions that moved from pg13.7 to pg14.3: qr100",
+        "analyze",
+        "Hardware per operation: qr100",
+    ] {
+        assert!(text.stdout.contains(part), "`{part}` is missing in:\n{}", text.stdout);
+    }
+    place.steelyard(&["explain", "l.x"]).expect(2, &["l.x"]);
+    let other = place.steelyard(&["explain", "--parent", "PortalRun", "--format", "markdown"]);
+    assert!(other.stdout.contains("children of PortalRun"), "{}", other.stdout);
+}
+
+#[test]
+fn a_step_that_ends_by_its_work_has_a_window() {
+    let place = Place::new();
+    // So many rows that it takes over 6 s here; on a much faster machine the note says that it did not.
+    let workload = "rows = 900000\nsteps = [\"l.i0\", \"l.x\"]";
+    let file = place.plan(&plan(ONE, "profile = true\nprofile_seconds = 1", workload));
+    place.run(&[&file]).expect(0, &[]);
+    let database = Database::of(&place.results());
+    if !perf() {
+        return;
+    }
+    let notes = database.notes_of("l.i0");
+    let folded = files(&place.results().join("artifacts/profiles/1/l.i0.dop1"));
+    if notes[0].contains("no profile") {
+        assert!(folded.is_empty(), "{notes:?}");
+        return;
+    }
+    assert_eq!(folded.len(), 2, "stacks and a flamegraph: {folded:?}");
+    // What is left out was two seconds: the throughput is that of the rest.
+    let metric = |name: &str| database.metric("l.i0", name).unwrap();
+    let counted = metric("o/s") * metric("seconds");
+    assert!(counted < 880_000.0, "{counted} rows in what is measured");
+    let explained = place.steelyard(&["explain", "l.i0", "--format", "json"]);
+    let document: Value = serde_json::from_str(&explained.stdout).unwrap();
+    let samples = document["steps"][0]["variants"][0]["samples"].as_u64().unwrap();
+    assert!(samples > 50, "{samples}");
+    let phases = &document["steps"][0]["variants"][0]["phases"];
+    for phase in ["plan", "parse", "analyze", "execute"] {
+        assert!(phases[phase].as_f64().unwrap() > 0.005, "{phases}");
+    }
+}
+
+#[test]
+fn a_run_killed_while_it_profiles_leaves_nothing() {
+    if !perf() {
+        return;
+    }
+    let place = Place::new();
+    let workload = "rows = 3000\nread_write_seconds = 1\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+    let file = place.plan(&plan(ONE, "profile = true\nprofile_seconds = 60", workload));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 1/1", "  l.x");
+    let begin = Instant::now();
+    while !files(&place.data()).iter().any(|path| path.ends_with("perf.data")) {
+        assert!(begin.elapsed() < Duration::from_secs(30), "perf does not begin");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    run.signal(Signal::SIGKILL);
+    assert_eq!(run.end().code, None, "killed");
+    let begin = Instant::now();
+    while !processes_of(place.path()).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(place.path()));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.run(&[&place.plan(&plan(ONE, "", workload))]).expect(0, &["cleaned up", "-perf"]);
+    place.assert_nothing_left();
+}

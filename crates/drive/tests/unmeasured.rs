@@ -1,0 +1,65 @@
+//! Load that is there and does not count: after a step's time, and in seconds that are left out.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::{TestServer, load, make_table, point_select, step, stream};
+use drive::Load;
+use workload::{Class, End, Pace};
+
+#[test]
+fn what_comes_after_the_time_is_not_counted() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let streams = vec![
+        stream(0, Class::Query, point_select(true), Pace::Free, End::Time),
+        stream(1, Class::Query, point_select(true), Pace::Rate(100.0), End::Time),
+    ];
+    let load = Load {
+        overtime: Duration::from_secs(2),
+        ..load(step(Class::Query, streams, Some(1.0)), vec![server.target()])
+    };
+    let start = Instant::now() + Duration::from_millis(5);
+    let running = drive::prepare(&load).unwrap().go(start);
+    std::thread::sleep(Duration::from_millis(1100));
+    let after_its_time = running.operations()[0];
+    assert!(running.wait(Duration::from_secs(20)));
+    assert!(start.elapsed() >= Duration::from_secs(3), "the load went on");
+    let in_all = running.operations()[0];
+    let outcome = running.join().remove(0);
+    assert_eq!(outcome.fatal, None);
+    assert!((outcome.seconds - 1.0).abs() < 1e-9);
+    let queries = outcome.class(Class::Query).unwrap();
+    assert!(queries.operations <= after_its_time, "{} {after_its_time}", queries.operations);
+    assert!(in_all > 2 * queries.operations, "{in_all} {}", queries.operations);
+    assert_eq!(queries.statements, queries.operations);
+    assert_eq!(queries.per_second, [queries.operations]);
+    // Of each stream one may have begun in the time and ended just after it.
+    assert!(queries.rows <= queries.operations + 2, "{} rows", queries.rows);
+    assert!(queries.latency.len() <= queries.operations + 2, "{}", queries.latency.len());
+    assert_eq!(queries.missed, 0);
+}
+
+#[test]
+fn seconds_that_are_left_out_leave_no_trace() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    // 200 a second, the first at once: the last ends after 4.5 seconds.
+    let paced = stream(0, Class::Query, point_select(true), Pace::Rate(200.0), End::Rounds(901));
+    let load = load(step(Class::Query, vec![paced], None), vec![server.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    running.leave_out(2..3);
+    assert!(running.wait(Duration::from_secs(20)));
+    assert_eq!(running.operations(), [901], "progress tells of all");
+    let outcome = running.join().remove(0);
+    assert_eq!(outcome.fatal, None);
+    assert!((3.49..3.7).contains(&outcome.seconds), "{}", outcome.seconds);
+    assert!((699..=703).contains(&outcome.operations), "{}", outcome.operations);
+    assert!((outcome.rate() - 200.0).abs() < 12.0, "{}", outcome.rate());
+    let queries = outcome.class(Class::Query).unwrap();
+    assert_eq!(queries.per_second.len(), 4, "{:?}", queries.per_second);
+    assert!(queries.per_second[..3].iter().all(|n| (195..=205).contains(n)), "{queries:?}");
+    assert_eq!(queries.latency.len(), outcome.operations);
+    assert_eq!((queries.rows, queries.statements), (outcome.operations, outcome.operations));
+}

@@ -1,0 +1,167 @@
+//! A `perf` that runs beside us: told what to do through a pair of FIFOs, ended with `SIGINT`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
+
+use super::PerfError;
+
+/// How often an answer is looked for.
+const LOOK: Duration = Duration::from_millis(2);
+/// How long a `perf` that was asked to end is waited for when nobody wants its result.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A `perf` under way. Dropped, it is ended.
+#[derive(Debug)]
+pub(super) struct Running {
+    child: Child,
+    /// The command in short, for messages.
+    pub(super) what: String,
+    /// Where it says what is wrong.
+    messages: PathBuf,
+}
+
+impl Running {
+    /// Starts a command that works in `directory` and ends with us.
+    pub(super) fn start(
+        mut command: Command,
+        what: &str,
+        directory: &Path,
+    ) -> Result<Running, PerfError> {
+        let messages = directory.join(format!("{what}.messages"));
+        let file = File::create(&messages).map_err(PerfError::io("write", &messages))?;
+        command.current_dir(directory).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+        // A group of its own, so that Ctrl-C in a terminal reaches only us.
+        command.process_group(0);
+        let child = command.spawn().map_err(PerfError::io("run", command.get_program()))?;
+        Ok(Running { child, what: format!("perf {what}"), messages })
+    }
+
+    /// Whether it still runs.
+    pub(super) fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Asks it to write what it has.
+    pub(super) fn interrupt(&self) {
+        // It was not waited for, so the pid is still its own.
+        let pid = Pid::from_raw(self.child.id().cast_signed());
+        let _ = kill(pid, Signal::SIGINT);
+    }
+
+    /// Waits for its end, at most `limit`.
+    pub(super) fn end(&mut self, limit: Duration) -> Result<(), PerfError> {
+        let until = Instant::now() + limit;
+        while self.runs() {
+            if Instant::now() >= until {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+                return Err(PerfError::TooSlow {
+                    program: self.what.clone(),
+                    expected: "end",
+                    seconds: limit.as_secs(),
+                });
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// The error for one that did not do as expected, with what it said.
+    pub(super) fn failed(&self, expected: &'static str) -> PerfError {
+        let said = std::fs::read_to_string(&self.messages).unwrap_or_default();
+        PerfError::Failed { program: self.what.clone(), expected, output: tail(&said) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.runs() {
+            self.interrupt();
+            let _ = self.end(PATIENCE);
+        }
+    }
+}
+
+/// The last lines of a text, in one.
+pub(super) fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(4)..).unwrap_or_default();
+    if last.is_empty() { "nothing".to_owned() } else { last.join(" / ") }
+}
+
+/// The two FIFOs by which `perf` takes commands and acknowledges them (perf-stat(1), `--control`).
+#[derive(Debug)]
+pub(super) struct Control {
+    commands: File,
+    answers: File,
+    /// What `perf` is to be called with.
+    pub(super) argument: String,
+}
+
+impl Control {
+    pub(super) fn make(directory: &Path) -> Result<Control, PerfError> {
+        let open = |name: &str| {
+            let path = directory.join(name);
+            let made = mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from);
+            // For both, so that neither side ever waits for the other to open its end.
+            let opened = made.and_then(|()| {
+                OpenOptions::new()
+                    .read(true)
+                    .write(true)
+                    .custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits())
+                    .open(&path)
+            });
+            opened.map_err(PerfError::io("make", path))
+        };
+        let (commands, answers) = (open("control")?, open("answers")?);
+        let at = |name: &str| directory.join(name).display().to_string();
+        let argument = format!("fifo:{},{}", at("control"), at("answers"));
+        Ok(Control { commands, answers, argument })
+    }
+
+    /// Gives a command and waits until it is done.
+    pub(super) fn tell(
+        &mut self,
+        command: &str,
+        running: &mut Running,
+        limit: Duration,
+    ) -> Result<(), PerfError> {
+        let path = Path::new("control");
+        self.commands
+            .write_all(format!("{command}\n").as_bytes())
+            .map_err(PerfError::io("write to", path))?;
+        let until = Instant::now() + limit;
+        let mut answer = Vec::new();
+        let mut buffer = [0; 64];
+        loop {
+            match self.answers.read(&mut buffer) {
+                Ok(read) => answer.extend_from_slice(buffer.get(..read).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(PerfError::io("read from", "answers")(error)),
+            }
+            if answer.contains(&b'\n') {
+                return Ok(());
+            }
+            if !running.runs() {
+                return Err(running.failed("that it goes on until it is told to end"));
+            }
+            if Instant::now() >= until {
+                return Err(PerfError::TooSlow {
+                    program: running.what.clone(),
+                    expected: "acknowledge a command",
+                    seconds: limit.as_secs(),
+                });
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+}

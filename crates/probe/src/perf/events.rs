@@ -1,0 +1,107 @@
+//! Which events there are: what samples are taken by, and what is counted.
+
+/// What a sample is taken by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SamplingEvent {
+    /// Cycles of the CPU, counted by hardware.
+    Cycles,
+    /// A timer of the kernel that runs while the process is on a CPU; for machines without hardware counters. It cannot
+    /// interrupt code that runs with interrupts off: the time of such code goes to what enables them again.
+    CpuClock,
+}
+
+impl SamplingEvent {
+    /// The name by which `perf` knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SamplingEvent::Cycles => "cycles",
+            SamplingEvent::CpuClock => "cpu-clock",
+        }
+    }
+}
+
+/// The events that are counted where the machine has them: of the CPU first, then of the kernel.
+pub const COUNTERS: [&str; 10] = [
+    "instructions",
+    "cycles",
+    "branch-misses",
+    "cache-misses",
+    "task-clock",
+    "context-switches",
+    "cpu-migrations",
+    "page-faults",
+    "minor-faults",
+    "major-faults",
+];
+
+/// One line of `perf stat -x,`.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Line {
+    /// The event, without a modifier such as `:u`.
+    pub(super) event: String,
+    /// What was counted; `None` where the machine has no such counter or it never came to count.
+    pub(super) value: Option<f64>,
+}
+
+/// Reads what `perf stat -x,` writes: `value,unit,event,time the counter ran,percentage of the time,…`
+/// (perf-stat(1), "CSV FORMAT"). A count that ran for a part of the time only is scaled by `perf` itself. Times are in
+/// milliseconds. Lines that are something else are skipped.
+pub(super) fn parse(text: &str) -> Vec<Line> {
+    let line = |line: &str| {
+        let mut fields = line.split(',');
+        let (value, _unit, event) = (fields.next()?.trim(), fields.next()?, fields.next()?.trim());
+        let event = event.split(':').next().filter(|event| !event.is_empty())?.to_owned();
+        let value = match value {
+            "<not supported>" | "<not counted>" => None,
+            number => Some(number.parse::<f64>().ok().filter(|value| value.is_finite())?),
+        };
+        Some(Line { event, value })
+    };
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn counts_are_read_and_what_is_missing_is_missing() {
+        let text = "# started on Sat Nov 21 19:00:00 2026\n\n\
+            <not supported>,,cycles,0,100.00,,\n\
+            1234567,,instructions:u,2000000,50.00,1.2,insn per cycle\n\
+            12.25,msec,task-clock,12250000,100.00,0.612,CPUs utilized\n\
+            3,,context-switches,12250000,100.00,,\n\
+            <not counted>,,major-faults,0,0.00,,\n\
+            perf: something else\n";
+        let read: Vec<_> = parse(text).into_iter().map(|line| (line.event, line.value)).collect();
+        let wanted = [
+            ("cycles", None),
+            ("instructions", Some(1_234_567.0)),
+            ("task-clock", Some(12.25)),
+            ("context-switches", Some(3.0)),
+            ("major-faults", None),
+        ];
+        assert_eq!(read, wanted.map(|(event, value)| (event.to_owned(), value)));
+    }
+
+    proptest! {
+        #[test]
+        fn anything_can_stand_in_the_file(text in "\\PC*") {
+            for line in parse(&text) {
+                prop_assert!(!line.event.is_empty());
+            }
+        }
+
+        #[test]
+        fn what_perf_writes_is_read(values in proptest::collection::vec(0_u64..1 << 53, 0..12)) {
+            let line = |(place, value): (usize, &u64)| {
+                format!("{value},,{},1000,100.00,,\n", COUNTERS[place % COUNTERS.len()])
+            };
+            let text: String = values.iter().enumerate().map(line).collect();
+            let read: Vec<_> = parse(&text).into_iter().map(|line| line.value).collect();
+            let wanted: Vec<_> = values.iter().map(|value| Some(*value as f64)).collect();
+            prop_assert_eq!(read, wanted);
+        }
+    }
+}

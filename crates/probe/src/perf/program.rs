@@ -1,0 +1,140 @@
+//! Which `perf` there is and what it can do on this machine.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use super::control::tail;
+use super::events::{COUNTERS, SamplingEvent, parse};
+use super::{Counting, PerfError, Recorder};
+use crate::files::read_trimmed;
+use crate::perf::CallGraph;
+
+/// The `perf` of this machine.
+#[derive(Debug, Clone)]
+pub struct Perf {
+    /// The program.
+    pub path: PathBuf,
+    /// Its version, such as `6.1.158`.
+    pub version: String,
+    /// What samples are taken by.
+    pub event: SamplingEvent,
+    /// Whether only what runs in user mode can be seen: without root where `kernel.perf_event_paranoid` is 2.
+    pub user_only: bool,
+    /// The events of [`COUNTERS`] that this machine counts, in that order.
+    pub counters: Vec<String>,
+    /// The others.
+    pub missing: Vec<String>,
+}
+
+impl Perf {
+    /// Looks for `perf` in `PATH` and tries what it can do; takes some hundredths of a second.
+    ///
+    /// # Errors
+    /// [`PerfError::NotInstalled`], [`PerfError::NotPermitted`], or that it fails.
+    pub fn find() -> Result<Perf, PerfError> {
+        let path = in_path("perf").ok_or(PerfError::NotInstalled)?;
+        let told = run(&path, &["--version"])?;
+        let text = String::from_utf8_lossy(&told.stdout).trim().to_owned();
+        let Some(version) = text.strip_prefix("perf version ").map(str::to_owned) else {
+            // On Ubuntu a script stands in for the real one and says which package lacks.
+            let said = String::from_utf8_lossy(&told.stderr);
+            return Err(failed("perf --version", "its version", &format!("{text}\n{said}")));
+        };
+        let root = nix::unistd::geteuid().is_root();
+        let paranoid = paranoid();
+        if !root && paranoid > 2 {
+            return Err(PerfError::NotPermitted { paranoid });
+        }
+        let mut perf = Perf {
+            path,
+            version,
+            event: SamplingEvent::CpuClock,
+            user_only: !root && paranoid > 1,
+            counters: Vec::new(),
+            missing: Vec::new(),
+        };
+        perf.try_counters()?;
+        if perf.counters.iter().any(|counter| counter == "cycles") {
+            perf.event = SamplingEvent::Cycles;
+        }
+        Ok(perf)
+    }
+
+    /// Takes samples of processes and of whatever they start, from now until [`Recorder::stop`].
+    ///
+    /// # Errors
+    /// When `perf` cannot be started.
+    pub fn record(
+        &self,
+        pids: &[u32],
+        call_graph: CallGraph,
+        directory: &Path,
+    ) -> Result<Recorder, PerfError> {
+        Recorder::start(self, pids, call_graph, directory)
+    }
+
+    /// Makes ready to count the events of processes and of whatever they start. Nothing is counted before
+    /// [`Counting::resume`].
+    ///
+    /// # Errors
+    /// When `perf` cannot be started or does not answer.
+    pub fn count(&self, pids: &[u32], directory: &Path) -> Result<Counting, PerfError> {
+        Counting::start(self, pids, directory)
+    }
+
+    /// A command with what all have in common. Nothing is asked of the network (debuginfod), and numbers have points.
+    pub(super) fn command(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg(subcommand).env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
+        command
+    }
+
+    /// An event's name with the modifier that this user needs.
+    pub(super) fn event_name(&self, event: &str) -> String {
+        if self.user_only { format!("{event}:u") } else { event.to_owned() }
+    }
+
+    fn try_counters(&mut self) -> Result<(), PerfError> {
+        let events: Vec<String> = COUNTERS.iter().map(|event| self.event_name(event)).collect();
+        let events = events.join(",");
+        let tried = run(&self.path, &["stat", "-x,", "-e", &events, "--", "true"])?;
+        let text = String::from_utf8_lossy(&tried.stderr).into_owned();
+        let lines = parse(&text);
+        if !lines.iter().any(|line| line.event == "task-clock" && line.value.is_some()) {
+            return Err(failed("perf stat true", "counts of events", &text));
+        }
+        for event in COUNTERS {
+            let counted = lines.iter().any(|line| line.event == event && line.value.is_some());
+            let list = if counted { &mut self.counters } else { &mut self.missing };
+            list.push(event.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// `kernel.perf_event_paranoid`; -1 (everything allowed) where it cannot be read, so that trying tells.
+fn paranoid() -> i32 {
+    read_trimmed("/proc/sys/kernel/perf_event_paranoid")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(-1)
+}
+
+fn in_path(program: &str) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?)
+        .map(|directory| directory.join(program))
+        .find(|path| nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok())
+}
+
+fn run(path: &Path, arguments: &[&str]) -> Result<Output, PerfError> {
+    Command::new(path)
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(PerfError::io("run", path))
+}
+
+fn failed(program: &str, expected: &'static str, said: &str) -> PerfError {
+    PerfError::Failed { program: program.to_owned(), expected, output: tail(said) }
+}

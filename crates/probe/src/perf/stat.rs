@@ -1,0 +1,77 @@
+//! Counts of events.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::control::{Control, Running};
+use super::events::parse;
+use super::record::listed;
+use super::{Perf, PerfError};
+
+/// How long `perf stat` may take to attach to all processes.
+const ATTACH: Duration = Duration::from_secs(10);
+/// How long it may take to begin, to pause or to write its counts.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Events of processes are counted whenever it is not paused. Dropped, it is ended without a result.
+#[derive(Debug)]
+pub struct Counting {
+    running: Running,
+    control: Control,
+    counts: PathBuf,
+}
+
+impl Counting {
+    pub(super) fn start(
+        perf: &Perf,
+        pids: &[u32],
+        directory: &Path,
+    ) -> Result<Counting, PerfError> {
+        let mut control = Control::make(directory)?;
+        let counts = directory.join("counts");
+        let events: Vec<String> =
+            perf.counters.iter().map(|event| perf.event_name(event)).collect();
+        let mut command = perf.command("stat");
+        command.args(["-x,", "--delay=-1", "--event", &events.join(",")]);
+        command.arg("--output").arg(&counts);
+        command.args(["--control", &control.argument]);
+        command.args(["--pid", &listed(pids)]);
+        let mut running = Running::start(command, "stat", directory)?;
+        // An answer says that it is attached.
+        control.tell("disable", &mut running, ATTACH)?;
+        Ok(Counting { running, control, counts })
+    }
+
+    /// Counts from now on.
+    ///
+    /// # Errors
+    /// When `perf` has ended or does not answer.
+    pub fn resume(&mut self) -> Result<(), PerfError> {
+        self.control.tell("enable", &mut self.running, ANSWER)
+    }
+
+    /// Counts no more, until it is resumed.
+    ///
+    /// # Errors
+    /// When `perf` has ended or does not answer.
+    pub fn pause(&mut self) -> Result<(), PerfError> {
+        self.control.tell("disable", &mut self.running, ANSWER)
+    }
+
+    /// Ends it: events and what was counted of each while it was not paused. `task-clock` is in milliseconds.
+    ///
+    /// # Errors
+    /// When `perf` does not end or has written nothing.
+    pub fn finish(mut self) -> Result<Vec<(String, f64)>, PerfError> {
+        self.running.interrupt();
+        self.running.end(ANSWER)?;
+        let text = fs::read_to_string(&self.counts).map_err(PerfError::io("read", &self.counts))?;
+        let counts: Vec<_> =
+            parse(&text).into_iter().filter_map(|line| Some((line.event, line.value?))).collect();
+        if counts.is_empty() {
+            return Err(self.running.failed("counts of events"));
+        }
+        Ok(counts)
+    }
+}

@@ -1,0 +1,207 @@
+//! What `explain --format json` prints.
+//!
+//! Every key is always there; what is not known is `null`. Shares are fractions of 1, not rounded.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ExplainOptions;
+use crate::document::Costs;
+use crate::metrics::EVENTS;
+use crate::model::Results;
+use crate::profiles::{Folded, Moved, PHASES, StepProfiles, children, moved};
+use crate::tables::event_name;
+
+/// The version of the shape; it grows when a key changes its meaning or goes.
+pub const FORMAT: u32 = 1;
+
+/// A callee is shown from this share of its caller's samples on, in any variant.
+const LEAST: f64 = 0.005;
+
+/// A whole explanation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainDocument {
+    /// Version of this shape: 1.
+    pub format: u32,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Name of the variant that the others are compared with.
+    pub base: String,
+    /// The function whose callees are shown.
+    pub parent: String,
+    /// Those with profiles, in order of execution.
+    pub steps: Vec<ExplainedStep>,
+}
+
+/// One step at one number of clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedStep {
+    /// Name, such as `l.i0`.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// As tables name it: with the number of clients where there are several.
+    pub label: String,
+    /// What an operation is: `rows` or `queries`.
+    pub unit: String,
+    /// Every variant, the base first.
+    pub variants: Vec<ExplainedVariant>,
+    /// Callees of the parent, those with most samples first.
+    pub children: Vec<ExplainedChild>,
+    /// The functions whose share moved most, for each variant but the base.
+    pub moved: BTreeMap<String, Vec<ExplainedMove>>,
+}
+
+/// One variant in one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedVariant {
+    /// Name.
+    pub name: String,
+    /// Trials with a profile.
+    pub trials: usize,
+    /// Samples in all of them.
+    pub samples: u64,
+    /// Share of the samples with the parent in their stack.
+    pub in_parent: Option<f64>,
+    /// Of these the share of each phase of a statement and of the `other`; `null` where the parent is not PostgresMain.
+    pub phases: Option<BTreeMap<String, f64>>,
+    /// Throughput and costs per operation, medians over the blocks.
+    pub costs: Costs<Option<f64>>,
+    /// Events per operation by perf's names, medians over the blocks; what the machine does not count is absent.
+    pub events: BTreeMap<String, f64>,
+}
+
+/// A function that the parent called.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedChild {
+    /// The function; the parent's own name: samples in itself.
+    pub function: String,
+    /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is no profile.
+    pub shares: Vec<Option<f64>>,
+}
+
+/// A function whose share differs from the base's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedMove {
+    /// The function.
+    pub function: String,
+    /// Share of all samples in the function itself, in the base.
+    pub base_own: f64,
+    /// In the variant.
+    pub own: f64,
+    /// Half-width of the 95% interval of their difference, from the number of samples alone.
+    pub error: f64,
+    /// Share with what it called, in the base.
+    pub base_inclusive: f64,
+    /// In the variant.
+    pub inclusive: f64,
+    /// Difference of CPU microseconds per operation in the function itself: the shares times `dbms.cpu/o`.
+    pub cpu_us: Option<f64>,
+}
+
+pub(super) fn document(
+    results: &Results,
+    profiles: &[StepProfiles],
+    base: usize,
+    options: &ExplainOptions,
+) -> ExplainDocument {
+    ExplainDocument {
+        format: FORMAT,
+        experiment: results.experiment.name.clone(),
+        base: results.variant_name(base).to_owned(),
+        parent: options.parent.clone(),
+        steps: profiles.iter().filter_map(|one| step(results, one, base, options)).collect(),
+    }
+}
+
+pub(super) fn step(
+    results: &Results,
+    profiles: &StepProfiles,
+    base: usize,
+    options: &ExplainOptions,
+) -> Option<ExplainedStep> {
+    let step = results.steps.get(profiles.step)?;
+    let mut order: Vec<usize> = (0..step.variants.len()).collect();
+    order.sort_by_key(|place| *place != base);
+    let empty = Folded::default();
+    let folded = |place: usize| profiles.variants.get(place).unwrap_or(&empty);
+    let median = |place: usize, metric: &str| step.variant(place)?.median(metric);
+    let of_parent: Vec<_> =
+        order.iter().map(|place| children(folded(*place), &options.parent)).collect();
+    let variants = order.iter().zip(&of_parent).map(|(place, found)| {
+        let samples = folded(*place).samples();
+        let backend = options.parent == "PostgresMain" && found.samples > 0;
+        ExplainedVariant {
+            name: results.variant_name(*place).to_owned(),
+            trials: profiles.trials.get(*place).copied().unwrap_or(0),
+            samples,
+            in_parent: (samples > 0).then(|| found.samples as f64 / samples as f64),
+            phases: backend.then(|| phases(found.phases())),
+            costs: Costs::each(|metric| median(*place, metric)),
+            events: EVENTS
+                .iter()
+                .filter_map(|event| Some((event_name(event).to_owned(), median(*place, event)?)))
+                .collect(),
+        }
+    });
+    let variants: Vec<_> = variants.collect();
+    let moves = |place: &usize| {
+        let cpu = |place: usize| median(place, "dbms.cpu/o");
+        let cpu = cpu(base).zip(cpu(*place));
+        let moves = moved(folded(base), folded(*place)).into_iter().take(options.functions);
+        let name = results.variant_name(*place).to_owned();
+        (name, moves.map(|moved| explained(moved, cpu)).collect::<Vec<_>>())
+    };
+    Some(ExplainedStep {
+        name: step.name.clone(),
+        dop: step.dop,
+        label: results.step_label(step),
+        unit: step.unit.clone(),
+        children: callees(&of_parent, &options.parent),
+        moved: order
+            .iter()
+            .filter(|place| **place != base)
+            .map(moves)
+            .filter(|(_, moves)| !moves.is_empty())
+            .collect(),
+        variants,
+    })
+}
+
+fn phases(shares: [f64; PHASES.len()]) -> BTreeMap<String, f64> {
+    let other = (1.0 - shares.iter().sum::<f64>()).max(0.0);
+    let named = PHASES.iter().zip(shares).map(|((name, _), share)| ((*name).to_owned(), share));
+    named.chain([("other".to_owned(), other)]).collect()
+}
+
+/// The callees that say something, those with the largest share first.
+fn callees(found: &[crate::profiles::Children], parent: &str) -> Vec<ExplainedChild> {
+    let mut names: Vec<&str> =
+        found.iter().flat_map(|one| one.by_callee.keys()).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let child = |name: &str, share: &dyn Fn(&crate::profiles::Children) -> f64| ExplainedChild {
+        function: name.to_owned(),
+        shares: found.iter().map(|one| (one.samples > 0).then(|| share(one))).collect(),
+    };
+    let mut all: Vec<_> =
+        names.into_iter().map(|name| child(name, &|one| one.share_of(name))).collect();
+    all.push(child(parent, &|one| one.share(one.own)));
+    let largest = |child: &ExplainedChild| child.shares.iter().flatten().fold(0.0, |a, b| b.max(a));
+    all.retain(|child| largest(child) >= LEAST);
+    all.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
+    all
+}
+
+fn explained(moved: Moved, cpu: Option<(f64, f64)>) -> ExplainedMove {
+    ExplainedMove {
+        cpu_us: cpu.map(|(base, variant)| moved.own.1 * variant - moved.own.0 * base),
+        base_own: moved.own.0,
+        own: moved.own.1,
+        error: moved.error,
+        base_inclusive: moved.inclusive.0,
+        inclusive: moved.inclusive.1,
+        function: moved.function,
+    }
+}

@@ -1,0 +1,116 @@
+//! Why a step costs what it costs: its costs per operation, the events and the functions behind them, and what moved.
+
+mod document;
+mod tables;
+
+pub use document::{
+    ExplainDocument, ExplainedChild, ExplainedMove, ExplainedStep, ExplainedVariant,
+};
+
+use store::Store;
+
+use crate::compare::{CompareOptions, Format, compare};
+use crate::model::Results;
+use crate::profiles::{self, StepProfiles};
+use crate::sheet::Sheet;
+use crate::table::{Section, Table};
+use crate::{ReportError, judge_results};
+
+/// What to explain, and how much of it.
+#[derive(Debug, Clone)]
+pub struct ExplainOptions {
+    /// A step, such as `l.i0`; `None`: all that were profiled.
+    pub step: Option<String>,
+    /// The function whose callees are shown.
+    pub parent: String,
+    /// How many functions that moved are shown for each variant.
+    pub functions: usize,
+    /// Name of the variant to compare with; that of the plan when `None`.
+    pub base: Option<String>,
+}
+
+impl Default for ExplainOptions {
+    fn default() -> Self {
+        Self { step: None, parent: "PostgresMain".to_owned(), functions: 15, base: None }
+    }
+}
+
+/// An explanation, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct Explanation {
+    /// The figures.
+    pub document: ExplainDocument,
+    sheet: Sheet,
+}
+
+impl Explanation {
+    /// As text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        self.sheet.render(format, &self.document)
+    }
+}
+
+/// Explains the steps of an experiment that were profiled, or one of them.
+///
+/// # Errors
+/// When there is no such step or base, nothing was profiled, or a profile can't be read.
+pub fn explain(
+    store: &Store,
+    results: &Results,
+    options: &ExplainOptions,
+) -> Result<Explanation, ReportError> {
+    let profiles = chosen(profiles::read(store, results)?, results, options)?;
+    let costs = compare(
+        results,
+        &CompareOptions {
+            base: options.base.clone(),
+            sections: Some(vec![Section::Hardware]),
+            ..CompareOptions::default()
+        },
+    )?;
+    let base = judge_results(results, options.base.as_deref(), None)?.base;
+    let document = document::document(results, &profiles, base, options);
+    let sheet = tables::sheet(&document, &costs.shown());
+    Ok(Explanation { document, sheet })
+}
+
+fn chosen(
+    profiles: Vec<StepProfiles>,
+    results: &Results,
+    options: &ExplainOptions,
+) -> Result<Vec<StepProfiles>, ReportError> {
+    let Some(asked) = &options.step else {
+        if profiles.is_empty() {
+            let asked = format!("experiment {}", results.experiment.name);
+            return Err(ReportError::NoProfiles { asked });
+        }
+        return Ok(profiles);
+    };
+    let names =
+        |step: &crate::StepResults| step.name == *asked || results.step_label(step) == *asked;
+    if !results.steps.iter().any(names) {
+        let mut known: Vec<String> =
+            results.steps.iter().map(|step| results.step_label(step)).collect();
+        known.dedup();
+        return Err(ReportError::UnknownStep { asked: asked.clone(), known });
+    }
+    let wanted: Vec<_> = profiles
+        .into_iter()
+        .filter(|profiles| results.steps.get(profiles.step).is_some_and(names))
+        .collect();
+    if wanted.is_empty() {
+        return Err(ReportError::NoProfiles { asked: format!("step {asked}") });
+    }
+    Ok(wanted)
+}
+
+/// The tables of one step for the page: callees of a backend's function, phases, functions that moved.
+pub(crate) fn step_tables(results: &Results, profiles: &StepProfiles, base: usize) -> Vec<Table> {
+    let options = ExplainOptions::default();
+    document::step(results, profiles, base, &options)
+        .map(|step| tables::of_step(&step, &options.parent))
+        .unwrap_or_default()
+}

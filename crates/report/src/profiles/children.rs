@@ -1,0 +1,144 @@
+//! How the samples in a function are distributed over what it calls.
+
+use std::collections::BTreeMap;
+
+use super::Folded;
+
+/// The function of PostgreSQL in which a backend does what clients ask for.
+const BACKEND: &str = "PostgresMain";
+/// What it calls to have a message of a client dispatched; they do little themselves, and many builds have them inlined or
+/// without a name. What they call counts as called by [`BACKEND`].
+const DISPATCHERS: [&str; 5] = [
+    "exec_simple_query",
+    "exec_parse_message",
+    "exec_bind_message",
+    "exec_execute_message",
+    "exec_describe_portal_message",
+];
+
+/// The phases of a statement in the order of published tables, with how the functions that do them begin. Where the
+/// dispatcher's callee was inlined, the next one stands for it. Plans of prepared statements are got by `GetCachedPlan`.
+pub(crate) const PHASES: [(&str, &[&str]); 4] = [
+    ("plan", &["pg_plan_quer", "planner", "standard_planner", "GetCachedPlan"]),
+    ("parse", &["pg_parse_query", "raw_parser"]),
+    ("analyze", &["pg_analyze_and_rewrite", "parse_analyze", "pg_rewrite_query"]),
+    ("execute", &["PortalRun"]),
+];
+
+/// The samples in a function.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Children {
+    /// Samples with the function in their stack.
+    pub(crate) samples: u64,
+    /// Those in the function itself (and in what is looked through).
+    pub(crate) own: u64,
+    /// The others, by what it called.
+    pub(crate) by_callee: BTreeMap<String, u64>,
+}
+
+/// The samples with `parent` in their stack by what it called, counted at its outermost occurrence.
+///
+/// A callee is the next function on the stack. For [`BACKEND`] its dispatchers and functions without a name are looked
+/// through: the callee is the first function beneath them.
+pub(crate) fn children(folded: &Folded, parent: &str) -> Children {
+    let backend = parent == BACKEND;
+    let through =
+        |frame: &&&str| backend && (DISPATCHERS.contains(*frame) || frame.starts_with('['));
+    let mut found = Children::default();
+    for (stack, samples) in folded.stacks() {
+        let Some(place) = stack.iter().position(|frame| *frame == parent) else { continue };
+        found.samples += samples;
+        match stack.iter().skip(place + 1).find(|frame| !through(frame)) {
+            Some(callee) => *found.by_callee.entry((*callee).to_owned()).or_default() += samples,
+            None => found.own += samples,
+        }
+    }
+    found
+}
+
+impl Children {
+    /// The share of the samples, 0 to 1; NaN without samples.
+    pub(crate) fn share(&self, samples: u64) -> f64 {
+        samples as f64 / self.samples as f64
+    }
+
+    /// The share of a callee; 0 where there is none.
+    pub(crate) fn share_of(&self, callee: &str) -> f64 {
+        self.share(self.by_callee.get(callee).copied().unwrap_or(0))
+    }
+
+    /// The shares of [`PHASES`]; what is left of 1 is everything else.
+    pub(crate) fn phases(&self) -> [f64; PHASES.len()] {
+        PHASES.map(|(_, beginnings)| {
+            let samples = self
+                .by_callee
+                .iter()
+                .filter(|(callee, _)| beginnings.iter().any(|begin| callee.starts_with(begin)))
+                .map(|(_, samples)| samples);
+            self.share(samples.sum())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::path::Path;
+
+    fn folded(text: &str) -> Folded {
+        let mut folded = Folded::default();
+        folded.add(text, Path::new("test")).unwrap();
+        folded
+    }
+
+    const STACKS: &str = "\
+postgres;main;PostgresMain;pg_plan_queries;standard_planner 20
+postgres;main;PostgresMain;exec_simple_query;pg_parse_query;raw_parser 10
+postgres;main;PostgresMain;[postgres];pg_analyze_and_rewrite_fixedparams 25
+postgres;main;PostgresMain;[postgres];PortalRun;ExecutorRun;PostgresMain;palloc 35
+postgres;main;PostgresMain;[postgres] 4
+postgres;main;PostgresMain;ReadyForQuery 6
+postgres;main;CheckpointerMain;write_[k] 50
+";
+
+    #[test]
+    fn dispatchers_are_looked_through() {
+        let found = children(&folded(STACKS), "PostgresMain");
+        assert_eq!((found.samples, found.own), (100, 4));
+        let percent = |share: f64| (share * 100.0).round() as u64;
+        let share = |callee: &str| percent(found.share_of(callee));
+        assert_eq!(share("pg_plan_queries"), 20);
+        assert_eq!(share("pg_parse_query"), 10);
+        assert_eq!(share("PortalRun"), 35);
+        assert_eq!(share("ReadyForQuery"), 6);
+        assert_eq!(share("palloc"), 0, "the outermost occurrence counts");
+        assert_eq!(found.phases().map(percent), [20, 10, 25, 35]);
+    }
+
+    #[test]
+    fn other_functions_have_their_direct_callees() {
+        let found = children(&folded("a;f;[lib];g 3\na;f 1\na;f;exec_simple_query;h 1\n"), "f");
+        assert_eq!((found.samples, found.own), (5, 1));
+        let callees: Vec<_> = found.by_callee.keys().map(String::as_str).collect();
+        assert_eq!(callees, ["[lib]", "exec_simple_query"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_sample_in_the_parent_counts_once(
+            stacks in proptest::collection::vec(
+                (proptest::collection::vec("PostgresMain|\\[x\\]|exec_simple_query|f|g", 1..6), 1_u64..100),
+                0..20,
+            )
+        ) {
+            let line = |(frames, count): &(Vec<String>, u64)| format!("{} {count}\n", frames.join(";"));
+            let folded = folded(&stacks.iter().map(line).collect::<String>());
+            for parent in ["PostgresMain", "f"] {
+                let found = children(&folded, parent);
+                prop_assert_eq!(found.own + found.by_callee.values().sum::<u64>(), found.samples);
+                prop_assert!(found.samples <= folded.samples());
+            }
+        }
+    }
+}

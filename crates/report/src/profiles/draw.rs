@@ -1,0 +1,101 @@
+//! Flamegraphs as SVG, drawn by the crate `inferno`.
+
+use std::io;
+
+use inferno::flamegraph::{self, Options};
+
+use super::Folded;
+use crate::ReportError;
+
+/// Width of a flamegraph in pixels: what the page has room for.
+const WIDTH: usize = 1150;
+/// Functions narrower than this percentage of the width, a pixel or so, are left out: they can't be seen, and most of an
+/// SVG is they.
+const NARROW: f64 = 0.1;
+
+/// A flamegraph of the samples; `None` where there are none.
+pub(crate) fn flamegraph(folded: &Folded, title: &str) -> Result<Option<String>, ReportError> {
+    drawn(
+        &folded.to_text(),
+        &mut options(title, "width: share of samples, all clients and processes of the server"),
+    )
+}
+
+/// A flamegraph of the variant's samples in which colours show what has grown (red) or shrunk (blue) since the base, by shares:
+/// the base's samples are scaled to the number of the variant's. `None` where one has no samples.
+pub(crate) fn differential(
+    base: &Folded,
+    variant: &Folded,
+    title: &str,
+) -> Result<Option<String>, ReportError> {
+    if base.is_empty() || variant.is_empty() {
+        return Ok(None);
+    }
+    let how = inferno::differential::Options { normalize: true, ..Default::default() };
+    let mut both = Vec::new();
+    inferno::differential::from_readers(
+        how,
+        base.to_text().as_bytes(),
+        variant.to_text().as_bytes(),
+        &mut both,
+    )
+    .map_err(draw_error)?;
+    let mut lines: Vec<String> =
+        String::from_utf8_lossy(&both).lines().map(str::to_owned).collect();
+    lines.sort_unstable();
+    let options = &mut options(title, "red: a larger share than in the base, blue: a smaller one");
+    drawn(&(lines.join("\n") + "\n"), options)
+}
+
+fn options(title: &str, subtitle: &str) -> Options<'static> {
+    let mut options = Options::default();
+    options.title = title.to_owned();
+    options.subtitle = Some(subtitle.to_owned());
+    options.min_width = NARROW;
+    // Of its own width it would take that of its window, which a frame in a page may not know yet when the script runs.
+    options.image_width = Some(WIDTH);
+    // The same function has the same colour everywhere, and the same profile the same picture.
+    options.hash = true;
+    options
+}
+
+fn drawn(lines: &str, options: &mut Options<'_>) -> Result<Option<String>, ReportError> {
+    if lines.trim().is_empty() {
+        return Ok(None);
+    }
+    let mut svg = Vec::new();
+    flamegraph::from_lines(options, lines.lines(), &mut svg).map_err(draw_error)?;
+    Ok(Some(String::from_utf8_lossy(&svg).into_owned()))
+}
+
+fn draw_error(source: io::Error) -> ReportError {
+    ReportError::Draw { source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn folded(text: &str) -> Folded {
+        let mut folded = Folded::default();
+        folded.add(text, Path::new("test")).unwrap();
+        folded
+    }
+
+    #[test]
+    fn flamegraphs_show_their_functions() {
+        let base = folded("postgres;main;f 60\npostgres;main;g 40\n");
+        let variant = folded("postgres;main;f 30\npostgres;main;<h> 170\n");
+        let svg = flamegraph(&base, "l.i0: pg13.7").unwrap().unwrap();
+        assert!(svg.contains("<svg") && svg.contains("l.i0: pg13.7"));
+        assert!(svg.contains("f (60 samples, 60.00%)"), "{svg}");
+        assert_eq!(flamegraph(&base, "l.i0: pg13.7").unwrap().unwrap(), svg, "drawn alike");
+        let svg = differential(&base, &variant, "l.i0").unwrap().unwrap();
+        // 60 of 100 are 120 of 200; 30 are left of them.
+        assert!(svg.contains("f (30 samples, 15.00%; -45.00%)"), "{svg}");
+        assert!(svg.contains("&lt;h&gt; (170 samples"), "names are no markup");
+        assert_eq!(flamegraph(&Folded::default(), "").unwrap(), None);
+        assert_eq!(differential(&base, &Folded::default(), "").unwrap(), None);
+    }
+}

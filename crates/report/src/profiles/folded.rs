@@ -1,0 +1,115 @@
+//! Folded stacks: one line for each call stack, outermost function first, with its number of samples.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::ReportError;
+
+/// Samples by call stack.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Folded {
+    stacks: BTreeMap<String, u64>,
+}
+
+impl Folded {
+    /// Adds the samples of a text of folded stacks; `origin` is named where something is wrong with it.
+    ///
+    /// # Errors
+    /// [`ReportError::NoProfile`] for a line that is no stack with a count.
+    pub fn add(&mut self, text: &str, origin: &Path) -> Result<(), ReportError> {
+        for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let parsed = line.rsplit_once(' ').and_then(|(stack, count)| {
+                Some((stack, count.parse::<u64>().ok()?)).filter(|_| !stack.is_empty())
+            });
+            let Some((stack, count)) = parsed else {
+                return Err(ReportError::NoProfile {
+                    path: origin.to_owned(),
+                    line: place + 1,
+                    found: line.chars().take(60).collect(),
+                });
+            };
+            match self.stacks.get_mut(stack) {
+                Some(known) => *known = known.saturating_add(count),
+                None => {
+                    self.stacks.insert(stack.to_owned(), count);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Stacks as lists of functions, outermost first (the name of the program's process), with their samples.
+    pub fn stacks(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
+        self.stacks.iter().map(|(stack, count)| (stack.split(';').map(plain).collect(), *count))
+    }
+
+    /// All samples.
+    pub fn samples(&self) -> u64 {
+        self.stacks.values().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    /// Whether there is no sample.
+    pub fn is_empty(&self) -> bool {
+        self.samples() == 0
+    }
+
+    /// As it was read, stacks in order of their text.
+    pub fn to_text(&self) -> String {
+        self.stacks.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect()
+    }
+}
+
+/// A function's name, the same in all builds: without the mark of the kernel and without what compilers append to
+/// the parts and clones of a function.
+fn plain(frame: &str) -> &str {
+    let name = frame.strip_suffix("_[k]").unwrap_or(frame);
+    let cut = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."]
+        .iter()
+        .filter_map(|suffix| name.find(suffix))
+        .min()
+        .filter(|at| *at > 0);
+    cut.map_or(name, |at| &name[..at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_the_same_in_all_builds() {
+        assert_eq!(plain("heap_insert"), "heap_insert");
+        assert_eq!(plain("sync_file_range_[k]"), "sync_file_range");
+        assert_eq!(plain("AllocSetAlloc.isra.0.part.3"), "AllocSetAlloc");
+        assert_eq!(plain("errstart.cold"), "errstart");
+        assert_eq!(plain("[postgres]"), "[postgres]");
+        assert_eq!(plain(".cold"), ".cold");
+    }
+
+    #[test]
+    fn what_is_no_stack_is_refused_with_its_place() {
+        let mut folded = Folded::default();
+        let error = folded.add("a;b 3\n\nc;d\n", Path::new("x.folded")).unwrap_err();
+        assert!(error.to_string().contains("line 3 of x.folded"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn written_and_read_it_is_the_same(
+            stacks in proptest::collection::btree_map("[a-z\\[\\]_. ;]{0,8}[a-z]", 0_u64..1 << 40, 0..20)
+        ) {
+            let folded = Folded { stacks };
+            let mut again = Folded::default();
+            again.add(&folded.to_text(), Path::new("x")).map_err(|e| TestCaseError::fail(e.to_string()))?;
+            prop_assert_eq!(&folded, &again);
+            let mut twice = again.clone();
+            twice.add(&folded.to_text(), Path::new("x")).map_err(|e| TestCaseError::fail(e.to_string()))?;
+            prop_assert_eq!(twice.samples(), 2 * folded.samples());
+        }
+
+        #[test]
+        fn anything_is_answered(text in "\\PC*") {
+            let _ = Folded::default().add(&text, Path::new("x"));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The profiles of an experiment: folded stacks among its artifacts, read, compared and drawn.
+//!
+//! `artifacts/profiles/EXPERIMENT/STEP.dopN/VARIANT.bBLOCK.tTRIAL.folded` holds the samples of one trial; those of a step and
+//! variant are read together, only of trials that are results. Beside them stand the flamegraphs, drawn from all of them:
+//! `VARIANT.svg`, and `BASE-VARIANT.diff.svg`, in which red has grown and blue has shrunk from the base to the variant.
+
+mod children;
+mod draw;
+mod folded;
+mod moved;
+mod page;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use store::{ExperimentId, Store, TrialId};
+
+pub(crate) use children::{Children, PHASES, children};
+pub(crate) use draw::{differential, flamegraph};
+pub use folded::Folded;
+pub(crate) use moved::{Moved, moved};
+pub(crate) use page::{PageProfile, page_profiles};
+
+use crate::ReportError;
+use crate::model::Results;
+
+/// Where the profiles of an experiment are, in a results directory.
+pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
+    results.join("artifacts").join("profiles").join(experiment.to_string())
+}
+
+/// Where in it the folded stacks of a trial's step are.
+pub fn folded_file(step: &str, dop: u32, variant: &str, block: u32, trial: TrialId) -> PathBuf {
+    step_directory(step, dop).join(format!("{variant}.b{block}.t{trial}.folded"))
+}
+
+fn step_directory(step: &str, dop: u32) -> PathBuf {
+    PathBuf::from(format!("{step}.dop{dop}"))
+}
+
+/// The profiles of one step.
+#[derive(Debug, Clone)]
+pub(crate) struct StepProfiles {
+    /// Place in [`Results::steps`].
+    pub(crate) step: usize,
+    /// One per variant, in the order of [`Results::variants`]; empty where there is none.
+    pub(crate) variants: Vec<Folded>,
+    /// How many trials each is of.
+    pub(crate) trials: Vec<usize>,
+}
+
+/// Reads all profiles of finished trials, of the steps that have any.
+///
+/// # Errors
+/// When a file is there and can't be read, or is no file of folded stacks.
+pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>, ReportError> {
+    let directory = profiles_directory(store.directory(), results.experiment.id);
+    let mut all = Vec::new();
+    if !directory.is_dir() {
+        return Ok(all);
+    }
+    for (number, step) in results.steps.iter().enumerate() {
+        let mut profiles = StepProfiles { step: number, variants: Vec::new(), trials: Vec::new() };
+        for (place, figures) in step.variants.iter().enumerate() {
+            let (mut folded, mut trials) = (Folded::default(), 0);
+            for sample in &figures.samples {
+                let name = results.variant_name(place);
+                let file = folded_file(&step.name, step.dop, name, sample.block, sample.trial);
+                let path = directory.join(file);
+                match fs::read_to_string(&path) {
+                    Ok(text) => {
+                        folded.add(&text, &path)?;
+                        trials += 1;
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(source) => return Err(ReportError::ReadProfile { path, source }),
+                }
+            }
+            profiles.variants.push(folded);
+            profiles.trials.push(trials);
+        }
+        if profiles.trials.iter().any(|trials| *trials > 0) {
+            all.push(profiles);
+        }
+    }
+    Ok(all)
+}
+
+/// Draws the flamegraphs of an experiment beside its profiles, those that are there anew: of each variant, and of the
+/// difference between the plan's base and each other. Returns how many.
+///
+/// # Errors
+/// When profiles can't be read, or flamegraphs not be written.
+pub fn draw_flamegraphs(store: &Store, results: &Results) -> Result<usize, ReportError> {
+    let directory = profiles_directory(store.directory(), results.experiment.id);
+    let base = results.variant_named(&results.experiment.base).unwrap_or(0);
+    let mut drawn = 0;
+    let mut write = |path: PathBuf, svg: Option<String>| match svg {
+        Some(svg) => {
+            drawn += 1;
+            fs::write(&path, svg).map_err(|source| ReportError::Write { path, source })
+        }
+        None => Ok(()),
+    };
+    for profiles in read(store, results)? {
+        let Some(step) = results.steps.get(profiles.step) else { continue };
+        let folder = directory.join(step_directory(&step.name, step.dop));
+        let label = results.step_label(step);
+        for (place, folded) in profiles.variants.iter().enumerate() {
+            let name = results.variant_name(place);
+            write(
+                folder.join(format!("{name}.svg")),
+                flamegraph(folded, &format!("{label}: {name}"))?,
+            )?;
+            let Some(of_base) = profiles.variants.get(base).filter(|_| place != base) else {
+                continue;
+            };
+            let base = results.variant_name(base);
+            let title = format!("{label}: from {base} to {name}");
+            let svg = differential(of_base, folded, &title)?;
+            write(folder.join(format!("{base}-{name}.diff.svg")), svg)?;
+        }
+    }
+    Ok(drawn)
+}

@@ -1,0 +1,102 @@
+//! Functions whose share of the samples differs between two profiles.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Folded;
+
+/// 97.5% quantile of the normal distribution, for an interval of 95%.
+const QUANTILE: f64 = 1.96;
+
+/// Shares of one function in the samples of two profiles, 0 to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Moved {
+    /// The function.
+    pub(crate) function: String,
+    /// Samples in the function itself: of the base, of the variant.
+    pub(crate) own: (f64, f64),
+    /// Samples in it and in what it called.
+    pub(crate) inclusive: (f64, f64),
+    /// Half-width of the 95% interval of the difference of `own`, from the number of samples alone: the difference of two
+    /// independent proportions. Starts of the servers differ by more than that.
+    pub(crate) error: f64,
+}
+
+impl Moved {
+    /// How far the own share moved.
+    pub(crate) fn difference(&self) -> f64 {
+        self.own.1 - self.own.0
+    }
+}
+
+/// All functions of two profiles, those whose own share moved most first. Empty where one has no samples.
+pub(crate) fn moved(base: &Folded, variant: &Folded) -> Vec<Moved> {
+    let (before, after) = (base.samples() as f64, variant.samples() as f64);
+    if before <= 0.0 || after <= 0.0 {
+        return Vec::new();
+    }
+    let (of_base, of_variant) = (counts(base), counts(variant));
+    let names: BTreeSet<&str> = of_base.keys().chain(of_variant.keys()).copied().collect();
+    let one = |name: &str| {
+        let (b, v) = (of_base.get(name).copied(), of_variant.get(name).copied());
+        let (b, v) = (b.unwrap_or_default(), v.unwrap_or_default());
+        let own = (b.own as f64 / before, v.own as f64 / after);
+        let variance = own.0 * (1.0 - own.0) / before + own.1 * (1.0 - own.1) / after;
+        Moved {
+            function: name.to_owned(),
+            own,
+            inclusive: (b.inclusive as f64 / before, v.inclusive as f64 / after),
+            error: QUANTILE * variance.sqrt(),
+        }
+    };
+    let mut all: Vec<Moved> = names.into_iter().map(one).collect();
+    all.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
+    all
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    own: u64,
+    inclusive: u64,
+}
+
+/// Samples of each function; a recursive one counts once for each sample.
+fn counts(folded: &Folded) -> BTreeMap<&str, Counts> {
+    let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
+    for (stack, samples) in folded.stacks() {
+        if let Some(leaf) = stack.last() {
+            counts.entry(*leaf).or_default().own += samples;
+        }
+        let distinct: BTreeSet<&str> = stack.into_iter().collect();
+        for function in distinct {
+            counts.entry(function).or_default().inclusive += samples;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn what_moved_most_comes_first() {
+        let folded = |text: &str| {
+            let mut folded = Folded::default();
+            folded.add(text, Path::new("test")).unwrap();
+            folded
+        };
+        let base = folded("m;f;g 50\nm;f 30\nm;f;f;h 20\n");
+        let variant = folded("m;f;g 110\nm;f 60\nm;i 30\n");
+        let found = moved(&base, &variant);
+        let names: Vec<_> = found.iter().map(|moved| moved.function.as_str()).collect();
+        assert_eq!(names, ["h", "i", "g", "f", "m"]);
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(close(found[0].difference(), -0.2) && close(found[1].difference(), 0.15));
+        let f = &found[3];
+        assert!(close(f.inclusive.0, 1.0) && close(f.inclusive.1, 0.85) && close(f.own.0, 0.3));
+        // 1.96 * sqrt(0.5 * 0.5 / 100 + 0.55 * 0.45 / 200)
+        assert!((found[2].error - 0.119_82).abs() < 1e-4, "{}", found[2].error);
+        assert!(moved(&base, &Folded::default()).is_empty());
+    }
+}

@@ -1,0 +1,110 @@
+//! The profiles as the page has them: flamegraphs, packed, and tables.
+
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use serde::Serialize;
+use store::Store;
+
+use super::{differential, flamegraph, read};
+use crate::ReportError;
+use crate::explain::step_tables;
+use crate::model::Results;
+use crate::table::Table;
+
+/// So many bytes of packed flamegraphs go into a page at most: some 200 of them.
+const MOST: usize = 8 << 20;
+
+/// The profiles of one step.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageProfile {
+    pub(crate) step: String,
+    pub(crate) dop: u32,
+    pub(crate) flames: Vec<PageFlame>,
+    pub(crate) tables: Vec<Table>,
+}
+
+/// A flamegraph: of a variant, or of the difference of two.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PageFlame {
+    /// Place of the variant.
+    pub(crate) variant: usize,
+    /// Place of the one that it is held against, where it is a difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base: Option<usize>,
+    pub(crate) samples: u64,
+    /// The SVG, deflated without a header (RFC 1951), in base64.
+    pub(crate) svg: String,
+}
+
+/// The profiles of an experiment for its page; what is left out of them is said in the second part.
+pub(crate) fn page_profiles(
+    store: &Store,
+    results: &Results,
+    base: usize,
+) -> Result<(Vec<PageProfile>, Option<String>), ReportError> {
+    let mut pages = Vec::new();
+    let (mut bytes, mut left_out) = (0, 0);
+    for profiles in read(store, results)? {
+        let Some(step) = results.steps.get(profiles.step) else { continue };
+        let label = results.step_label(step);
+        let mut flames = Vec::new();
+        let mut add = |variant: usize, base: Option<usize>, samples, svg: Option<String>| {
+            let Some(svg) = svg else { return };
+            let svg = packed(&svg);
+            if bytes + svg.len() > MOST {
+                left_out += 1;
+                return;
+            }
+            bytes += svg.len();
+            flames.push(PageFlame { variant, base, samples, svg });
+        };
+        for (place, folded) in profiles.variants.iter().enumerate() {
+            let title = format!("{label}: {}", results.variant_name(place));
+            add(place, None, folded.samples(), flamegraph(folded, &title)?);
+        }
+        for (place, folded) in profiles.variants.iter().enumerate().filter(|(p, _)| *p != base) {
+            let Some(of_base) = profiles.variants.get(base) else { continue };
+            let (from, to) = (results.variant_name(base), results.variant_name(place));
+            let svg = differential(of_base, folded, &format!("{label}: from {from} to {to}"))?;
+            add(place, Some(base), folded.samples(), svg);
+        }
+        let tables = step_tables(results, &profiles, base);
+        pages.push(PageProfile { step: step.name.clone(), dop: step.dop, flames, tables });
+    }
+    let said = (left_out > 0).then(|| {
+        format!(
+            "{left_out} flamegraphs are left out, the page would be too large; they are in the results directory \
+             under artifacts/profiles"
+        )
+    });
+    Ok((pages, said))
+}
+
+/// Deflated, in base64: a flamegraph takes a tenth of its size.
+fn packed(svg: &str) -> String {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    // Writing into memory can't fail.
+    let _ = encoder.write_all(svg.as_bytes());
+    STANDARD.encode(encoder.finish().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn what_is_packed_can_be_unpacked() {
+        let svg = "<svg>".repeat(1000);
+        let packed = packed(&svg);
+        assert!(packed.len() < 100);
+        let bytes = STANDARD.decode(packed).unwrap();
+        let mut text = String::new();
+        flate2::read::DeflateDecoder::new(&bytes[..]).read_to_string(&mut text).unwrap();
+        assert_eq!(text, svg);
+    }
+}

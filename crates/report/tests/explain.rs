@@ -1,0 +1,184 @@
+//! What profiles say: shares with known truth, read from the artifacts of finished trials.
+
+#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
+
+mod common;
+
+use common::{Lab, golden, plan, rich};
+use report::{ExplainOptions, Format, ReportError};
+
+const VARIANTS: [&str; 2] = ["pg13.7", "pg14.3"];
+const STEPS: [&str; 2] = ["l.i0", "qr100"];
+
+/// Folded stacks of a backend that spends so many samples in each phase.
+fn stacks(plan: u32, parse: u32, analyze: u32, execute: u32, palloc: u32) -> String {
+    let backend = "postgres;_start;main;ServerLoop;PostgresMain";
+    format!(
+        "{backend};pg_plan_queries;standard_planner {plan}\n\
+         {backend};[postgres];pg_parse_query;raw_parser {parse}\n\
+         {backend};exec_simple_query;pg_analyze_and_rewrite;transformStmt {analyze}\n\
+         {backend};[postgres];PortalRun;ExecutorRun;heap_insert {execute}\n\
+         {backend};[postgres];PortalRun;ExecutorRun;palloc {palloc}\n\
+         {backend};ReadyForQuery;secure_write;tcp_sendmsg_[k] 10\n\
+         postgres;_start;main;CheckpointerMain;pwrite_[k] 5\n"
+    )
+}
+
+/// Three blocks of both variants with a profile of l.i0 in the first two, and one of a trial that failed.
+fn lab() -> Lab {
+    let mut text = plan(&VARIANTS, &STEPS, 3, &[1]);
+    text = text.replacen("blocks = 3\n", "blocks = 3\nprofile = true\n", 1);
+    let lab = Lab::new(&VARIANTS, &text, 3);
+    lab.run(&STEPS, 3, 1, &|name, place, block| {
+        let mut record = rich(name, place, block);
+        let counted = [
+            ("perf.task-clock/o", 0.0085),
+            ("perf.page-faults/o", 0.25),
+            ("perf.cpu-migrations/o", 0.0),
+        ];
+        for (event, value) in counted {
+            record.metrics.push((event.to_owned(), value * [1.0, 1.1][place]));
+        }
+        record
+    });
+    let failed = lab.begin(1, 3, 1);
+    lab.store.fail_trial(failed, "the server died").unwrap();
+    let directory = report::profiles_directory(lab.store.directory(), lab.experiment);
+    let write = |place: usize, block: u32, trial: store::TrialId, text: &str| {
+        let file = report::folded_file("l.i0", 1, VARIANTS[place], block, trial);
+        let path = directory.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let results = lab.results();
+    for (place, variant) in results.steps[0].variants.iter().enumerate() {
+        for sample in variant.samples.iter().filter(|sample| sample.block <= 2) {
+            let text = match place {
+                0 => stacks(20, 12, 26, 30, 2),
+                _ => stacks(20, 12, 26, 30, 22),
+            };
+            write(place, sample.block, sample.trial, &text);
+        }
+    }
+    write(1, 3, failed, &stacks(1000, 0, 0, 0, 0));
+    lab
+}
+
+fn explained(lab: &Lab, options: &ExplainOptions) -> report::Explanation {
+    report::explain(&lab.store, &lab.results(), options).unwrap()
+}
+
+#[test]
+fn shares_are_those_of_the_finished_trials() {
+    let lab = lab();
+    let document = explained(&lab, &ExplainOptions::default()).document;
+    assert_eq!(document.steps.len(), 1, "only what was profiled");
+    let step = &document.steps[0];
+    assert_eq!((step.name.as_str(), step.variants.len()), ("l.i0", 2));
+    let samples: Vec<_> = step.variants.iter().map(|v| (v.samples, v.trials)).collect();
+    assert_eq!(samples, [(210, 2), (250, 2)]);
+    let child = |name: &str| step.children.iter().find(|child| child.function == name).unwrap();
+    let percent =
+        |name: &str| child(name).shares.iter().map(|s| s.unwrap() * 100.0).collect::<Vec<_>>();
+    for (name, wanted) in [
+        ("PortalRun", [32.0, 52.0 / 1.2]),
+        ("pg_plan_queries", [20.0, 20.0 / 1.2]),
+        ("pg_parse_query", [12.0, 10.0]),
+        ("ReadyForQuery", [10.0, 10.0 / 1.2]),
+    ] {
+        for (found, wanted) in percent(name).into_iter().zip(wanted) {
+            assert!((found - wanted).abs() < 1e-9, "{name}: {found} instead of {wanted}");
+        }
+    }
+    assert_eq!(step.children[0].function, "PortalRun", "the largest comes first");
+    let phases = step.variants[0].phases.as_ref().unwrap();
+    assert!((phases.values().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!((phases["analyze"] - 0.26).abs() < 1e-9 && (phases["other"] - 0.10).abs() < 1e-9);
+    let moved = &step.moved["pg14.3"][0];
+    assert_eq!(moved.function, "palloc");
+    assert!((moved.own - 44.0 / 250.0).abs() < 1e-9 && (moved.base_own - 4.0 / 210.0).abs() < 1e-9);
+    assert!(moved.cpu_us.unwrap() > 1.0, "of 8.5 us and more");
+    assert!((step.variants[0].events["task-clock"] - 0.0085).abs() < 1e-9);
+}
+
+#[test]
+fn output_is_as_it_was() {
+    let lab = lab();
+    let explanation =
+        explained(&lab, &ExplainOptions { functions: 4, ..ExplainOptions::default() });
+    for (name, format) in [
+        ("explain.txt", Format::Text),
+        ("explain.md", Format::Markdown),
+        ("explain.csv", Format::Csv),
+        ("explain.json", Format::Json),
+    ] {
+        golden(name, &explanation.render(format).unwrap());
+    }
+    let json = explanation.render(Format::Json).unwrap();
+    let documentation =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explain-json.md");
+    assert!(
+        std::fs::read_to_string(documentation).unwrap().contains(&json),
+        "put tests/golden/explain.json into docs/explain-json.md"
+    );
+    let back: report::ExplainDocument = serde_json::from_str(&json).unwrap();
+    assert_eq!(back, explanation.document);
+}
+
+#[test]
+fn any_function_can_be_the_parent_and_any_variant_the_base() {
+    let lab = lab();
+    let options = ExplainOptions {
+        step: Some("l.i0".to_owned()),
+        parent: "PortalRun".to_owned(),
+        base: Some("pg14.3".to_owned()),
+        ..ExplainOptions::default()
+    };
+    let step = explained(&lab, &options).document.steps.remove(0);
+    assert_eq!(step.variants[0].name, "pg14.3");
+    assert_eq!(step.variants[0].phases, None);
+    let functions: Vec<_> = step.children.iter().map(|child| child.function.as_str()).collect();
+    assert_eq!(functions, ["ExecutorRun"]);
+    assert_eq!(step.moved.keys().collect::<Vec<_>>(), ["pg13.7"]);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let lab = lab();
+    let results = lab.results();
+    let asked =
+        |step: &str| ExplainOptions { step: Some(step.to_owned()), ..ExplainOptions::default() };
+    let error = report::explain(&lab.store, &results, &asked("qr100")).unwrap_err();
+    assert!(matches!(error, ReportError::NoProfiles { .. }), "{error}");
+    let error = report::explain(&lab.store, &results, &asked("l.i9")).unwrap_err();
+    assert!(error.to_string().contains("l.i0, qr100"), "{error}");
+    let bare = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 1, &[1]), 1);
+    bare.run(&STEPS, 1, 1, &rich);
+    let error =
+        report::explain(&bare.store, &bare.results(), &ExplainOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("--profile"), "{error}");
+}
+
+#[test]
+fn flamegraphs_are_drawn_beside_the_stacks_and_into_the_page() {
+    let lab = lab();
+    let results = lab.results();
+    assert_eq!(report::draw_flamegraphs(&lab.store, &results).unwrap(), 3);
+    let directory =
+        report::profiles_directory(lab.store.directory(), lab.experiment).join("l.i0.dop1");
+    for (file, part) in [
+        ("pg13.7.svg", "heap_insert (60 samples"),
+        ("pg14.3.svg", "palloc (44 samples"),
+        ("pg13.7-pg14.3.diff.svg", "palloc (44 samples"),
+    ] {
+        let svg = std::fs::read_to_string(directory.join(file)).unwrap();
+        assert!(svg.contains(part), "`{part}` is missing in {file}");
+    }
+    if !report::has_page() {
+        println!("skipped: built without the page, run `make build` first");
+        return;
+    }
+    let html = report::html(&lab.store, &results, None).unwrap();
+    assert!(html.contains("\"profiles\":[{\"step\":\"l.i0\""));
+    assert!(html.contains("Percentage of samples for children of PostgresMain: l.i0"));
+}
