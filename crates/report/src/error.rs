@@ -168,16 +168,24 @@ pub enum ReportError {
         source: std::io::Error,
     },
     /// Nothing was profiled.
-    #[error(
-        "expected profiles of {asked}, found none; `steelyard run --profile` takes them, and a step's notes in the database say why where it could not"
-    )]
+    #[error("expected profiles of {asked}, found none; {}", why_not(.notes))]
     NoProfiles {
         /// A step, or the experiment.
         asked: String,
+        /// What was noted when they could not be taken.
+        notes: Vec<String>,
     },
     /// A value could not be turned into JSON.
     #[error("could not write JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+fn why_not(notes: &[String]) -> String {
+    if notes.is_empty() {
+        "`steelyard run --profile` takes them, and `steelyard compare` shows as a warning where it could not".to_owned()
+    } else {
+        notes.join("; ")
+    }
 }
 
 fn listed(names: &[String]) -> String {

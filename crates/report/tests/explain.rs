@@ -31,6 +31,9 @@ fn lab() -> Lab {
     let lab = Lab::new(&VARIANTS, &text, 3);
     lab.run(&STEPS, 3, 1, &|name, place, block| {
         let mut record = rich(name, place, block);
+        if name == "qr100" {
+            record.notes.push("no profile: the step was too short".to_owned());
+        }
         let counted = [
             ("perf.task-clock/o", 0.0085),
             ("perf.page-faults/o", 0.25),
@@ -150,6 +153,10 @@ fn what_is_not_there_is_said() {
         |step: &str| ExplainOptions { step: Some(step.to_owned()), ..ExplainOptions::default() };
     let error = report::explain(&lab.store, &results, &asked("qr100")).unwrap_err();
     assert!(matches!(error, ReportError::NoProfiles { .. }), "{error}");
+    assert!(
+        error.to_string().ends_with("found none; no profile: the step was too short"),
+        "{error}"
+    );
     let error = report::explain(&lab.store, &results, &asked("l.i9")).unwrap_err();
     assert!(error.to_string().contains("l.i0, qr100"), "{error}");
     let bare = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 1, &[1]), 1);

@@ -124,7 +124,9 @@ fn check_explanation(place: &Place) {
     ] {
         assert!(text.stdout.contains(part), "`{part}` is missing in:\n{}", text.stdout);
     }
-    place.steelyard(&["explain", "l.x"]).expect(2, &["l.x"]);
+    place
+        .steelyard(&["explain", "l.x"])
+        .expect(2, &["step l.x", "nothing of this step can be left out"]);
     let other = place.steelyard(&["explain", "--parent", "PortalRun", "--format", "markdown"]);
     assert!(other.stdout.contains("children of PortalRun"), "{}", other.stdout);
 }

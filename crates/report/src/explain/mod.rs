@@ -10,7 +10,7 @@ pub use document::{
 use store::Store;
 
 use crate::compare::{CompareOptions, Format, compare};
-use crate::model::Results;
+use crate::model::{Results, StepResults};
 use crate::profiles::{self, StepProfiles};
 use crate::sheet::Sheet;
 use crate::table::{Section, Table};
@@ -85,12 +85,11 @@ fn chosen(
     let Some(asked) = &options.step else {
         if profiles.is_empty() {
             let asked = format!("experiment {}", results.experiment.name);
-            return Err(ReportError::NoProfiles { asked });
+            return Err(ReportError::NoProfiles { asked, notes: why_not(&results.steps) });
         }
         return Ok(profiles);
     };
-    let names =
-        |step: &crate::StepResults| step.name == *asked || results.step_label(step) == *asked;
+    let names = |step: &StepResults| step.name == *asked || results.step_label(step) == *asked;
     if !results.steps.iter().any(names) {
         let mut known: Vec<String> =
             results.steps.iter().map(|step| results.step_label(step)).collect();
@@ -102,9 +101,20 @@ fn chosen(
         .filter(|profiles| results.steps.get(profiles.step).is_some_and(names))
         .collect();
     if wanted.is_empty() {
-        return Err(ReportError::NoProfiles { asked: format!("step {asked}") });
+        let steps: Vec<_> = results.steps.iter().filter(|step| names(step)).cloned().collect();
+        let asked = format!("step {asked}");
+        return Err(ReportError::NoProfiles { asked, notes: why_not(&steps) });
     }
     Ok(wanted)
+}
+
+/// What was noted of profiles that could not be taken, each once.
+fn why_not(steps: &[StepResults]) -> Vec<String> {
+    let notes = steps.iter().flat_map(|step| &step.variants).flat_map(|variant| &variant.notes);
+    let mut notes: Vec<String> = notes.filter(|note| note.contains("profile")).cloned().collect();
+    notes.sort_unstable();
+    notes.dedup();
+    notes
 }
 
 /// The tables of one step for the page: callees of a backend's function, phases, functions that moved.
