@@ -103,6 +103,7 @@ impl Bench<'_> {
         record.started_ms = ran.started_ms;
         let scope = if attempt.group.is_some() { Scope::Local } else { Scope::Remote };
         attempt.complete(&mut record, step, &measured, scope, trouble.is_none())?;
+        record.notes.extend(ran.notes);
         if let (Some(profiler), Some(profiled), None) =
             (&self.profiler, measured.profiled.take(), &trouble)
         {
