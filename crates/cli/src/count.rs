@@ -3,18 +3,17 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use lab::Options;
 use plan::{Plan, Protocol};
 use report::CountOptions;
 use store::{ExperimentId, Store};
 
 use crate::compare::Format;
 use crate::exit::{GateFailed, WrongRequest};
-use crate::progress::Progress;
+use crate::machine::{Machine, Ready};
 use crate::results::Chosen;
-use crate::run::{interrupt_flag, read};
+use crate::run::read;
 
 /// Count the instructions of single statements, exactly, under Callgrind
 ///
@@ -58,18 +57,8 @@ pub struct CountArgs {
     /// Servers to count on at the same time [default: the number of CPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     workers: Option<u32>,
-    /// Where the servers' data is made [default: /var/tmp/steelyard-UID]
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// User that servers run as when steelyard runs as root [default: steelyard, else nobody]
-    #[arg(long, value_name = "USER")]
-    server_user: Option<String>,
-    /// Count although a run is measuring on this machine, which disturbs the run
-    #[arg(long)]
-    allow_concurrent: bool,
-    /// No progress, only the tables at the end
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    machine: Machine,
 }
 
 /// How a statement is sent.
@@ -135,19 +124,10 @@ fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
 
 impl CountArgs {
     fn count(&self, plan: Plan) -> anyhow::Result<ExperimentId> {
-        let mut options =
-            Options::new(self.chosen.directory.results.clone(), env!("CARGO_PKG_VERSION"));
-        if let Some(directory) = &self.data_dir {
-            options.data_dir = std::path::absolute(directory).context("--data-dir")?;
-        }
-        options.server_user.clone_from(&self.server_user);
-        options.allow_concurrent = self.allow_concurrent;
-        let interrupted = interrupt_flag().context("signal handlers could not be set")?;
-        let cache = dbms::Cache::open_default()?;
-        let ledger = dbms::Ledger::open_default()?;
+        let Ready { options, cache, ledger, interrupted, mut progress } =
+            self.machine.ready(&self.chosen.directory.results)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = self.workers.map_or(cpus, |workers| workers as usize);
-        let mut progress = Progress::new(self.quiet);
         let experiment =
             lab::count(plan, &options, workers, cache, &ledger, &interrupted, &mut |event| {
                 progress.tell(event);

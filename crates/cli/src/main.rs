@@ -9,6 +9,7 @@ mod explain;
 mod fetch;
 mod history;
 mod list;
+mod machine;
 mod progress;
 mod report;
 mod results;

@@ -2,17 +2,14 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
 use clap::Args;
-use lab::{Options, Resume};
+use lab::Resume;
 use plan::Plan;
 
 use crate::changes::Changes;
 use crate::exit::WrongRequest;
-use crate::progress::Progress;
+use crate::machine::{Machine, Ready};
 use crate::results::ResultsDir;
 use crate::short::ShortForm;
 
@@ -30,18 +27,8 @@ pub struct RunArgs {
     /// Print the plan that would be run, and don't run it
     #[arg(long)]
     write_plan: bool,
-    /// Where the servers' data is made; the storage below it gets measured [default: /var/tmp/steelyard-UID]
-    #[arg(long, value_name = "DIR")]
-    data_dir: Option<PathBuf>,
-    /// User that servers run as when steelyard runs as root [default: steelyard, else nobody]
-    #[arg(long, value_name = "USER")]
-    server_user: Option<String>,
-    /// Run although another run is measuring on this machine
-    #[arg(long)]
-    allow_concurrent: bool,
-    /// No progress, only the tables at the end
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    machine: Machine,
     #[command(flatten)]
     changes: Changes,
     #[command(flatten)]
@@ -69,16 +56,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
             return Err(WrongRequest(text.to_owned()).into());
         }
     };
-    let mut options = Options::new(args.directory.results.clone(), env!("CARGO_PKG_VERSION"));
-    if let Some(directory) = &args.data_dir {
-        options.data_dir = std::path::absolute(directory).context("--data-dir")?;
-    }
-    options.server_user.clone_from(&args.server_user);
-    options.allow_concurrent = args.allow_concurrent;
-    let interrupted = interrupt_flag().context("signal handlers could not be set")?;
-    let cache = dbms::Cache::open_default()?;
-    let ledger = dbms::Ledger::open_default()?;
-    let mut progress = Progress::new(args.quiet);
+    let Ready { options, cache, ledger, interrupted, mut progress } =
+        args.machine.ready(&args.directory.results)?;
     let experiment = lab::run(resume, &options, cache, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
     });
@@ -125,18 +104,4 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
         return Err(WrongRequest(text).into());
     }
     Ok(Plan::read(path)?)
-}
-
-/// Set by the first SIGINT, SIGTERM or SIGHUP, which ends the run in order. A second one ends the
-/// process at once; the kernel then ends its server, and the next run sweeps up.
-pub fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in
-        [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
-    {
-        // In this order: the first signal finds the flag unset and sets it.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))?;
-        signal_hook::flag::register(signal, Arc::clone(&flag))?;
-    }
-    Ok(flag)
 }

@@ -8,12 +8,24 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use common::{TestServer, load, make_table, point_select, step, stream};
 use drive::{Error, Load, Outcome, Running, Slices, Timetable};
-use workload::{Class, Dialect, End, Expect, Pace, Phase, Statement, Step};
+use workload::{Benchmark, Class, Dialect, End, Expect, Pace, Phase, Statement, Step};
 
 /// Two servers that are up together.
 fn two() -> [TestServer; 2] {
     let second = std::thread::spawn(TestServer::start);
     [TestServer::start(), second.join().unwrap()]
+}
+
+/// The benchmark of a plan, and two servers with its tables.
+fn set_up(plan: &plan::InsertPlan, clients: u32) -> (Benchmark, [TestServer; 2]) {
+    let benchmark = workload::insert::benchmark(plan, clients, Dialect::postgres(14)).unwrap();
+    let mut servers = two();
+    for server in &mut servers {
+        for sql in &benchmark.setup {
+            server.sql(sql);
+        }
+    }
+    (benchmark, servers)
 }
 
 fn slices(lengths: &[u64]) -> Slices {
@@ -71,13 +83,7 @@ fn every_target_is_left_in_the_same_state_and_counts_are_the_servers() {
         steps: ["l.i0", "l.x", "l.i1"].map(str::to_owned).to_vec(),
         ..plan::InsertPlan::default()
     };
-    let benchmark = workload::insert::benchmark(&plan, 2, Dialect::postgres(14)).unwrap();
-    let mut servers = two();
-    for server in &mut servers {
-        for sql in &benchmark.setup {
-            server.sql(sql);
-        }
-    }
+    let (benchmark, mut servers) = set_up(&plan, 2);
     for phase in &benchmark.phases {
         let Phase::Step(step) = phase else { continue };
         let load = sliced(step.clone(), &servers, &[10, 20]);
@@ -188,13 +194,7 @@ fn a_transaction_is_held_on_both_targets_at_once() {
         steps: ["l.i0", "l.x", "qr100"].map(str::to_owned).to_vec(),
         ..plan::InsertPlan::default()
     };
-    let benchmark = workload::insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap();
-    let mut servers = two();
-    for server in &mut servers {
-        for sql in &benchmark.setup {
-            server.sql(sql);
-        }
-    }
+    let (benchmark, mut servers) = set_up(&plan, 1);
     for phase in &benchmark.phases {
         let Phase::Step(step) = phase else { continue };
         let load = sliced(step.clone(), &servers, &[20]);

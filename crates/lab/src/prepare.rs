@@ -1,5 +1,6 @@
 //! Before anything is measured: is the plan possible, and is all there that it needs?
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{BuildOptions, Cache, Installation, Reference};
@@ -7,6 +8,7 @@ use plan::{Plan, Variant, WorkloadPlan};
 use workload::{Benchmark, Dialect};
 
 use crate::error::Error;
+use crate::event::Event;
 use crate::restore;
 
 /// A variant with its binaries at hand.
@@ -42,8 +44,10 @@ pub fn prepare(
     plan: Plan,
     cache: Cache,
     interrupted: &AtomicBool,
-    note: &dyn Fn(&str),
+    on_event: &mut dyn FnMut(Event),
 ) -> Result<Prepared, Error> {
+    let on_event = RefCell::new(on_event);
+    let note = |line: &str| (on_event.borrow_mut())(Event::Note(line.to_owned()));
     let of = |variant: &Variant, source| Error::Variant {
         variant: variant.name.clone(),
         source: Box::new(source),
@@ -57,7 +61,7 @@ pub fn prepare(
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let installation = dbms::obtain_interruptible(&reference, &cache, interrupted, note)
+        let installation = dbms::obtain_interruptible(&reference, &cache, interrupted, &note)
             .map_err(|error| match error {
                 dbms::Error::Interrupted { .. } => Error::Interrupted,
                 error => of(variant, error),

@@ -58,10 +58,7 @@ pub fn run(
             (plan, Some(experiment))
         }
     };
-    let notes = std::cell::RefCell::new(&mut *on_event);
-    let prepared = prepare(plan, cache, interrupted, &|line| {
-        (notes.borrow_mut())(Event::Note(line.to_owned()));
-    })?;
+    let prepared = prepare(plan, cache, interrupted, on_event)?;
     // Only now, so that a plan which can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
     let user = ServerUser::choose(options.server_user.as_deref())?;

@@ -3,10 +3,8 @@
 
 mod common;
 
-use std::collections::BTreeSet;
-
 use common::counts::{BASE, Counting, build};
-use common::golden;
+use common::documented::{assert_is_example, assert_keys_explained, before_example};
 use report::{CountOptions, Format};
 
 /// Two versions, one kind of statement, two functions.
@@ -23,43 +21,15 @@ fn example() -> String {
     counting.report_with(&options).render(Format::Json).unwrap()
 }
 
-fn documentation() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/count-json.md");
-    std::fs::read_to_string(path).expect("the documentation")
-}
-
 #[test]
 fn the_example_is_what_the_program_prints() {
     let found = example();
-    golden("documented-count.json", &found);
-    assert!(
-        documentation().contains(&found),
-        "put tests/golden/documented-count.json into docs/count-json.md"
-    );
+    assert_is_example(&found, "documented-count.json", "count-json.md");
     let back: report::CountDocument = serde_json::from_str(&found).unwrap();
     assert_eq!(serde_json::to_string_pretty(&back).unwrap() + "\n", found);
 }
 
 #[test]
 fn every_key_is_explained() {
-    let documentation = documentation();
-    let (explained, _) = documentation.split_once("```json").unwrap();
-    let mut keys = BTreeSet::new();
-    collect(&serde_json::from_str(&example()).unwrap(), &mut keys);
-    let missing: Vec<_> =
-        keys.iter().filter(|key| !explained.contains(&format!("`{key}`"))).collect();
-    assert!(missing.is_empty(), "docs/count-json.md does not explain {missing:?}");
-}
-
-fn collect(value: &serde_json::Value, keys: &mut BTreeSet<String>) {
-    match value {
-        serde_json::Value::Object(map) => {
-            for (key, value) in map {
-                keys.insert(key.clone());
-                collect(value, keys);
-            }
-        }
-        serde_json::Value::Array(list) => list.iter().for_each(|value| collect(value, keys)),
-        _ => {}
-    }
+    assert_keys_explained(&example(), &before_example("count-json.md"), "docs/count-json.md");
 }

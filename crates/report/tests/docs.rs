@@ -2,9 +2,8 @@
 
 mod common;
 
-use std::collections::BTreeSet;
-
-use common::{Lab, golden, histogram, plan, record};
+use common::documented::{assert_is_example, assert_keys_explained, before_example};
+use common::{Lab, histogram, plan, record};
 use report::Format;
 
 /// Two versions, two blocks, one read+write step in which the second did not hold its insert rate.
@@ -43,45 +42,17 @@ fn example() -> String {
     serde_json::to_string_pretty(&document).expect("a document") + "\n"
 }
 
-fn documentation() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compare-json.md");
-    std::fs::read_to_string(path).expect("the documentation")
-}
-
 #[test]
 fn the_example_is_what_the_program_prints() {
     let found = example();
-    golden("documented.json", &found);
-    assert!(
-        documentation().contains(&found),
-        "put tests/golden/documented.json into docs/compare-json.md"
-    );
+    assert_is_example(&found, "documented.json", "compare-json.md");
     let back: report::Document = serde_json::from_str(&found).unwrap();
     assert_eq!(serde_json::to_string_pretty(&back).unwrap() + "\n", found);
 }
 
 #[test]
 fn every_key_is_explained() {
-    let documentation = documentation();
-    let (explained, _) = documentation.split_once("```json").unwrap();
-    let mut keys = BTreeSet::new();
-    collect(&serde_json::from_str(&example()).unwrap(), &mut keys);
-    let missing: Vec<_> =
-        keys.iter().filter(|key| !explained.contains(&format!("`{key}`"))).collect();
-    assert!(missing.is_empty(), "docs/compare-json.md does not explain {missing:?}");
-}
-
-fn collect(value: &serde_json::Value, keys: &mut BTreeSet<String>) {
-    match value {
-        serde_json::Value::Object(map) => {
-            for (key, value) in map {
-                keys.insert(key.clone());
-                collect(value, keys);
-            }
-        }
-        serde_json::Value::Array(list) => list.iter().for_each(|value| collect(value, keys)),
-        _ => {}
-    }
+    assert_keys_explained(&example(), &before_example("compare-json.md"), "docs/compare-json.md");
 }
 
 #[test]

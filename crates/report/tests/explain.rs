@@ -4,6 +4,7 @@
 
 mod common;
 
+use common::documented::assert_is_example;
 use common::{Lab, golden, plan, rich};
 use report::{ExplainOptions, Format, ReportError};
 
@@ -113,17 +114,11 @@ fn output_is_as_it_was() {
         ("explain.txt", Format::Text),
         ("explain.md", Format::Markdown),
         ("explain.csv", Format::Csv),
-        ("explain.json", Format::Json),
     ] {
         golden(name, &explanation.render(format).unwrap());
     }
     let json = explanation.render(Format::Json).unwrap();
-    let documentation =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explain-json.md");
-    assert!(
-        std::fs::read_to_string(documentation).unwrap().contains(&json),
-        "put tests/golden/explain.json into docs/explain-json.md"
-    );
+    assert_is_example(&json, "explain.json", "explain-json.md");
     let back: report::ExplainDocument = serde_json::from_str(&json).unwrap();
     assert_eq!(back, explanation.document);
 }

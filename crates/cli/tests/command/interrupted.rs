@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 
 use crate::database::{Database, Trial};
-use crate::place::{Place, processes_of};
+use crate::place::Place;
 use crate::plans::{BOTH, ONE, plan};
 
 const STEPS: &str = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
@@ -98,11 +98,7 @@ fn a_killed_run_leaves_no_server_and_can_go_on() {
     run.signal(Signal::SIGKILL);
     assert_eq!(run.end().code, None, "killed");
     // The kernel tells the server that its parent is gone.
-    let begin = Instant::now();
-    while !processes_of(place.path()).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(place.path()));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    place.wait_until_gone();
     assert_eq!(place.ledger().records().unwrap().len(), 1, "what was started is written down");
     let database = Database::of(&place.results());
     database.assert_sound();

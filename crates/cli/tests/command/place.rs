@@ -177,6 +177,15 @@ impl Place {
         let groups = groups_of(&pids);
         assert!(groups.is_empty(), "control groups are left: {groups:?}");
     }
+
+    /// Waits until the kernel has ended what belonged to a command that was killed.
+    pub fn wait_until_gone(&self) {
+        let begin = Instant::now();
+        while !processes_of(self.path()).is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(self.path()));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
 }
 
 impl Drop for Place {

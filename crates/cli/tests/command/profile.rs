@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::database::Database;
-use crate::place::{Place, processes_of};
+use crate::place::Place;
 use crate::plans::{BOTH, ONE, plan};
 
 /// Whether this user can use perf here; says so where not.
@@ -180,11 +180,7 @@ fn a_run_killed_while_it_profiles_leaves_nothing() {
     }
     run.signal(Signal::SIGKILL);
     assert_eq!(run.end().code, None, "killed");
-    let begin = Instant::now();
-    while !processes_of(place.path()).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(place.path()));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    place.wait_until_gone();
     place.run(&[&place.plan(&plan(ONE, "", workload))]).expect(0, &["cleaned up", "-perf"]);
     place.assert_nothing_left();
 }

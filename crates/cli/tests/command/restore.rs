@@ -1,11 +1,11 @@
 //! Plans that load once: trials begin on copies of what was loaded, and nothing of it is left.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
 use crate::database::Database;
-use crate::place::{Place, names, processes_of};
+use crate::place::{Place, names};
 use crate::plans::{BOTH, ONE, plan};
 
 const STEPS: &str = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\", \"qp100\"]";
@@ -160,11 +160,7 @@ fn what_a_killed_run_had_loaded_is_removed_by_the_next() {
     std::thread::sleep(Duration::from_millis(300));
     run.signal(Signal::SIGKILL);
     assert_eq!(run.end().code, None, "killed");
-    let begin = Instant::now();
-    while !processes_of(place.path()).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", processes_of(place.path()));
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    place.wait_until_gone();
     assert_eq!(place.ledger().records().unwrap().len(), 2, "the load and the trial's server");
     assert_eq!(names(&place.data()).len(), 2);
     let quick = place.file("quick.toml", &plan(ONE, "", "rows = 2000\nsteps = [\"l.i0\"]"));

@@ -84,13 +84,6 @@ impl Children {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::path::Path;
-
-    fn folded(text: &str) -> Folded {
-        let mut folded = Folded::default();
-        folded.add(text, Path::new("test")).unwrap();
-        folded
-    }
 
     const STACKS: &str = "\
 postgres;main;PostgresMain;pg_plan_queries;standard_planner 20
@@ -104,7 +97,7 @@ postgres;main;CheckpointerMain;write_[k] 50
 
     #[test]
     fn dispatchers_are_looked_through() {
-        let found = children(&folded(STACKS), "PostgresMain");
+        let found = children(&Folded::of(STACKS), "PostgresMain");
         assert_eq!((found.samples, found.own), (100, 4));
         let percent = |share: f64| (share * 100.0).round() as u64;
         let share = |callee: &str| percent(found.share_of(callee));
@@ -118,7 +111,7 @@ postgres;main;CheckpointerMain;write_[k] 50
 
     #[test]
     fn other_functions_have_their_direct_callees() {
-        let found = children(&folded("a;f;[lib];g 3\na;f 1\na;f;exec_simple_query;h 1\n"), "f");
+        let found = children(&Folded::of("a;f;[lib];g 3\na;f 1\na;f;exec_simple_query;h 1\n"), "f");
         assert_eq!((found.samples, found.own), (5, 1));
         let callees: Vec<_> = found.by_callee.keys().map(String::as_str).collect();
         assert_eq!(callees, ["[lib]", "exec_simple_query"]);
@@ -133,7 +126,7 @@ postgres;main;CheckpointerMain;write_[k] 50
             )
         ) {
             let line = |(frames, count): &(Vec<String>, u64)| format!("{} {count}\n", frames.join(";"));
-            let folded = folded(&stacks.iter().map(line).collect::<String>());
+            let folded = Folded::of(&stacks.iter().map(line).collect::<String>());
             for parent in ["PostgresMain", "f"] {
                 let found = children(&folded, parent);
                 prop_assert_eq!(found.own + found.by_callee.values().sum::<u64>(), found.samples);

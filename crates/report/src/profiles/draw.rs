@@ -75,18 +75,11 @@ fn draw_error(source: io::Error) -> ReportError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
-
-    fn folded(text: &str) -> Folded {
-        let mut folded = Folded::default();
-        folded.add(text, Path::new("test")).unwrap();
-        folded
-    }
 
     #[test]
     fn flamegraphs_show_their_functions() {
-        let base = folded("postgres;main;f 60\npostgres;main;g 40\n");
-        let variant = folded("postgres;main;f 30\npostgres;main;<h> 170\n");
+        let base = Folded::of("postgres;main;f 60\npostgres;main;g 40\n");
+        let variant = Folded::of("postgres;main;f 30\npostgres;main;<h> 170\n");
         let svg = flamegraph(&base, "l.i0: pg13.7").unwrap().unwrap();
         assert!(svg.contains("<svg") && svg.contains("l.i0: pg13.7"));
         assert!(svg.contains("f (60 samples, 60.00%)"), "{svg}");

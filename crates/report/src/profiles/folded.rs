@@ -59,6 +59,16 @@ impl Folded {
     }
 }
 
+#[cfg(test)]
+impl Folded {
+    /// The stacks of a text that a test knows to be right.
+    pub fn of(text: &str) -> Folded {
+        let mut folded = Folded::default();
+        folded.add(text, Path::new("test")).unwrap();
+        folded
+    }
+}
+
 /// A function's name, the same in all builds: without the mark of the kernel and without what compilers append to
 /// the parts and clones of a function.
 fn plain(frame: &str) -> &str {

@@ -77,17 +77,11 @@ fn counts(folded: &Folded) -> BTreeMap<&str, Counts> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn what_moved_most_comes_first() {
-        let folded = |text: &str| {
-            let mut folded = Folded::default();
-            folded.add(text, Path::new("test")).unwrap();
-            folded
-        };
-        let base = folded("m;f;g 50\nm;f 30\nm;f;f;h 20\n");
-        let variant = folded("m;f;g 110\nm;f 60\nm;i 30\n");
+        let base = Folded::of("m;f;g 50\nm;f 30\nm;f;f;h 20\n");
+        let variant = Folded::of("m;f;g 110\nm;f 60\nm;i 30\n");
         let found = moved(&base, &variant);
         let names: Vec<_> = found.iter().map(|moved| moved.function.as_str()).collect();
         assert_eq!(names, ["h", "i", "g", "f", "m"]);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
 
 pub mod counts;
+pub mod documented;
 pub mod many;
 
 use std::collections::BTreeMap;

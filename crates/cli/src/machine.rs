@@ -1,0 +1,74 @@
+//! What every command that starts servers needs: where they run, as whom, and how it is ended.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use clap::Args;
+use dbms::{Cache, Ledger};
+use lab::Options;
+
+use crate::progress::Progress;
+
+/// Where servers run on this machine, and what is told meanwhile.
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Where the servers' data is made; a run measures the storage below it [default: /var/tmp/steelyard-UID]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// User that servers run as when steelyard runs as root [default: steelyard, else nobody]
+    #[arg(long, value_name = "USER")]
+    server_user: Option<String>,
+    /// Begin although a run is measuring on this machine, which disturbs that run
+    #[arg(long)]
+    allow_concurrent: bool,
+    /// No progress, only the tables at the end
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// A machine made ready: signals are caught, the cache and the ledger are open.
+pub struct Ready {
+    pub options: Options,
+    pub cache: Cache,
+    pub ledger: Ledger,
+    pub interrupted: Arc<AtomicBool>,
+    pub progress: Progress,
+}
+
+impl Machine {
+    /// Makes ready for servers whose results go to `results`.
+    ///
+    /// # Errors
+    /// When signals can't be caught, or the cache or the ledger can't be opened.
+    pub fn ready(&self, results: &Path) -> anyhow::Result<Ready> {
+        let mut options = Options::new(results.to_owned(), env!("CARGO_PKG_VERSION"));
+        if let Some(directory) = &self.data_dir {
+            options.data_dir = std::path::absolute(directory).context("--data-dir")?;
+        }
+        options.server_user.clone_from(&self.server_user);
+        options.allow_concurrent = self.allow_concurrent;
+        Ok(Ready {
+            options,
+            interrupted: interrupt_flag().context("signal handlers could not be set")?,
+            cache: Cache::open_default()?,
+            ledger: Ledger::open_default()?,
+            progress: Progress::new(self.quiet),
+        })
+    }
+}
+
+/// Set by the first SIGINT, SIGTERM or SIGHUP, which ends the run in order. A second one ends the
+/// process at once; the kernel then ends its server, and the next run sweeps up.
+fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in
+        [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
+    {
+        // In this order: the first signal finds the flag unset and sets it.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))?;
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
