@@ -278,7 +278,7 @@ impl Site {
             ended: None,
         };
         postmaster.record(|record, pid| record.process = ProcessId::of(pid))?;
-        let control = wait_ready(&mut postmaster, spec, self.sockets)?;
+        let control = wait_ready(&mut postmaster, spec, self.sockets, &self.data)?;
         // What only a kill -9 would leave behind.
         postmaster.record(|record, pid| record.ipc = ipc::of_process(pid))?;
         if !spec.wrapper.is_empty() {
@@ -316,11 +316,14 @@ impl Postmaster {
     }
 }
 
-/// Connects until the server answers, it ends, or the limit has passed.
+/// Connects until the server answers, it ends, or the limit has passed. One that says when it is ready is left alone until then: for a
+/// client that comes earlier it starts a process that only refuses, and how many of these it had is seen in the memory of all
+/// later ones.
 fn wait_ready(
     postmaster: &mut Postmaster,
     spec: &ServerSpec<'_>,
     sockets: PathBuf,
+    data: &Path,
 ) -> Result<Control, Error> {
     let begin = Instant::now();
     let mut control = Control::new(Endpoint::Postgres {
@@ -330,6 +333,7 @@ fn wait_ready(
         password: None,
         database: ROLE.to_owned(),
     });
+    let says = says_when_ready(&spec.installation.version);
     loop {
         let log = |postmaster: &Postmaster| postmaster.log_tail(20);
         if !postmaster.alive() {
@@ -340,21 +344,38 @@ fn wait_ready(
                 log,
             }));
         }
-        match control.integer("SELECT 1") {
-            Ok(_) => return Ok(control),
-            Err(error) if begin.elapsed() >= spec.start_limit => {
-                return Err(Error::Start {
-                    variant: spec.name.to_owned(),
-                    problem: format!(
-                        "no answer within {} s ({error})",
-                        spec.start_limit.as_secs_f64()
-                    ),
-                    log: log(postmaster),
-                });
+        let problem = if says && !is_ready(&data.join("postmaster.pid")) {
+            "its postmaster.pid does not say that it is ready".to_owned()
+        } else {
+            match control.integer("SELECT 1") {
+                Ok(_) => return Ok(control),
+                Err(error) => error.to_string(),
             }
-            Err(_) => sleep(Duration::from_millis(20)),
+        };
+        if begin.elapsed() >= spec.start_limit {
+            return Err(Error::Start {
+                variant: spec.name.to_owned(),
+                problem: format!(
+                    "no answer within {} s ({problem})",
+                    spec.start_limit.as_secs_f64()
+                ),
+                log: log(postmaster),
+            });
         }
+        sleep(Duration::from_millis(20));
     }
+}
+
+/// Whether a server of this version writes its status into postmaster.pid: from 10 on.
+fn says_when_ready(version: &str) -> bool {
+    let major: String = version.chars().take_while(char::is_ascii_digit).collect();
+    major.parse::<u32>().is_ok_and(|major| major >= 10)
+}
+
+/// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that takes connections.
+fn is_ready(file: &Path) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    text.lines().nth(7).is_some_and(|status| matches!(status.trim(), "ready" | "standby"))
 }
 
 /// The socket directory: `s` in the trial's directory, or where that path is too long, one under /tmp.

@@ -19,7 +19,7 @@ pub const MARK_FUNCTION: &str = "pg_sleep";
 const MARK: &str = "SELECT pg_sleep(0)";
 /// How many dumps a session makes: to the first mark, between the first two, between the last two.
 const DUMPS: usize = 3;
-/// How long a backend may take until it waits for the next statement.
+/// How long may pass until a process waits or is gone.
 const REST_LIMIT: Duration = Duration::from_secs(120);
 /// How long between two looks at whether it does.
 const LOOK: Duration = Duration::from_micros(100);
@@ -27,6 +27,10 @@ const LOOK: Duration = Duration::from_micros(100);
 /// What a session executes.
 pub struct Session<'a> {
     pub target: &'a Target,
+    /// The process that starts the backends.
+    pub postmaster: u32,
+    /// The backend that counted before, which may still be about to end.
+    pub before: Option<u32>,
     pub catalogue: &'a Catalogue,
     pub kind: &'a Kind,
     pub protocol: Protocol,
@@ -37,8 +41,9 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Connects, executes, and reads what was counted of N executions from the dumps with the prefix `out`.
-    pub fn count(&self, out: &Path) -> Result<Profile, Error> {
+    /// Connects, executes, and reads what was counted of N executions from the dumps with the prefix `out`; and the pid of the
+    /// backend.
+    pub fn count(&self, out: &Path) -> Result<(Profile, u32), Error> {
         let pid = self.execute()?;
         let mut written = dumps(out)?;
         written.retain(|dump| dump.pid == pid && dump.trigger.contains(MARK_FUNCTION));
@@ -56,10 +61,14 @@ impl Session<'_> {
         for dump in written {
             let _ = fs::remove_file(dump.path);
         }
-        Ok(profile)
+        Ok((profile, pid))
     }
 
     fn execute(&self) -> Result<u32, Error> {
+        // A backend begins with a copy of the postmaster's memory, which holds something for each that is not gone yet.
+        let gone = |pid| !Path::new(&format!("/proc/{pid}")).exists();
+        self.wait(|| self.before.is_none_or(gone), "the backend before did not end")?;
+        self.wait(|| asleep(self.postmaster), "the server did not come to rest")?;
         let seed = stream_seed(self.seed, &self.kind.name, 1, 0, "count");
         let mut single =
             Single::connect(self.target, seed, self.catalogue.cells).map_err(self.says())?;
@@ -92,18 +101,23 @@ impl Session<'_> {
     /// Executes a statement when the backend waits for one. If it were sent earlier, whether it is there by the time the
     /// backend looks would be a matter of luck, and with it some hundred instructions of waiting.
     fn run(&self, single: &mut Single, pid: u32, statement: Prepared) -> Result<(), Error> {
-        unless(self.interrupted)?;
+        self.wait(|| asleep(pid), "the backend did not come to rest")?;
+        single.run(statement).map_err(self.says())
+    }
+
+    /// Waits until something is so, or fails with what was not so.
+    fn wait(&self, done: impl Fn() -> bool, otherwise: &str) -> Result<(), Error> {
         let begin = Instant::now();
-        while !asleep(pid) {
+        loop {
+            unless(self.interrupted)?;
+            if done() {
+                return Ok(());
+            }
             if begin.elapsed() > REST_LIMIT {
-                return Err(self.failed(format!(
-                    "backend {pid} did not come to rest within {} s",
-                    REST_LIMIT.as_secs()
-                )));
+                return Err(self.failed(format!("{otherwise} within {} s", REST_LIMIT.as_secs())));
             }
             sleep(LOOK);
         }
-        single.run(statement).map_err(self.says())
     }
 
     fn says(&self) -> impl Fn(drive::Error) -> Error {

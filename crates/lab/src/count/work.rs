@@ -169,10 +169,21 @@ impl Bench<'_> {
         let mut server = self.start_on(job.variant, loaded, directory, wrapper)?;
         let name = &self.subject(job.variant).variant.name;
         let target = target(name, server.endpoint());
+        let Some(postmaster) = server.root_pid() else {
+            return Err(Error::Count {
+                variant: name.clone(),
+                kind: "start".to_owned(),
+                reason: "expected a server that steelyard started".to_owned(),
+                log: String::new(),
+            });
+        };
+        let mut before = None;
         for item in &job.items {
             let kind = &catalogue.kinds[item.kind];
             let session = Session {
                 target: &target,
+                postmaster,
+                before,
                 catalogue,
                 kind,
                 protocol: item.protocol,
@@ -180,7 +191,7 @@ impl Bench<'_> {
                 seed: self.seed,
                 interrupted: self.interrupted,
             };
-            let profile = session.count(&out).map_err(|error| match error {
+            let (profile, pid) = session.count(&out).map_err(|error| match error {
                 Error::Count { variant, kind, reason, .. } => {
                     let log = if server.alive() {
                         String::new()
@@ -191,6 +202,7 @@ impl Bench<'_> {
                 }
                 other => other,
             })?;
+            before = Some(pid);
             let profile = Box::new(profile);
             let _ = news.send(News::Counted { item: *item, time: job.time, profile });
         }
