@@ -4,6 +4,7 @@
  */
 
 import { readCounts, type Counts } from "./countdata";
+import { parseEmbedded, whenAsked, type Embedded } from "./embedded";
 
 export type Verdict = "regression" | "improvement" | "equivalent" | "inconclusive";
 
@@ -58,6 +59,7 @@ export interface Trial {
   started: string;
   /** Seconds since the start of the step, from and to (exclusive). */
   stalls: [number, number][];
+  /** Parsed when they are first asked for, so that opening the page needs none. */
   series: Record<string, Series>;
 }
 
@@ -234,18 +236,19 @@ function readHistory(history: Partial<History> | null | undefined): { history?: 
 }
 
 /** Reads the text of the data script. Lists that are missing become empty, so that a page with less still opens. */
-export function readPage(text: string | null | undefined): Read {
-  if (text == null) {
+export function readPage(text: string | null): Read {
+  if (text === null) {
     return { problem: "The data script “steelyard-data” is missing from this file. Write the report again with “steelyard report”." };
   }
-  let raw: unknown;
+  let embedded: Embedded;
   try {
-    raw = JSON.parse(text);
+    embedded = parseEmbedded(text);
   } catch (error) {
     return {
       problem: `The data in this file is not valid JSON, so it was probably cut short (${error instanceof Error ? error.message : "unknown error"}). Write the report again with “steelyard report”.`,
     };
   }
+  const { raw, series } = embedded;
   if (raw === null) {
     return { problem: "This is the empty template of the report page: it holds no results. “steelyard report -o r.html” writes a page with results." };
   }
@@ -275,7 +278,7 @@ export function readPage(text: string | null | undefined): Read {
         relative: list(step.relative),
         latency: list(step.latency),
         percentiles: list(step.percentiles),
-        trials: list<Trial>(step.trials).map((trial) => ({ ...trial, stalls: list(trial.stalls), series: trial.series ?? {} })),
+        trials: list<Trial>(step.trials).map((trial) => whenAsked({ ...trial, stalls: list(trial.stalls) }, "series", () => series(trial.series))),
       })),
       tables: list<Table>(page.tables).map((table) => ({
         ...table,

@@ -9,6 +9,7 @@ import { contextOf } from "./context";
 import { countsSection } from "./counts";
 import { readPage, type Page } from "./data";
 import { append, h, replace } from "./dom";
+import { embeddedText } from "./embedded";
 import { environment } from "./environment";
 import { moment } from "./format";
 import { glossary } from "./glossary";
@@ -98,7 +99,7 @@ function start(): void {
   startTheme();
   const main = document.getElementById("page");
   if (!main) return;
-  const read = readPage(document.getElementById("steelyard-data")?.textContent);
+  const read = readPage(embeddedText(document.getElementById("data")));
   if ("page" in read) {
     open(main, read.page);
     return;

@@ -5,8 +5,9 @@
 
 import { lookName, swatch, variantName, type Context } from "./context";
 import { DEFAULT_MARGIN, stepAnchor, stepLabel, type Relative, type Step, type Verdict } from "./data";
-import { h, replace, svg } from "./dom";
+import { append, h, replace, svg } from "./dom";
 import { change, count, interval, ratio } from "./format";
+import { InSight } from "./insight";
 import { labelledTicks, ratioScale, type RatioScale } from "./scale";
 import { hideTip, showTip } from "./tip";
 import { VERDICTS, verdictMark } from "./verdicts";
@@ -17,6 +18,9 @@ interface Entry {
 }
 
 type Order = "run" | "effect";
+
+/** Rows whose marks are drawn at once: as many as a tall window shows. Nobody sees those come. */
+const FIRST_ROWS = 50;
 
 function percent(position: number): string {
   return `${(position * 100).toFixed(3)}%`;
@@ -36,8 +40,14 @@ function clip(position: number, direction: -1 | 1): SVGElement {
   return svg("svg", { x: percent(position), y: "50%", overflow: "visible" }, svg("path", { class: "arrow", d: direction < 0 ? "M0 0L6 -4V4Z" : "M0 0L-6 -4V4Z" }));
 }
 
-function mark(context: Context, entry: Entry, scale: RatioScale, margin: number): SVGElement {
-  const { ratio: value, low, high } = entry.relative;
+/** The room of a mark, as large as with the mark in it. */
+function markRoom(context: Context, { ratio: value, low, high, variant }: Relative): SVGElement {
+  const label = low !== null && high !== null ? `${ratio(value)}, interval ${interval(low, high)}` : `${ratio(value)}, no interval`;
+  return svg("svg", { class: "forest", role: "img", "aria-label": label, "data-look": lookName(context, variant) });
+}
+
+/** Dot, whiskers and grid. */
+function mark({ ratio: value, low, high }: Relative, scale: RatioScale, margin: number): SVGElement[] {
   const known = low !== null && high !== null;
   const whisker: SVGElement[] = [];
   if (known) {
@@ -52,13 +62,7 @@ function mark(context: Context, entry: Entry, scale: RatioScale, margin: number)
       else if (Number.isFinite(limit)) whisker.push(svg("svg", { x: percent(position), y: "50%", overflow: "visible" }, svg("line", { class: "whisker", y1: -3.5, y2: 3.5 })));
     }
   }
-  return svg(
-    "svg",
-    { class: "forest", role: "img", "aria-label": known ? `${ratio(value)}, interval ${interval(low, high)}` : `${ratio(value)}, no interval`, "data-look": lookName(context, entry.relative.variant) },
-    backdrop(scale, margin),
-    whisker,
-    svg("circle", { class: known ? "dot" : "dot hollow", cx: percent(scale.at(value)), cy: "50%", r: known ? 4 : 3.6 }),
-  );
+  return [...backdrop(scale, margin), ...whisker, svg("circle", { class: known ? "dot" : "dot hollow", cx: percent(scale.at(value)), cy: "50%", r: known ? 4 : 3.6 })];
 }
 
 /** What a row says on hover, focus and to a screen reader. */
@@ -69,15 +73,22 @@ export function explain(context: Context, relative: Relative): string {
   return sentence.toLowerCase().includes("no interval") ? sentence : `${sentence} (${because})`;
 }
 
-function row(context: Context, entry: Entry, scale: RatioScale, margin: number, first: boolean, span: number): HTMLElement {
+interface Row {
+  element: HTMLElement;
+  /** Draws dot and whiskers, in room that is there from the start. */
+  draw: () => void;
+}
+
+function row(context: Context, entry: Entry, scale: RatioScale, margin: number, first: boolean, span: number): Row {
   const { relative, step } = entry;
+  const room = markRoom(context, relative);
   const text = explain(context, relative);
   const line = h(
     "tr",
     { class: first ? "first" : "", tabindex: -1, "data-step": step.name, "data-dop": step.dop, "data-variant": variantName(context, relative.variant), "data-verdict": relative.verdict },
     first && h("th", { scope: "rowgroup", rowspan: span, class: "step" }, h("a", { href: `#${stepAnchor(context.page, step)}` }, stepLabel(context.page, step))),
     h("th", { scope: "row", class: "variant" }, swatch(context, relative.variant), h("span", { class: "name" }, variantName(context, relative.variant))),
-    h("td", { class: "plot" }, mark(context, entry, scale, margin)),
+    h("td", { class: "plot" }, room),
     h("td", { class: "number" }, ratio(relative.ratio)),
     h("td", { class: "number change" }, change(relative.ratio)),
     h("td", { class: "number range" }, relative.low === null ? h("span", { class: "minor" }, relative.blocks === 1 ? "one block: no interval" : "no interval") : interval(relative.low, relative.high)),
@@ -89,7 +100,7 @@ function row(context: Context, entry: Entry, scale: RatioScale, margin: number, 
   line.addEventListener("click", show);
   line.addEventListener("mouseleave", hideTip);
   line.addEventListener("blur", hideTip);
-  return line;
+  return { element: line, draw: () => append(room, mark(relative, scale, margin)) };
 }
 
 function axis(scale: RatioScale): SVGElement {
@@ -121,8 +132,21 @@ export function relativeChart(context: Context): HTMLElement {
   const wanted = new Set<Verdict>(VERDICTS);
   let order: Order = "run";
   const bodies = h("div", { class: "forest-body" });
+  const later = new InSight();
+
+  /** The rows of a step. */
+  const body = (group: Entry[], before: number): HTMLElement => {
+    const rows = group.map((entry, index) => row(context, entry, scale, margin, index === 0, group.length));
+    const element = h("tbody", {}, rows.map((one) => one.element));
+    const marks = (): void => rows.forEach((one) => one.draw());
+    if (before < FIRST_ROWS) marks();
+    else later.add(element, marks);
+    return element;
+  };
 
   const draw = (): void => {
+    later.clear();
+    let before = 0;
     const shown = entries.filter((entry) => wanted.has(entry.relative.verdict));
     const groups: Entry[][] = [];
     if (order === "effect") {
@@ -145,7 +169,11 @@ export function relativeChart(context: Context): HTMLElement {
           {},
           h("tr", {}, h("th", { scope: "col", class: "step" }, "Step"), h("th", { scope: "col", class: "variant" }, "Variant"), h("th", { scope: "col", class: "plot", "aria-label": "Chart" }, axis(scale)), h("th", { scope: "col", class: "number" }, "Ratio"), h("th", { scope: "col", class: "number change" }, "Change"), h("th", { scope: "col", class: "number range" }, "95% interval"), h("th", { scope: "col", class: "mark" }, "Verdict")),
         ),
-        groups.map((group) => h("tbody", {}, group.map((entry, index) => row(context, entry, scale, margin, index === 0, group.length)))),
+        groups.map((group) => {
+          const element = body(group, before);
+          before += group.length;
+          return element;
+        }),
       ),
       shown.length === 0 && h("p", { class: "note" }, "No comparison has a verdict of the kinds chosen above."),
     );

@@ -211,6 +211,71 @@ async function checkHistory(page) {
   await page.mouse.move(1, 1);
 }
 
+/** What is not built at opening: there as soon as it is in sight, is linked to or goes to paper. */
+async function checkLate(browser, url, label) {
+  const { page, problems, close } = await openPage(browser, url);
+  const rows = page.locator("#relative tr[data-verdict]");
+  const count = await rows.count();
+  const height = () => page.evaluate(() => document.querySelector("#relative").getBoundingClientRect().height);
+  const before = await height();
+  if (count > 0) {
+    await rows.last().scrollIntoViewIfNeeded();
+    await rows.last().locator("svg circle").waitFor({ timeout: 2000 });
+    // The rest comes when there is nothing else to do.
+    await page.waitForFunction((wanted) => document.querySelectorAll("#relative tr[data-verdict] svg circle").length === wanted, count, { timeout: 5000 });
+  }
+  await page.evaluate(() => window.scrollTo(0, 0));
+  assert.equal(await height(), before, "marks take no room that was not there");
+
+  const [id, step, dop] = await page.locator("section.step").last().evaluate((element) => [element.id, element.dataset.step, Number(element.dataset.dop)]);
+  const shows = async (opened) => {
+    await opened.locator(`#${id} .step-bar`).waitFor({ timeout: 2000 });
+    const top = await opened.locator(`#${id}`).evaluate((element) => element.getBoundingClientRect().top);
+    assert.ok(top >= 0 && top < 900, `a link to ${id} shows it (at ${top})`);
+    return plots(opened, { step, dop });
+  };
+  // Another order draws the rows anew; paper waits for none of them.
+  const order = page.locator('#relative select');
+  if ((await order.count()) > 0) {
+    const onPaper = await order.evaluate((select) => {
+      select.value = "effect";
+      select.dispatchEvent(new Event("change"));
+      const waiting = document.querySelectorAll("#relative tr[data-verdict]").length - document.querySelectorAll("#relative tr[data-verdict] svg circle").length;
+      window.dispatchEvent(new Event("beforeprint"));
+      window.dispatchEvent(new Event("afterprint"));
+      return { waiting, drawn: document.querySelectorAll("#relative tr[data-verdict] svg circle").length };
+    });
+    assert.deepEqual(onPaper, { waiting: Math.max(0, count - 50), drawn: count }, "rows far below wait, paper gets every mark");
+  }
+
+  const link = page.locator(`#relative a[href="#${id}"]`).first();
+  if (count > 0) {
+    await link.click();
+    await shows(page);
+  }
+  const deep = await openPage(browser, `${url}#${id}`);
+  await shows(deep.page);
+  assert.deepEqual([...problems, ...deep.problems], [], `${label}: no errors`);
+  await deep.close();
+  await close();
+}
+
+/** A step whose figures cannot be read says so; the others are drawn. */
+async function checkBrokenSeries(browser, directory, good) {
+  const file = join(directory, "broken.html");
+  writeFileSync(file, readFileSync(good, "utf8").replace(/("tp\.insert":\[)/, "$1x"));
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(file).href);
+  await page.locator("section.step").first().scrollIntoViewIfNeeded();
+  assert.match(await page.locator('section.step [role="alert"]').innerText(), /not valid JSON/);
+  const second = page.locator("section.step").nth(2);
+  await second.locator(".step-toggle").click();
+  await second.locator('[data-plot="throughput"] canvas').waitFor();
+  await context.close();
+  console.log("ok  figures of a step that are not valid");
+}
+
 /** Everything that must hold for any report. */
 async function checkAny(browser, file, label) {
   const url = pathToFileURL(file).href;
@@ -338,6 +403,7 @@ async function checkAny(browser, file, label) {
     assert.deepEqual(narrow.problems, [], `${label} at ${width} px: no errors, no requests`);
     await narrow.close();
   }
+  await checkLate(browser, url, label);
   console.log(`ok  ${label}: ${shape.steps} steps, ${shape.variants.length} variants, opened in ${Math.round(milliseconds)} ms`);
   return milliseconds;
 }
@@ -372,6 +438,7 @@ try {
       writeSample(file, kind);
       await checkAny(browser, file, kind);
     }
+    await checkBrokenSeries(browser, directory, join(directory, "normal.html"));
     const big = join(directory, "big.html");
     writeSample(big, "big");
     const first = await checkAny(browser, big, "big");

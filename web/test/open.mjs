@@ -8,6 +8,17 @@ export function launch() {
   return chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ARGUMENTS });
 }
 
+/** True when all that is in sight is there, and the first step is drawn, which stands ready for the reader. */
+function opened() {
+  if (window.steelyard === undefined) return false;
+  if (window.steelyard.page === null || window.steelyard.page.steps.length === 0) return true;
+  const rows = [...document.querySelectorAll("#relative tr[data-verdict]")].filter((row) => {
+    const { top, bottom } = row.getBoundingClientRect();
+    return bottom > 0 && top < window.innerHeight;
+  });
+  return window.steelyard.plots.length > 0 && rows.every((row) => row.querySelector("svg circle"));
+}
+
 /** A page with a list of everything that went wrong or went to the network. */
 export async function openPage(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
@@ -26,6 +37,6 @@ export async function openPage(browser, url, options = {}) {
   });
   const from = performance.now();
   await page.goto(url, { waitUntil: "load" });
-  await page.waitForFunction(() => window.steelyard !== undefined && (window.steelyard.page === null || window.steelyard.plots.length > 0 || window.steelyard.page.steps.length === 0));
+  await page.waitForFunction(opened);
   return { page, problems, milliseconds: performance.now() - from, close: () => context.close() };
 }
