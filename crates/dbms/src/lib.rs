@@ -60,7 +60,7 @@ pub use error::Error;
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
-pub use loaded::{Loaded, Origin, Restored};
+pub use loaded::{Loaded, Origin, Pages, Restored};
 pub use manifest::{Difference, Manifest};
 pub use process::ProcessId;
 pub use reference::Reference;

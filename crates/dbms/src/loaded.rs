@@ -22,11 +22,23 @@ pub struct Loaded {
 pub struct Origin<'a> {
     /// The state.
     pub loaded: &'a Loaded,
-    /// Whether pages that the copy has in the page cache are to be charged to the server's control group: needed where
-    /// that has a memory limit, which pages charged to steelyard would circumvent.
-    pub charge_cache: bool,
+    /// What storage and the page cache are to have of the copy when the server starts.
+    pub pages: Pages,
     /// Set when the work is to end.
     pub interrupted: &'a AtomicBool,
+}
+
+/// What storage and the page cache have of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Whatever copying left: for where nothing that is measured takes time.
+    Any,
+    /// The copy is on storage, nothing of the original is in the page cache, and of the copy as much as fits: it was read
+    /// once from its first file to its last. So every copy begins alike, whatever ran before it.
+    Alike,
+    /// The same, and what is in the page cache is charged to the server's control group: needed where that has a memory
+    /// limit, which pages charged to steelyard would circumvent.
+    Charged,
 }
 
 /// How a copy was made and brought to its beginning.
@@ -79,20 +91,21 @@ impl Loaded {
         self.entry.take().map_or(Ok(()), Entry::remove)
     }
 
-    /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for byte.
-    ///
-    /// Afterwards the copy is on storage, nothing of the original is in the page cache, and of the copy as much as fits:
-    /// it was read once from its first file to its last. So every copy begins alike, whatever ran before it.
+    /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for byte. Pages are not charged
+    /// to anybody else yet.
     pub(crate) fn copy_to(
         &self,
         to: &Path,
         owner: Option<(u32, u32)>,
+        pages: Pages,
         interrupted: &AtomicBool,
     ) -> Result<Restored, Error> {
         let begin = Instant::now();
         let copied = copy::copy_tree(&self.data, to, owner, interrupted)?;
-        place::sync_tree(to)?;
-        copy::drop_cached(&self.data)?;
+        if pages != Pages::Any {
+            place::sync_tree(to)?;
+            copy::drop_cached(&self.data)?;
+        }
         let copy_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
         self.manifest.check(to, interrupted)?;

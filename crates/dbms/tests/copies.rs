@@ -7,7 +7,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{Place, Variant, variant};
-use dbms::{Error, Loaded, Manifest, Origin, ProcessId, Restored, Server, ServerSpec};
+use dbms::{Error, Loaded, Manifest, Origin, Pages, ProcessId, Restored, Server, ServerSpec};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -36,13 +36,13 @@ fn starts_on_copies(text: &str) {
     let place = Place::new();
     let loaded = load(&place, &variant);
     assert!(!place.path().join("load/server.log").exists());
-    for charge_cache in [false, true] {
-        let origin = Origin { loaded: &loaded, charge_cache, interrupted: &GO_ON };
+    for pages in [Pages::Any, Pages::Alike, Pages::Charged] {
+        let origin = Origin { loaded: &loaded, pages, interrupted: &GO_ON };
         // Two at once, of which one is written to.
         let (mut one, restored) = start(&place, &variant, &origin, "one").unwrap();
         assert_eq!(restored.digest, loaded.manifest().digest());
         assert!(restored.files > 100 && restored.bytes > 10_000_000, "{restored:?}");
-        assert_eq!(restored.read_seconds > 0.0, charge_cache);
+        assert_eq!(restored.read_seconds > 0.0, pages == Pages::Charged);
         let (mut two, _) = start(&place, &variant, &origin, "two").unwrap();
         one.execute("insert into t select generate_series(1, 50000)").unwrap();
         one.execute("vacuum t").unwrap();
@@ -82,7 +82,7 @@ fn a_tampered_original_is_not_started_from() {
     let file = loaded.data().join("PG_VERSION");
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, b"14\n").unwrap();
-    let origin = Origin { loaded: &loaded, charge_cache: false, interrupted: &GO_ON };
+    let origin = Origin { loaded: &loaded, pages: Pages::Alike, interrupted: &GO_ON };
     let error = start(&place, &variant, &origin, "one").err().unwrap();
     assert!(matches!(error, Error::NotSame { .. }), "{error}");
     assert!(error.to_string().contains("PG_VERSION has other bytes"), "{error}");
@@ -99,7 +99,7 @@ fn an_interrupt_leaves_nothing() {
     let place = Place::new();
     let loaded = load(&place, &variant);
     let interrupted = AtomicBool::new(true);
-    let origin = Origin { loaded: &loaded, charge_cache: false, interrupted: &interrupted };
+    let origin = Origin { loaded: &loaded, pages: Pages::Alike, interrupted: &interrupted };
     let error = start(&place, &variant, &origin, "one").err().unwrap();
     assert!(matches!(error, Error::Interrupted { .. }), "{error}");
     assert!(!place.path().join("one").exists());

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dbms::{Origin, Restored, Server, ServerSpec, Snapshot, Stopped};
+use dbms::{Origin, Pages, Restored, Server, ServerSpec, Snapshot, Stopped};
 use probe::{Cgroup, Device, Group};
 use store::{Setting, StepRecord, Store, Warning};
 use workload::{Benchmark, Phase};
@@ -66,9 +66,10 @@ impl<'a> Bench<'a> {
             self.options.data_dir.join(format!("{}-t{}", std::process::id(), place.trial));
         let began_ms = store::now_ms();
         let loaded = self.loads.of(place);
+        let limited = subject.variant.memory_limit.is_some();
         let origin = loaded.as_deref().map(|loaded| Origin {
             loaded,
-            charge_cache: subject.variant.memory_limit.is_some(),
+            pages: if limited { Pages::Charged } else { Pages::Alike },
             interrupted: self.interrupted,
         });
         let (mut server, restored) =

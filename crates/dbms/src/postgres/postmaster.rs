@@ -14,7 +14,7 @@ use super::{ROLE, config, launch, template, warm};
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
 use crate::server::{Ending, Endpoint, Host};
-use crate::{Error, Origin, ProcessId, Restored, ServerSpec, Stopped, copy, ipc, place};
+use crate::{Error, Origin, Pages, ProcessId, Restored, ServerSpec, Stopped, copy, ipc, place};
 
 /// The number in the socket's name. The directory is private, so it collides with nothing.
 const PORT: u16 = 5432;
@@ -211,10 +211,11 @@ impl Site {
         let conf = site.data.join("postgresql.conf");
         let restored = match origin {
             Some(origin) => {
-                let mut restored = origin.loaded.copy_to(&site.data, owner, origin.interrupted)?;
+                let mut restored =
+                    origin.loaded.copy_to(&site.data, owner, origin.pages, origin.interrupted)?;
                 // The configuration of the server that loaded names that server's sockets.
                 rewrite(&template.join("postgresql.conf"), &conf)?;
-                if origin.charge_cache {
+                if origin.pages == Pages::Charged {
                     restored.read_seconds = warm::read_in_group(spec, origin, &site.data)?;
                 }
                 Some(restored)

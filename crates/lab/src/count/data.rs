@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbms::{Loaded, Origin, Server, ServerSpec};
+use dbms::{Loaded, Origin, Pages, Server, ServerSpec};
 use drive::Single;
 use workload::{Catalogue, State, stream_seed};
 
@@ -98,7 +98,7 @@ impl Bench<'_> {
         directory: &Path,
         wrapper: Vec<OsString>,
     ) -> Result<Box<dyn Server>, Error> {
-        let origin = Origin { loaded, charge_cache: false, interrupted: self.interrupted };
+        let origin = Origin { loaded, pages: Pages::Any, interrupted: self.interrupted };
         self.with_config(variant, directory, |config_file| {
             let spec = self.spec(variant, directory, wrapper, config_file);
             Ok(dbms::start_on_copy(&spec, &origin)?.0)

@@ -10,6 +10,7 @@
 
 mod data;
 mod phases;
+mod repeats;
 mod session;
 mod work;
 
@@ -34,6 +35,9 @@ const SEED: u64 = 1;
 
 /// How often everything is counted: once more than needed, to show how well it repeats.
 const TIMES: usize = 2;
+
+/// How many times more what does not agree is counted.
+const FURTHER: usize = 3;
 
 /// A start under Callgrind takes some 50 times as long as without.
 const START_FACTOR: u32 = 10;

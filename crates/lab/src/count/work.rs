@@ -1,5 +1,6 @@
 //! All that is to be counted, spread over workers.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +12,9 @@ use probe::callgrind::{Options as Callgrind, Profile};
 use store::{CountRecord, Store, VariantId};
 use workload::State;
 
+use super::repeats::Repeats;
 use super::session::{MARK_FUNCTION, Session, unless};
-use super::{Bench, Item, TIMES, executions, phases};
+use super::{Bench, FURTHER, Item, TIMES, executions, phases};
 use crate::error::Error;
 use crate::event::Event;
 use crate::step::target;
@@ -26,14 +28,21 @@ struct Job {
     variant: usize,
     state: State,
     items: Vec<Item>,
-    /// Which time, from 0.
-    time: usize,
+}
+
+impl Job {
+    /// The job as far as it goes to count what is `wanted`: what was counted before on the same server left it as it was found.
+    /// `None` where nothing is.
+    fn up_to(&self, wanted: impl Fn(&Item) -> bool) -> Option<Job> {
+        let last = self.items.iter().rposition(wanted)?;
+        Some(Job { items: self.items.get(..=last)?.to_vec(), ..self.clone() })
+    }
 }
 
 /// What a worker has to tell.
 enum News {
     Loaded { variant: usize },
-    Counted { item: Item, time: usize, profile: Box<Profile> },
+    Counted { item: Item, profile: Box<Profile> },
 }
 
 /// Loads, counts and stores.
@@ -45,9 +54,12 @@ pub fn conduct(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Error> {
     let jobs = jobs(bench);
-    let counts: usize = jobs.iter().map(|job| job.items.len()).sum();
+    let counts: usize = TIMES * jobs.iter().map(|job| job.items.len()).sum::<usize>();
     on_event(Event::CountBegan { name: bench.prepared.plan.name.clone(), counts });
-    let mut first: BTreeMap<Item, Box<Profile>> = BTreeMap::new();
+    let repeats = RefCell::new(Repeats::new(phases::instructions));
+    let record = |item: Item, pair: [Profile; 2]| {
+        store.record_count(variants[item.variant], &record(bench, item, &pair)).map_err(Error::from)
+    };
     let mut take = |news: News| -> Result<(), Error> {
         match news {
             News::Loaded { variant } => {
@@ -55,7 +67,7 @@ pub fn conduct(
                     variant: bench.subject(variant).variant.name.clone(),
                 });
             }
-            News::Counted { item, time, profile } => {
+            News::Counted { item, profile } => {
                 let kind = &bench.catalogues[item.variant].kinds[item.kind];
                 let executions = u64::from(executions(&bench.prepared.plan, kind));
                 on_event(Event::Counted {
@@ -64,28 +76,9 @@ pub fn conduct(
                     protocol: item.protocol.as_str(),
                     instructions: phases::instructions(&profile) / executions,
                 });
-                match first.remove(&item) {
-                    None => {
-                        first.insert(item, profile);
-                    }
-                    Some(other) => {
-                        let (profile, repeated) =
-                            if time == 0 { (profile, other) } else { (other, profile) };
-                        store.record_count(
-                            variants[item.variant],
-                            &CountRecord {
-                                kind: kind.name.clone(),
-                                protocol: item.protocol.as_str().to_owned(),
-                                place: "backend".to_owned(),
-                                statements: executions,
-                                rows: executions * kind.rows,
-                                instructions: phases::instructions(&profile),
-                                repeated: phases::instructions(&repeated),
-                                phases: phases::phases(&profile),
-                                functions: phases::functions(&profile),
-                            },
-                        )?;
-                    }
+                let agreed = repeats.borrow_mut().add(item, *profile);
+                if let Some(pair) = agreed {
+                    record(item, pair)?;
                 }
             }
         }
@@ -97,15 +90,46 @@ pub fn conduct(
         Ok(loaded)
     })?;
     let loads: BTreeMap<usize, BTreeMap<State, Loaded>> = loads.into_iter().collect();
-    let numbered: Vec<(usize, Job)> = jobs.into_iter().enumerate().collect();
-    spread(workers, numbered, &mut take, |(number, job), news| {
-        let directory = bench.place(&number.to_string());
-        match loads.get(&job.variant).and_then(|states| states.get(&job.state)) {
-            Some(loaded) => bench.job(&job, loaded, &directory, news),
-            None => Ok(()),
-        }
-    })?;
+    let mut number = 0;
+    let mut count = |mut jobs: Vec<Job>| {
+        // The longest first, so that no worker is left alone with it at the end.
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.items.len()));
+        let first = number;
+        number += jobs.len();
+        spread(workers, (first..).zip(jobs).collect(), &mut take, |(number, job), news| {
+            let directory = bench.place(&number.to_string());
+            match loads.get(&job.variant).and_then(|states| states.get(&job.state)) {
+                Some(loaded) => bench.job(&job, loaded, &directory, news),
+                None => Ok(()),
+            }
+        })
+    };
+    count((0..TIMES).flat_map(|_| jobs.clone()).collect())?;
+    for _ in 0..FURTHER {
+        let again = jobs.iter().filter_map(|job| job.up_to(|item| repeats.borrow().is_open(item)));
+        count(again.collect())?;
+    }
+    for (item, pair) in repeats.into_inner().rest() {
+        record(item, pair)?;
+    }
     Ok(())
+}
+
+/// What is kept of two counts of an item.
+fn record(bench: &Bench<'_>, item: Item, [first, second]: &[Profile; 2]) -> CountRecord {
+    let kind = &bench.catalogues[item.variant].kinds[item.kind];
+    let executions = u64::from(executions(&bench.prepared.plan, kind));
+    CountRecord {
+        kind: kind.name.clone(),
+        protocol: item.protocol.as_str().to_owned(),
+        place: "backend".to_owned(),
+        statements: executions,
+        rows: executions * kind.rows,
+        instructions: phases::instructions(first),
+        repeated: phases::instructions(second),
+        phases: phases::phases(first),
+        functions: phases::functions(first),
+    }
 }
 
 /// The states of data that a variant's kinds find.
@@ -122,30 +146,24 @@ fn states(bench: &Bench<'_>, variant: usize) -> Vec<State> {
 fn jobs(bench: &Bench<'_>) -> Vec<Job> {
     let plan = &bench.prepared.plan;
     let mut jobs = Vec::new();
-    for time in 0..TIMES {
-        let kinds = bench.catalogues.iter().map(|catalogue| catalogue.kinds.len()).max();
-        for kind in 0..kinds.unwrap_or(0) {
-            for &protocol in &plan.count.protocols {
-                for (variant, catalogue) in bench.catalogues.iter().enumerate() {
-                    let Some(found) = catalogue.kinds.get(kind) else { continue };
-                    let item = Item { variant, kind, protocol };
-                    let sharing = jobs.iter_mut().find(|job: &&mut Job| {
-                        (job.variant, job.time, job.state) == (variant, time, found.state)
-                            && found.reads_only
-                            && job.items.iter().all(|item| catalogue.kinds[item.kind].reads_only)
-                    });
-                    match sharing {
-                        Some(job) => job.items.push(item),
-                        None => {
-                            jobs.push(Job { variant, state: found.state, items: vec![item], time })
-                        }
-                    }
+    let kinds = bench.catalogues.iter().map(|catalogue| catalogue.kinds.len()).max();
+    for kind in 0..kinds.unwrap_or(0) {
+        for &protocol in &plan.count.protocols {
+            for (variant, catalogue) in bench.catalogues.iter().enumerate() {
+                let Some(found) = catalogue.kinds.get(kind) else { continue };
+                let item = Item { variant, kind, protocol };
+                let sharing = jobs.iter_mut().find(|job: &&mut Job| {
+                    (job.variant, job.state) == (variant, found.state)
+                        && found.reads_only
+                        && job.items.iter().all(|item| catalogue.kinds[item.kind].reads_only)
+                });
+                match sharing {
+                    Some(job) => job.items.push(item),
+                    None => jobs.push(Job { variant, state: found.state, items: vec![item] }),
                 }
             }
         }
     }
-    // The longest first, so that no worker is left alone with it at the end.
-    jobs.sort_by_key(|job| std::cmp::Reverse(job.items.len()));
     jobs
 }
 
@@ -204,7 +222,7 @@ impl Bench<'_> {
             })?;
             before = Some(pid);
             let profile = Box::new(profile);
-            let _ = news.send(News::Counted { item: *item, time: job.time, profile });
+            let _ = news.send(News::Counted { item: *item, profile });
         }
         // Nothing of it is wanted any more: it is ended at once, without a checkpoint under Callgrind.
         drop(server);
