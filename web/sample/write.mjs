@@ -13,6 +13,7 @@ export const KINDS = {
   one: { variants: 2, steps: 6, seconds: 20, blocks: 1, seed: 5, counts: { variants: 1, small: 3 } },
   big: { variants: 6, steps: 40, seconds: 300, blocks: 1, dops: [1, 4, 16, 40], seed: 7 },
   bigger: { variants: 6, steps: 40, seconds: 300, blocks: 6, dops: [1, 4, 16, 40], seed: 7 },
+  counted: { variants: 3, steps: 0, blocks: 6, seed: 9, counts: {} },
   many: { variants: 10, steps: 20, seconds: 90, blocks: 6, dops: [1, 8], seed: 11, history: { order: "date" }, counts: { small: 1500 } },
 };
 

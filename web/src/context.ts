@@ -14,6 +14,11 @@ export function contextOf(page: Page): Context {
   return { page, base: baseIndex(page) };
 }
 
+/** Whether nothing was run: all there is are instruction counts. */
+export function onlyCounted(page: Page): boolean {
+  return page.steps.length === 0 && (page.counts?.kinds.length ?? 0) > 0;
+}
+
 /** The look of a variant in the theme in force. */
 export function lookOf(context: Context, variant: number): Look {
   return look(variant, context.base, theme());

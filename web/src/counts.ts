@@ -179,7 +179,7 @@ export function countsSection(context: Context): HTMLElement | null {
     "section",
     { id: "counts", "aria-labelledby": "counts-title" },
     h("h2", { id: "counts-title" }, "Instruction counts"),
-    h("p", { class: "note" }, `Exact: instructions executed by the server’s process, counted under Callgrind, each count made twice. Of ${counts.experiment}, ${moment(counts.started)}${counts.finished ? "" : ", not finished"}. A difference is one when it exceeds what the counts of either side differ by when repeated, and 0.001%. Bars of one kind share a scale.`),
+    h("p", { class: "note" }, `Exact: instructions executed by the server’s process, counted under Callgrind until two counts agree. Of ${counts.experiment}, ${moment(counts.started)}${counts.finished ? "" : ", not finished"}. A difference is one when it exceeds what the counts of either side differ by when repeated, and 0.01%. Bars of one kind share a scale.`),
     counts.warnings.length > 0 && h("ul", { class: "legend strong counts-warnings" }, counts.warnings.map((warning) => h("li", {}, h("span", { class: "minor" }, `${warning.code.replace(/[-_]/g, " ")}: `), warning.text))),
     variants.length > 0 && h("ul", { class: "counts-words" }, variants),
     h("div", { class: "bar" }, keys.length > 1 ? h("label", { class: "pick" }, "protocol ", choose) : h("span", { class: "pick" }, keys[0]), h("span", { class: "minor small" }, counted(counts.kinds.length, "count"), " of ", counted(counts.variants.length, "variant")), copyButtons("the counts", () => asTable(counts, shown(), title()))),

@@ -1,6 +1,6 @@
 /** The head of the page: what was compared, when, where, how it came out, and what to be careful about. */
 
-import { named, variantName, type Context } from "./context";
+import { named, onlyCounted, variantName, type Context } from "./context";
 import { stepAnchor, type Page, type Warning } from "./data";
 import { h, type Child } from "./dom";
 import { count, moment, ratio, NOTHING } from "./format";
@@ -89,8 +89,10 @@ function oneBlock(page: Page): string {
 export function verdictSentence(context: Context): string {
   const all = tally(context);
   const base = variantName(context, context.base);
-  const kinds = context.page.counts?.kinds.length ?? 0;
-  if (context.page.steps.length === 0 && kinds > 0) return `Exact instruction counts of ${count(kinds, "kind")} of statements; nothing was run.`;
+  if (onlyCounted(context.page)) {
+    const kinds = new Set(context.page.counts?.kinds.map(({ kind }) => kind));
+    return `Exact instruction counts of ${count(kinds.size, "kind")} of statements; nothing was run.`;
+  }
   if (all.length === 0 || context.page.steps.length === 0) return "There is nothing to compare yet.";
   if (all.length <= 2) {
     return all.map((one) => `${variantName(context, one.variant)} against ${base}: ${tallyWords(one.counts)}`).join("; ") + "." + oneBlock(context.page);
@@ -134,7 +136,7 @@ export function header(context: Context): HTMLElement {
   const facts: [string, Child][] = [
     ["Workload", experiment.workload],
     ["Run", [moment(experiment.started), !experiment.finished && h("strong", { class: "unfinished" }, " · not finished")]],
-    ["Evidence", `${count(experiment.blocks, "block")} of ${count(page.variants.length, "variant")}, ${count(page.steps.length, "step")}`],
+    ["Evidence", onlyCounted(page) ? `counts of ${count(page.variants.length, "variant")}` : `${count(experiment.blocks, "block")} of ${count(page.variants.length, "variant")}, ${count(page.steps.length, "step")}`],
     ...place.map((fact): [string, Child] => [fact.name.charAt(0).toUpperCase() + fact.name.slice(1), fact.value]),
   ];
   return h(
@@ -143,7 +145,7 @@ export function header(context: Context): HTMLElement {
     h("h1", {}, experiment.name),
     h("p", { class: "lead" }, verdictSentence(context)),
     h("dl", { class: "facts" }, facts.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-    summaryTable(context),
+    !onlyCounted(page) && summaryTable(context),
     warnings(context),
   );
 }

@@ -5,7 +5,7 @@ import "./style/base.css";
 import "./style/tables.css";
 import "./style/plots.css";
 import "./style/profiles.css";
-import { contextOf } from "./context";
+import { contextOf, onlyCounted } from "./context";
 import { countsSection } from "./counts";
 import { readPage, type Page } from "./data";
 import { append, h, replace } from "./dom";
@@ -61,7 +61,8 @@ function open(main: HTMLElement, page: Page): void {
   const history = historySection(context);
   const profiles = profilesSection(context);
   const counts = countsSection(context);
-  const absent = new Set([history.element === null && "history", profiles === null && "profiles", counts === null && "counts"]);
+  const ran = !onlyCounted(page);
+  const absent = new Set([...(ran ? [] : ["relative", "tables", "steps"]), history.element === null && "history", profiles === null && "profiles", counts === null && "counts"]);
   const parts = PARTS.filter(([id]) => !absent.has(id));
   replace(
     main,
@@ -69,9 +70,9 @@ function open(main: HTMLElement, page: Page): void {
   );
   append(main, [
     header(context),
-    relativeChart(context),
-    tablesSection(context),
-    steps.element,
+    ran && relativeChart(context),
+    ran && tablesSection(context),
+    ran && steps.element,
     profiles,
     counts,
     history.element,

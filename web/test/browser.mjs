@@ -421,6 +421,21 @@ async function checkProblem(browser, directory, label, change, expected) {
   console.log(`ok  ${label}`);
 }
 
+/** Where nothing was run, nothing is said of what was not. */
+async function checkCounted(browser, directory) {
+  const file = join(directory, "counted.html");
+  writeSample(file, "counted");
+  const { page, problems, close } = await openPage(browser, pathToFileURL(file).href);
+  await checkCounts(page);
+  for (const part of ["relative", "tables", "steps"]) {
+    assert.equal(await page.locator(`#${part}, nav a[href="#${part}"]`).count(), 0, `${part} of counts alone`);
+  }
+  assert.equal(await page.locator("table.summary").count(), 0, "no verdicts of steps");
+  assert.deepEqual(problems, []);
+  await close();
+  console.log("ok  instruction counts alone");
+}
+
 const given = process.argv[2];
 const directory = mkdtempSync(join(tmpdir(), "steelyard-web-"));
 const browser = await launch();
@@ -439,6 +454,7 @@ try {
       await checkAny(browser, file, kind);
     }
     await checkBrokenSeries(browser, directory, join(directory, "normal.html"));
+    await checkCounted(browser, directory);
     const big = join(directory, "big.html");
     writeSample(big, "big");
     const first = await checkAny(browser, big, "big");
