@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::exclusive::Exclusive;
 use crate::options::Options;
-use crate::prepare::{Prepared, prepare};
+use crate::prepare::{Prepared, Subject, prepare};
 use crate::profile::Profiler;
 use crate::restore::Loads;
 use crate::trial::Bench;
@@ -211,6 +211,7 @@ pub fn begin(
         )?;
     }
     warn_of_builds(store, id, prepared)?;
+    warn_of_checksums(store, id, prepared)?;
     Ok(store.experiment(id)?)
 }
 
@@ -224,6 +225,21 @@ fn warn_of_builds(store: &Store, id: ExperimentId, prepared: &Prepared) -> Resul
     for text in dbms::differing_builds(&builds) {
         let warning = Warning { code: "builds-differ".to_owned(), text };
         store.warn(id, None, &warning)?;
+    }
+    Ok(())
+}
+
+/// Records where only some variants have checksums on their pages. Data that others made is not looked at.
+fn warn_of_checksums(store: &Store, id: ExperimentId, prepared: &Prepared) -> Result<(), Error> {
+    let own = prepared.subjects.iter().filter(|subject| subject.installation.bin_dir.is_some());
+    let variants: Vec<_> = own
+        .map(|subject| {
+            let Subject { variant, installation, .. } = subject;
+            (variant.name.as_str(), installation.version.as_str(), variant.initdb.as_slice())
+        })
+        .collect();
+    if let Some(text) = dbms::postgres::differing_checksums(&variants) {
+        store.warn(id, None, &Warning { code: "checksums-differ".to_owned(), text })?;
     }
     Ok(())
 }

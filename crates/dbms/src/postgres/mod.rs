@@ -6,6 +6,7 @@
 
 mod attach;
 mod build;
+mod checksums;
 mod config;
 mod control;
 mod counters;
@@ -24,6 +25,7 @@ mod template;
 mod unlisted;
 mod warm;
 
+pub use checksums::differing_checksums;
 pub use reference::{PostgresReference, Release, Running};
 pub use source::{Repository, Source, SourceTree};
 
