@@ -20,7 +20,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     chosen: Chosen,
     /// The function whose callees are shown
-    #[arg(long, value_name = "FUNCTION", default_value = "PostgresMain")]
+    #[arg(long, value_name = "FUNCTION", default_value = report::BACKEND)]
     parent: String,
     /// How many functions that moved are shown for each variant
     #[arg(long, value_name = "N", default_value_t = 15)]

@@ -21,3 +21,36 @@ pub struct Installation {
     /// frame pointers, debug information, symbols, and of what was built from source the commit or the tarball's hash.
     pub build: BTreeMap<String, String>,
 }
+
+impl Installation {
+    /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins with none.
+    pub fn major(&self) -> Option<u32> {
+        let digits = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());
+        self.version.get(..digits)?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn major_versions_are_read_from_any_form() {
+        let of = |version: &str| {
+            let installation = Installation {
+                dbms: "postgres".to_owned(),
+                version: version.to_owned(),
+                source: String::new(),
+                bin_dir: None,
+                build: BTreeMap::new(),
+            };
+            installation.major()
+        };
+        for (version, major) in
+            [("13.7", Some(13)), ("9.6.24", Some(9)), ("18devel", Some(18)), ("17", Some(17))]
+        {
+            assert_eq!(of(version), major, "{version}");
+        }
+        assert_eq!((of("unknown"), of("")), (None, None));
+    }
+}

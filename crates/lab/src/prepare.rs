@@ -102,6 +102,5 @@ pub fn benchmark(workload: &WorkloadPlan, dop: u32, subject: &Subject) -> Result
 
 /// The dialect of an installation, from the first number of its version.
 fn dialect(installation: &Installation) -> Dialect {
-    let digits: String = installation.version.chars().take_while(char::is_ascii_digit).collect();
-    Dialect::postgres(digits.parse().unwrap_or(0))
+    Dialect::postgres(installation.major().unwrap_or(0))
 }

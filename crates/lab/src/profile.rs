@@ -147,15 +147,6 @@ impl Profiler {
         let events = events.into_iter().map(|(event, cost)| (format!("perf.{event}/o"), cost));
         record.metrics.extend(events);
         let Some(folded) = folded else { return };
-        if let Some(share) = nameless(&folded).filter(|share| *share > NAMELESS) {
-            record.warnings.push(Warning {
-                code: "few-symbols".to_owned(),
-                text: format!(
-                    "{:.0}% of the profile's samples are in functions without a name: the server has no symbols for them",
-                    share * 100.0
-                ),
-            });
-        }
         let place = attempt.place;
         let file = report::folded_file(
             &record.name,
@@ -165,6 +156,19 @@ impl Profiler {
             place.trial,
         );
         let path = self.directory.join(file);
+        let mut read = report::Folded::default();
+        if let Err(error) = read.add(&folded, &path) {
+            record.notes.push(error.to_string());
+        }
+        if let Some(share) = read.nameless().filter(|share| *share > NAMELESS) {
+            record.warnings.push(Warning {
+                code: "few-symbols".to_owned(),
+                text: format!(
+                    "{:.0}% of the profile's samples are in functions without a name: the server has no symbols for them",
+                    share * 100.0
+                ),
+            });
+        }
         let parent = path.parent().unwrap_or(&self.directory);
         let kept = fs::create_dir_all(parent).and_then(|()| fs::write(&path, folded));
         if let Err(error) = kept {
@@ -185,20 +189,6 @@ impl Profiler {
 /// Whether profiles are taken in a block; the load that runs once is block 0.
 pub fn in_block(block: u32) -> bool {
     block <= BLOCKS
-}
-
-/// The share of samples whose innermost function has no name; `None` without samples.
-fn nameless(folded: &str) -> Option<f64> {
-    let (mut all, mut without) = (0.0, 0.0);
-    for line in folded.lines() {
-        let Some((stack, count)) = line.rsplit_once(' ') else { continue };
-        let count: f64 = count.parse().unwrap_or(0.0);
-        all += count;
-        if stack.rsplit(';').next().is_some_and(|leaf| leaf.starts_with('[')) {
-            without += count;
-        }
-    }
-    (all > 0.0).then(|| without / all)
 }
 
 /// A directory for what `perf` writes, recorded so that it and a `perf` at work in it are found after we were killed.
@@ -232,18 +222,5 @@ impl Drop for Scratch {
             // What can't be removed stays in the ledger for the next sweep.
             let _ = entry.remove();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn functions_without_a_name_are_counted() {
-        let folded =
-            "postgres;main;[postgres] 3\npostgres;[postgres];palloc 6\npostgres;read_[k] 1\n";
-        assert!(nameless(folded).is_some_and(|share| (share - 0.3).abs() < 1e-9));
-        assert_eq!(nameless(""), None);
     }
 }

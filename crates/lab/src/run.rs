@@ -235,7 +235,7 @@ fn warn_of_checksums(store: &Store, id: ExperimentId, prepared: &Prepared) -> Re
     let variants: Vec<_> = own
         .map(|subject| {
             let Subject { variant, installation, .. } = subject;
-            (variant.name.as_str(), installation.version.as_str(), variant.initdb.as_slice())
+            (variant.name.as_str(), installation.major(), variant.initdb.as_slice())
         })
         .collect();
     if let Some(text) = dbms::postgres::differing_checksums(&variants) {

@@ -28,6 +28,7 @@ mod clock;
 mod device;
 mod files;
 mod host;
+mod installed;
 mod meter;
 pub mod perf;
 mod proc;

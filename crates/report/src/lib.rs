@@ -46,7 +46,7 @@ pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
 pub use count::{
     CountDocument, CountOptions, CountReport, CountWarning, CountedVariant, FunctionDocument,
-    KindDocument, PhaseDocument, SentenceDocument, WorkDocument, count,
+    KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, WorkDocument, count,
 };
 pub use document::{
     Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
@@ -71,7 +71,7 @@ pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
-pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use profiles::{BACKEND, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sentence::sentence;
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};

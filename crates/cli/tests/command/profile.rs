@@ -83,11 +83,12 @@ fn both_versions_are_profiled_beside_what_is_measured() {
     }
 }
 
-/// The CPU that perf counted is the CPU that the kernel's accounts have.
+/// The CPU that perf counted is about the CPU that the kernel's accounts have: of other seconds of the same step, and a neighbour may
+/// have been there in one of them. A wrong unit or a process left out would be another order of magnitude.
 fn check_counts(database: &Database) {
     let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
     let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();
-    assert!((0.7..1.4).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
+    assert!((0.5..2.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
 }
 
 fn check_explanation(place: &Place) {

@@ -334,7 +334,8 @@ fn wait_ready(
         password: None,
         database: ROLE.to_owned(),
     });
-    let says = says_when_ready(&spec.installation.version);
+    // From 10 on it writes its status into postmaster.pid.
+    let says = spec.installation.major().is_some_and(|major| major >= 10);
     loop {
         let log = |postmaster: &Postmaster| postmaster.log_tail(20);
         if !postmaster.alive() {
@@ -365,12 +366,6 @@ fn wait_ready(
         }
         sleep(Duration::from_millis(20));
     }
-}
-
-/// Whether a server of this version writes its status into postmaster.pid: from 10 on.
-fn says_when_ready(version: &str) -> bool {
-    let major: String = version.chars().take_while(char::is_ascii_digit).collect();
-    major.parse::<u32>().is_ok_and(|major| major >= 10)
 }
 
 /// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that takes connections.

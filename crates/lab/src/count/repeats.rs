@@ -5,10 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Item;
+use report::LEAST_DIFFERENCE;
 
-/// Two counts agree that differ by no more than this part.
-const SAME: f64 = 0.0001;
+use super::Item;
 
 /// Whatever was counted so far of items whose counts don't agree yet. `P` is a count.
 #[derive(Debug)]
@@ -32,7 +31,7 @@ impl<P> Repeats<P> {
         let counts = self.open.entry(item).or_default();
         counts.push(count);
         let (pair, difference) = closest(counts, self.instructions)?;
-        if difference > SAME {
+        if difference > LEAST_DIFFERENCE {
             return None;
         }
         self.agreed.insert(item);

@@ -1,14 +1,12 @@
 //! The program valgrind: where it is and how Callgrind is asked to count.
 
-use std::env;
-use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::CallgrindError;
+use crate::installed::in_path;
 
 /// An installed valgrind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,14 +46,11 @@ impl Valgrind {
     /// # Errors
     /// [`CallgrindError::NotInstalled`] when there is none, [`CallgrindError::NotValgrind`] when it does not answer.
     pub fn find() -> Result<Self, CallgrindError> {
-        Self::find_in(&env::var_os("PATH").unwrap_or_default())
+        Self::found(in_path("valgrind"))
     }
 
-    fn find_in(directories: &OsStr) -> Result<Self, CallgrindError> {
-        env::split_paths(directories)
-            .map(|directory| directory.join("valgrind"))
-            .find(|path| is_program(path))
-            .map_or(Err(CallgrindError::NotInstalled), Self::at)
+    fn found(path: Option<PathBuf>) -> Result<Self, CallgrindError> {
+        path.map_or(Err(CallgrindError::NotInstalled), Self::at)
     }
 
     /// The valgrind at this path.
@@ -141,18 +136,18 @@ fn with_pid(option: &str, path: &Path) -> OsString {
     OsString::from_vec(bytes)
 }
 
-fn is_program(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{env, fs};
+
     use super::*;
+    use crate::installed::in_directories;
 
     #[test]
     fn without_a_valgrind_the_error_says_how_to_get_it() {
         let empty = tempfile::tempdir().unwrap();
-        let error = Valgrind::find_in(empty.path().as_os_str()).unwrap_err();
+        let error =
+            Valgrind::found(in_directories("valgrind", empty.path().as_os_str())).unwrap_err();
         assert!(matches!(error, CallgrindError::NotInstalled));
         assert!(error.to_string().contains("install"), "{error}");
     }
@@ -163,7 +158,7 @@ mod tests {
         fs::write(first.path().join("valgrind"), "no program").unwrap();
         std::os::unix::fs::symlink("/bin/echo", second.path().join("valgrind")).unwrap();
         let both = env::join_paths([first.path(), second.path()]).unwrap();
-        let error = Valgrind::find_in(&both).unwrap_err().to_string();
+        let error = Valgrind::found(in_directories("valgrind", &both)).unwrap_err().to_string();
         assert!(error.contains(&second.path().display().to_string()), "{error}");
         let error = Valgrind::at("/nonexistent/valgrind").unwrap_err().to_string();
         assert!(error.contains("/nonexistent/valgrind"), "{error}");

@@ -1,6 +1,5 @@
 //! Which `perf` there is and what it can do on this machine.
 
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -8,6 +7,7 @@ use super::control::tail;
 use super::events::{COUNTERS, SamplingEvent, parse};
 use super::{Counting, PerfError, Recorder};
 use crate::files::read_trimmed;
+use crate::installed::in_path;
 use crate::perf::CallGraph;
 
 /// The `perf` of this machine.
@@ -118,12 +118,6 @@ fn paranoid() -> i32 {
     read_trimmed("/proc/sys/kernel/perf_event_paranoid")
         .and_then(|text| text.parse().ok())
         .unwrap_or(-1)
-}
-
-fn in_path(program: &str) -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?)
-        .map(|directory| directory.join(program))
-        .find(|path| nix::unistd::access(path, nix::unistd::AccessFlags::X_OK).is_ok())
 }
 
 fn run(path: &Path, arguments: &[&str]) -> Result<Output, PerfError> {

@@ -9,7 +9,7 @@ use crate::ReportError;
 /// Differences up to this fraction are none, however well both sides repeat: 0.01%. The two counts of a variant start from copies of one load, and
 /// agree to a few hundred-thousandths; another load of the same data, by other processes in another directory, costs the same
 /// to 0.01% (the command's tests hold it to that).
-pub(crate) const LEAST: f64 = 0.000_1;
+pub const LEAST: f64 = 0.000_1;
 
 /// The counts of an experiment.
 #[derive(Debug, Clone)]

@@ -14,6 +14,7 @@ use crate::compare::Format;
 use crate::sheet::Sheet;
 
 pub(crate) use counted::Counted;
+pub use counted::LEAST as LEAST_DIFFERENCE;
 pub use document::{
     CountDocument, CountWarning, CountedVariant, FunctionDocument, KindDocument, PhaseDocument,
     SentenceDocument, WorkDocument,

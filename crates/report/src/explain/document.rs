@@ -10,7 +10,7 @@ use super::ExplainOptions;
 use crate::document::Costs;
 use crate::metrics::EVENTS;
 use crate::model::Results;
-use crate::profiles::{Folded, Moved, PHASES, StepProfiles, children, moved};
+use crate::profiles::{BACKEND, Folded, Moved, PHASES, StepProfiles, children, moved};
 use crate::tables::event_name;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
@@ -131,7 +131,7 @@ pub(super) fn step(
         order.iter().map(|place| children(folded(*place), &options.parent)).collect();
     let variants = order.iter().zip(&of_parent).map(|(place, found)| {
         let samples = folded(*place).samples();
-        let backend = options.parent == "PostgresMain" && found.samples > 0;
+        let backend = options.parent == BACKEND && found.samples > 0;
         ExplainedVariant {
             name: results.variant_name(*place).to_owned(),
             trials: profiles.trials.get(*place).copied().unwrap_or(0),

@@ -9,12 +9,12 @@ pub use document::{
 
 use store::Store;
 
+use crate::ReportError;
 use crate::compare::{CompareOptions, Format, compare};
 use crate::model::{Results, StepResults};
-use crate::profiles::{self, StepProfiles};
+use crate::profiles::{self, BACKEND, StepProfiles};
 use crate::sheet::Sheet;
 use crate::table::{Section, Table};
-use crate::{ReportError, judge_results};
 
 /// What to explain, and how much of it.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub struct ExplainOptions {
 
 impl Default for ExplainOptions {
     fn default() -> Self {
-        Self { step: None, parent: "PostgresMain".to_owned(), functions: 15, base: None }
+        Self { step: None, parent: BACKEND.to_owned(), functions: 15, base: None }
     }
 }
 
@@ -71,7 +71,7 @@ pub fn explain(
             ..CompareOptions::default()
         },
     )?;
-    let base = judge_results(results, options.base.as_deref(), None)?.base;
+    let base = results.variant_named(&costs.document.base).unwrap_or(0);
     let document = document::document(results, &profiles, base, options);
     let sheet = tables::sheet(&document, &costs.shown());
     Ok(Explanation { document, sheet })

@@ -2,7 +2,7 @@
 
 use super::document::{ExplainDocument, ExplainedMove, ExplainedStep};
 use crate::number::{UNKNOWN, digits, or_unknown};
-use crate::profiles::PHASES;
+use crate::profiles::{BACKEND, PHASES};
 use crate::sheet::Sheet;
 use crate::table::{Row, Section, Table};
 use crate::tables::columns;
@@ -54,7 +54,7 @@ fn callees(step: &ExplainedStep, parent: &str) -> Table {
             Row::new(child.function.clone(), cells.collect())
         })
         .collect();
-    if parent == "PostgresMain" {
+    if parent == BACKEND {
         table.legend.push(
             "functions that only dispatch messages (exec_simple_query …) or have no name are looked through"
                 .to_owned(),

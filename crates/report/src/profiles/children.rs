@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Folded;
 
 /// The function of PostgreSQL in which a backend does what clients ask for.
-const BACKEND: &str = "PostgresMain";
+pub const BACKEND: &str = "PostgresMain";
 /// What it calls to have a message of a client dispatched; they do little themselves, and many builds have them inlined or
 /// without a name. What they call counts as called by [`BACKEND`].
 const DISPATCHERS: [&str; 5] = [

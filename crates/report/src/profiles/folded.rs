@@ -48,6 +48,14 @@ impl Folded {
         self.stacks.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
+    /// The share of samples whose innermost function has no name; `None` without samples.
+    pub fn nameless(&self) -> Option<f64> {
+        let without =
+            self.stacks().filter(|(stack, _)| stack.last().is_some_and(|f| f.starts_with('[')));
+        let without: u64 = without.map(|(_, samples)| samples).sum();
+        (!self.is_empty()).then(|| without as f64 / self.samples() as f64)
+    }
+
     /// Whether there is no sample.
     pub fn is_empty(&self) -> bool {
         self.samples() == 0
@@ -101,6 +109,15 @@ mod tests {
         let mut folded = Folded::default();
         let error = folded.add("a;b 3\n\nc;d\n", Path::new("x.folded")).unwrap_err();
         assert!(error.to_string().contains("line 3 of x.folded"), "{error}");
+    }
+
+    #[test]
+    fn functions_without_a_name_are_counted() {
+        let folded = Folded::of(
+            "postgres;main;[postgres] 3\npostgres;[postgres];palloc 6\npostgres;read_[k] 1\n",
+        );
+        assert!(folded.nameless().is_some_and(|share| (share - 0.3).abs() < 1e-9));
+        assert_eq!(Folded::default().nameless(), None);
     }
 
     proptest! {

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use store::{ExperimentId, Store, TrialId};
 
+pub use children::BACKEND;
 pub(crate) use children::{Children, PHASES, children};
 pub(crate) use draw::{differential, flamegraph};
 pub use folded::Folded;
