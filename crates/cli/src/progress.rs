@@ -157,6 +157,16 @@ impl Progress {
                     bars.experiment.inc(1);
                 }
             }
+            Event::CountAgain { differ, counts } => {
+                if let Some(bars) = &self.bars {
+                    bars.experiment.inc_length(counts as u64);
+                }
+                self.line(&format!(
+                    "two counts differ by more than {}%: {}; again, with what comes before on the same server: {counts} counts",
+                    100.0 * report::LEAST_DIFFERENCE,
+                    differ.join(", ")
+                ));
+            }
             Event::TrialEnded | Event::Ended => {}
         }
     }

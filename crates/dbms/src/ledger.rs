@@ -333,6 +333,8 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
         }
         for process in &running {
             let _ = process.signal(libc::SIGQUIT);
+            // Some were perhaps held still, and would not see it.
+            let _ = process.signal(libc::SIGCONT);
         }
         if !wait_until(SWEEP_LIMIT, || processes(record).is_empty()) {
             let left = kill_all(record, SWEEP_LIMIT);

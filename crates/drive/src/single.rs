@@ -47,6 +47,11 @@ impl Single {
         })
     }
 
+    /// Draws parameters from here on as a connection with this seed does that has drawn none.
+    pub fn reseed(&mut self, seed: u64) {
+        self.rng = Rng::new(seed);
+    }
+
     /// Makes a statement ready: parsed by the server where it is to be prepared, its message built.
     ///
     /// # Errors

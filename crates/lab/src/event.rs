@@ -122,6 +122,13 @@ pub enum Event {
         /// Instructions of one execution.
         instructions: u64,
     },
+    /// Some counts did not agree, and come once more.
+    CountAgain {
+        /// Which, such as `insert-5 (simple) of pg18.1`.
+        differ: Vec<String>,
+        /// How many counts that is, with those that have to come before on the same servers.
+        counts: usize,
+    },
     /// All trials or counts are there.
     Ended,
 }

@@ -1,14 +1,15 @@
 //! The data that statements find: loaded once for each variant, without Callgrind, and copied for every server that counts.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use dbms::{Loaded, Origin, Pages, Server, ServerSpec};
-use drive::Single;
+use drive::{Single, Target};
 use workload::{Catalogue, State, stream_seed};
 
+use super::jobs::Database;
 use super::{Bench, session};
 use crate::attempt::write_config;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::step::target;
 
 /// Settings of all servers here, over those of the plan: nothing but the statement's backend is to do anything, nothing is to depend on
 /// time. None of them is in the way of an execution's instructions but where said.
-const SETTINGS: [(&str, &str); 13] = [
+const SETTINGS: [(&str, &str); 14] = [
     ("autovacuum", "off"),
     ("bgwriter_lru_maxpages", "0"),
     ("checkpoint_timeout", "1d"),
@@ -32,6 +33,8 @@ const SETTINGS: [(&str, &str); 13] = [
     // Workers would be processes of their own, and not be counted.
     ("max_parallel_workers_per_gather", "0"),
     ("max_parallel_maintenance_workers", "0"),
+    // One process less to start, and it takes seconds of a processor to start a server.
+    ("max_logical_replication_workers", "0"),
     // The server's statistics are put together and sent by the clock.
     ("track_counts", "off"),
     // 18 has processes for reading, and how long they take would decide what a backend does meanwhile.
@@ -39,52 +42,57 @@ const SETTINGS: [(&str, &str); 13] = [
 ];
 
 /// Settings that older versions don't have: name, first major version.
-const SINCE: [(&str, u32); 2] = [("max_parallel_maintenance_workers", 11), ("io_method", 18)];
+const SINCE: [(&str, u32); 3] = [
+    ("max_logical_replication_workers", 10),
+    ("max_parallel_maintenance_workers", 11),
+    ("io_method", 18),
+];
 
 impl Bench<'_> {
-    /// Loads the data of a variant and keeps it in each of the states that are wanted.
-    pub fn load(&self, variant: usize, states: &[State]) -> Result<BTreeMap<State, Loaded>, Error> {
+    /// Loads the data of a variant into each of the `databases` and keeps them.
+    pub fn load(&self, variant: usize, databases: &BTreeSet<Database>) -> Result<Loaded, Error> {
         let catalogue = &self.catalogues[variant];
-        let mut kept = BTreeMap::new();
         let directory = self.place(&format!("load{variant}"));
         let mut server = self.with_config(variant, &directory, |config_file| {
             Ok(dbms::start(self.spec(variant, &directory, Vec::new(), config_file))?)
         })?;
-        self.fill(server.as_mut(), catalogue)?;
-        freeze(server.as_mut())?;
-        kept.insert(State::Loaded, server.stop()?.keep(self.interrupted)?);
-        if states.contains(&State::Indexed) {
-            let directory = self.place(&format!("index{variant}"));
-            let loaded = &kept[&State::Loaded];
-            let mut server = self.start_on(variant, loaded, &directory, Vec::new())?;
-            for statement in &catalogue.index {
-                server.execute(statement)?;
+        let target = target("load", server.endpoint());
+        self.fill(server.as_mut(), &target, catalogue)?;
+        let states: BTreeSet<State> = databases.iter().map(|database| database.state).collect();
+        for state in states {
+            if state == State::Indexed {
+                for statement in &catalogue.index {
+                    server.execute(statement)?;
+                }
             }
             freeze(server.as_mut())?;
-            kept.insert(State::Indexed, server.stop()?.keep(self.interrupted)?);
+            for database in databases.iter().filter(|database| database.state == state) {
+                session::unless(self.interrupted)?;
+                server
+                    .execute(&format!("CREATE DATABASE {database} TEMPLATE {}", target.database))?;
+            }
         }
-        kept.retain(|state, _| states.contains(state));
-        Ok(kept)
+        // Shared by all databases.
+        server.execute("VACUUM (FREEZE) pg_database")?;
+        Ok(server.stop()?.keep(self.interrupted)?)
     }
 
-    fn fill(&self, server: &mut dyn Server, catalogue: &Catalogue) -> Result<(), Error> {
+    fn fill(
+        &self,
+        server: &mut dyn Server,
+        target: &Target,
+        catalogue: &Catalogue,
+    ) -> Result<(), Error> {
         for statement in &catalogue.setup {
             server.execute(statement)?;
         }
         if let Some((statement, times)) = &catalogue.load {
-            let target = target("load", server.endpoint());
             let seed = stream_seed(self.seed, "load", 1, 0, "count");
-            let failed = |error: drive::Error| Error::Count {
-                variant: "load".to_owned(),
-                kind: "load".to_owned(),
-                reason: error.to_string(),
-                log: String::new(),
-            };
-            let mut single = Single::connect(&target, seed, catalogue.cells).map_err(failed)?;
-            let handle = single.prepare(statement).map_err(failed)?;
+            let mut single = Single::connect(target, seed, catalogue.cells).map_err(load_failed)?;
+            let handle = single.prepare(statement).map_err(load_failed)?;
             for _ in 0..*times {
                 session::unless(self.interrupted)?;
-                single.run(handle).map_err(failed)?;
+                single.run(handle).map_err(load_failed)?;
             }
         }
         Ok(())
@@ -159,6 +167,15 @@ impl Bench<'_> {
             cache: &self.prepared.cache,
             ledger: self.ledger,
         }
+    }
+}
+
+fn load_failed(error: drive::Error) -> Error {
+    Error::Count {
+        variant: "load".to_owned(),
+        kind: "load".to_owned(),
+        reason: error.to_string(),
+        log: String::new(),
     }
 }
 

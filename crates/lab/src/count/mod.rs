@@ -1,17 +1,24 @@
 //! Counts instructions of single statements: `steelyard count`.
 //!
-//! Each kind of statement runs in a backend of its own under Callgrind, on a server whose data is a copy of one load, the same
-//! for all kinds and repeats of a variant. A whole server, not single-user mode: that one reads statements character by character
-//! and prints rows with `printf`, which costs more than small statements do, and knows no protocol for prepared ones.
+//! Each kind of statement runs in a backend of its own under Callgrind. A whole server, not single-user mode: that one reads statements
+//! character by character and prints rows with `printf`, which costs more than small statements do, and knows no protocol for
+//! prepared ones.
+//!
+//! To start a server under Callgrind takes about as long as to count two or three kinds, so one server counts those of a protocol, one after
+//! another ([`jobs`]). Whoever writes has a database to itself there, all of them copies of one load ([`data`]). What a server does by the
+//! clock is held [`still`].
 //!
 //! A backend executes N statements, a mark, N more, and two marks. Callgrind writes what it counted at every mark; what it counted between the
 //! first two, less what it counted between the last two, is N statements of a backend that is warm, without its start and
-//! without the mark ([`session`]). Everything is done twice, on another copy, and both figures are kept.
+//! without the mark ([`session`]). Everything is done twice, on another copy, and both figures are kept; what does not agree is
+//! counted again ([`repeats`]).
 
 mod data;
+mod jobs;
 mod phases;
 mod repeats;
 mod session;
+mod still;
 mod work;
 
 use std::sync::atomic::AtomicBool;

@@ -28,10 +28,17 @@ const PHASES: [(&str, &[&[&str]]); 4] = [
 /// What a backend does between statements every half second or so, by the clock, and so in some counts once more than in others.
 const BY_THE_CLOCK: &str = "pgstat_report_stat";
 
-/// Instructions of the statements, without what the backend did by the clock between them.
-pub fn instructions(profile: &Profile) -> u64 {
-    let by_the_clock = profile.functions.get(BY_THE_CLOCK).map_or(0, |cost| cost.inclusive);
-    profile.instructions.saturating_sub(by_the_clock)
+/// The statements of a stretch that ends with a mark: without the mark and without what the backend did by the clock, in either.
+pub fn statements(stretch: Profile, mark: Profile) -> Profile {
+    steady(stretch).minus(&steady(mark))
+}
+
+/// Without what was done by the clock. What that called is still among the functions.
+fn steady(mut profile: Profile) -> Profile {
+    if let Some(by_the_clock) = profile.functions.remove(BY_THE_CLOCK) {
+        profile.instructions = profile.instructions.saturating_sub(by_the_clock.inclusive);
+    }
+    profile
 }
 
 /// Instructions by phase, in the order parse, analyze, plan, execute, other; they add up to the whole.
@@ -41,7 +48,7 @@ pub fn phases(profile: &Profile) -> Vec<CountPhase> {
         let sums = alternatives.iter().map(|names| names.iter().map(inclusive).sum::<u64>());
         sums.into_iter().find(|sum| *sum > 0).unwrap_or(0)
     };
-    let mut left = instructions(profile);
+    let mut left = profile.instructions;
     let mut phases: Vec<CountPhase> = PHASES
         .iter()
         .map(|(name, alternatives)| {
@@ -60,7 +67,7 @@ pub fn functions(profile: &Profile) -> Vec<CountFunction> {
     profile
         .functions
         .iter()
-        .filter(|(name, cost)| *name != BY_THE_CLOCK && (cost.own > 0 || cost.inclusive > 0))
+        .filter(|(_, cost)| cost.own > 0 || cost.inclusive > 0)
         .map(|(name, cost)| CountFunction {
             name: name.clone(),
             object: cost.object.clone(),
@@ -69,4 +76,39 @@ pub fn functions(profile: &Profile) -> Vec<CountFunction> {
             calls: cost.calls,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probe::callgrind::Cost;
+
+    /// A stretch with a statement of 1000 instructions, or without, and a report of 70 by the clock, or without.
+    fn stretch(statement: bool, report: bool) -> Profile {
+        let cost =
+            |own, inclusive| Cost { object: "postgres".to_owned(), own, inclusive, calls: 1 };
+        let mut profile = Profile { instructions: 5, ..Profile::default() };
+        profile.functions.insert("pg_sleep".to_owned(), cost(5, 5));
+        if statement {
+            profile.instructions += 1_000;
+            profile.functions.insert("PortalRun".to_owned(), cost(1_000, 1_000));
+        }
+        if report {
+            profile.instructions += 70;
+            profile.functions.insert(BY_THE_CLOCK.to_owned(), cost(50, 70));
+            profile.functions.insert("pgstat_flush_io".to_owned(), cost(20, 20));
+        }
+        profile
+    }
+
+    #[test]
+    fn a_report_by_the_clock_is_counted_neither_beside_statements_nor_beside_the_mark() {
+        for (first, second) in [(false, false), (true, false), (false, true), (true, true)] {
+            let counted = statements(stretch(true, first), stretch(false, second));
+            assert_eq!(counted.instructions, 1_000, "reports: {first}, {second}");
+            let phases = phases(&counted);
+            assert_eq!(phases.iter().map(|phase| phase.instructions).sum::<u64>(), 1_000);
+            assert!(functions(&counted).iter().all(|function| function.name != BY_THE_CLOCK));
+        }
+    }
 }

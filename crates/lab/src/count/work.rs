@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 use dbms::Loaded;
 use probe::callgrind::{Options as Callgrind, Profile};
 use store::{CountRecord, Store, VariantId};
-use workload::State;
 
+use super::jobs::{Job, databases, jobs};
 use super::repeats::Repeats;
 use super::session::{MARK_FUNCTION, Session, unless};
 use super::{Bench, FURTHER, Item, TIMES, executions, phases};
@@ -22,27 +22,11 @@ use crate::step::target;
 /// Log lines that an error shows.
 const LOG_LINES: usize = 12;
 
-/// Items that one server counts, one after another.
-#[derive(Debug, Clone)]
-struct Job {
-    variant: usize,
-    state: State,
-    items: Vec<Item>,
-}
-
-impl Job {
-    /// The job as far as it goes to count what is `wanted`: what was counted before on the same server left it as it was found.
-    /// `None` where nothing is.
-    fn up_to(&self, wanted: impl Fn(&Item) -> bool) -> Option<Job> {
-        let last = self.items.iter().rposition(wanted)?;
-        Some(Job { items: self.items.get(..=last)?.to_vec(), ..self.clone() })
-    }
-}
-
 /// What a worker has to tell.
 enum News {
     Loaded { variant: usize },
     Counted { item: Item, profile: Box<Profile> },
+    Again { differ: Vec<Item>, counts: usize },
 }
 
 /// Loads, counts and stores.
@@ -53,10 +37,10 @@ pub fn conduct(
     workers: usize,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Error> {
-    let jobs = jobs(bench);
+    let jobs = jobs(&bench.catalogues, &bench.prepared.plan.count.protocols);
     let counts: usize = TIMES * jobs.iter().map(|job| job.items.len()).sum::<usize>();
     on_event(Event::CountBegan { name: bench.prepared.plan.name.clone(), counts });
-    let repeats = RefCell::new(Repeats::new(phases::instructions));
+    let repeats = RefCell::new(Repeats::new(|profile: &Profile| profile.instructions));
     let record = |item: Item, pair: [Profile; 2]| {
         store.record_count(variants[item.variant], &record(bench, item, &pair)).map_err(Error::from)
     };
@@ -74,40 +58,54 @@ pub fn conduct(
                     variant: bench.subject(item.variant).variant.name.clone(),
                     kind: kind.name.clone(),
                     protocol: item.protocol.as_str(),
-                    instructions: phases::instructions(&profile) / executions,
+                    instructions: profile.instructions / executions,
                 });
                 let agreed = repeats.borrow_mut().add(item, *profile);
                 if let Some(pair) = agreed {
                     record(item, pair)?;
                 }
             }
+            News::Again { differ, counts } => {
+                let differ = differ.into_iter().map(|item| {
+                    let kind = &bench.catalogues[item.variant].kinds[item.kind].name;
+                    let variant = &bench.subject(item.variant).variant.name;
+                    format!("{kind} ({}) of {variant}", item.protocol.as_str())
+                });
+                on_event(Event::CountAgain { differ: differ.collect(), counts });
+            }
         }
         Ok(())
     };
     let loads = spread(workers, (0..variants.len()).collect(), &mut take, |variant, news| {
-        let loaded = bench.load(variant, &states(bench, variant))?;
+        let loaded = bench.load(variant, &databases(&jobs, variant))?;
         let _ = news.send(News::Loaded { variant });
         Ok(loaded)
     })?;
-    let loads: BTreeMap<usize, BTreeMap<State, Loaded>> = loads.into_iter().collect();
+    let loads: BTreeMap<usize, Loaded> = loads.into_iter().collect();
     let mut number = 0;
-    let mut count = |mut jobs: Vec<Job>| {
-        // The longest first, so that no worker is left alone with it at the end.
-        jobs.sort_by_key(|job| std::cmp::Reverse(job.items.len()));
+    let mut count = |mut jobs: Vec<Job>, take: &mut dyn FnMut(News) -> Result<(), Error>| {
+        // The longest first, so that no worker is left alone with one at the end.
+        jobs.sort_by_key(Job::expense);
         let first = number;
         number += jobs.len();
-        spread(workers, (first..).zip(jobs).collect(), &mut take, |(number, job), news| {
+        spread(workers, (first..).zip(jobs).collect(), take, |(number, job), news| {
             let directory = bench.place(&number.to_string());
-            match loads.get(&job.variant).and_then(|states| states.get(&job.state)) {
+            match loads.get(&job.variant) {
                 Some(loaded) => bench.job(&job, loaded, &directory, news),
                 None => Ok(()),
             }
         })
     };
-    count((0..TIMES).flat_map(|_| jobs.clone()).collect())?;
+    count((0..TIMES).flat_map(|_| jobs.clone()).collect(), &mut take)?;
     for _ in 0..FURTHER {
-        let again = jobs.iter().filter_map(|job| job.up_to(|item| repeats.borrow().is_open(item)));
-        count(again.collect())?;
+        let differ: Vec<Item> = repeats.borrow().open().collect();
+        let again: Vec<Job> =
+            jobs.iter().filter_map(|job| job.up_to(|item| differ.contains(item))).collect();
+        if again.is_empty() {
+            break;
+        }
+        take(News::Again { differ, counts: again.iter().map(|job| job.items.len()).sum() })?;
+        count(again, &mut take)?;
     }
     for (item, pair) in repeats.into_inner().rest() {
         record(item, pair)?;
@@ -125,46 +123,11 @@ fn record(bench: &Bench<'_>, item: Item, [first, second]: &[Profile; 2]) -> Coun
         place: "backend".to_owned(),
         statements: executions,
         rows: executions * kind.rows,
-        instructions: phases::instructions(first),
-        repeated: phases::instructions(second),
+        instructions: first.instructions,
+        repeated: second.instructions,
         phases: phases::phases(first),
         functions: phases::functions(first),
     }
-}
-
-/// The states of data that a variant's kinds find.
-fn states(bench: &Bench<'_>, variant: usize) -> Vec<State> {
-    let mut states: Vec<State> =
-        bench.catalogues[variant].kinds.iter().map(|kind| kind.state).collect();
-    states.sort_unstable();
-    states.dedup();
-    states
-}
-
-/// Who counts what: statements that only read share a server, one that writes has one for itself in each protocol, for what an insert
-/// costs depends on how full the pages are that the ones before it have left. Variants come beside each other.
-fn jobs(bench: &Bench<'_>) -> Vec<Job> {
-    let plan = &bench.prepared.plan;
-    let mut jobs = Vec::new();
-    let kinds = bench.catalogues.iter().map(|catalogue| catalogue.kinds.len()).max();
-    for kind in 0..kinds.unwrap_or(0) {
-        for &protocol in &plan.count.protocols {
-            for (variant, catalogue) in bench.catalogues.iter().enumerate() {
-                let Some(found) = catalogue.kinds.get(kind) else { continue };
-                let item = Item { variant, kind, protocol };
-                let sharing = jobs.iter_mut().find(|job: &&mut Job| {
-                    (job.variant, job.state) == (variant, found.state)
-                        && found.reads_only
-                        && job.items.iter().all(|item| catalogue.kinds[item.kind].reads_only)
-                });
-                match sharing {
-                    Some(job) => job.items.push(item),
-                    None => jobs.push(Job { variant, state: found.state, items: vec![item] }),
-                }
-            }
-        }
-    }
-    jobs
 }
 
 impl Bench<'_> {
@@ -185,8 +148,10 @@ impl Bench<'_> {
             ..Callgrind::new(&out)
         });
         let mut server = self.start_on(job.variant, loaded, directory, wrapper)?;
-        let name = &self.subject(job.variant).variant.name;
-        let target = target(name, server.endpoint());
+        let subject = self.subject(job.variant);
+        let name = &subject.variant.name;
+        let workload::Dialect::Postgres { major } = subject.dialect;
+        let mut target = target(name, server.endpoint());
         let Some(postmaster) = server.root_pid() else {
             return Err(Error::Count {
                 variant: name.clone(),
@@ -195,11 +160,15 @@ impl Bench<'_> {
                 log: String::new(),
             });
         };
+        // Dropped before the server is.
+        let mut still = None;
         let mut before = None;
-        for item in &job.items {
+        for (item, database) in &job.items {
             let kind = &catalogue.kinds[item.kind];
+            target.database = database.to_string();
             let session = Session {
                 target: &target,
+                major,
                 postmaster,
                 before,
                 catalogue,
@@ -209,7 +178,7 @@ impl Bench<'_> {
                 seed: self.seed,
                 interrupted: self.interrupted,
             };
-            let (profile, pid) = session.count(&out).map_err(|error| match error {
+            let (profile, pid) = session.count(&out, &mut still).map_err(|error| match error {
                 Error::Count { variant, kind, reason, .. } => {
                     let log = if server.alive() {
                         String::new()
@@ -225,6 +194,7 @@ impl Bench<'_> {
             let _ = news.send(News::Counted { item: *item, profile });
         }
         // Nothing of it is wanted any more: it is ended at once, without a checkpoint under Callgrind.
+        drop(still);
         drop(server);
         Ok(())
     }
