@@ -9,10 +9,10 @@ pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
 /// The C compiler when nothing else is said.
 pub const DEFAULT_COMPILER: &str = "cc";
 
-/// Options of `configure` that steelyard chooses itself, and why.
-const OWN_OPTIONS: [(&[&str], &str); 5] = [
+/// Options of `configure` and of `meson setup` that steelyard chooses itself, and why.
+const OWN_OPTIONS: [(&[&str], &str); 7] = [
     (
-        &["--prefix", "--exec-prefix"],
+        &["--prefix", "--exec-prefix", "-Dprefix"],
         "all builds get the same prefix, so that they differ in nothing else",
     ),
     (
@@ -32,6 +32,19 @@ const OWN_OPTIONS: [(&[&str], &str); 5] = [
             "--docdir",
             "--htmldir",
             "--with-system-tzdata",
+            "-Dbindir",
+            "-Dsbindir",
+            "-Dlibexecdir",
+            "-Dsysconfdir",
+            "-Dsharedstatedir",
+            "-Dlocalstatedir",
+            "-Dlibdir",
+            "-Dincludedir",
+            "-Ddatadir",
+            "-Dlocaledir",
+            "-Dmandir",
+            "-Dsystem_tzdata",
+            "-Drpath",
         ],
         "the server must find its files beside itself, wherever the cache is",
     ),
@@ -39,19 +52,38 @@ const OWN_OPTIONS: [(&[&str], &str); 5] = [
         &["--srcdir", "--cache-file", "-C", "--config-cache"],
         "steelyard builds in a tree of its own",
     ),
-    (&["CFLAGS"], "it has a key of its own, `cflags`"),
+    (&["CFLAGS", "-Dc_args"], "it has a key of its own, `cflags`"),
+    (
+        &["--buildtype", "-Dbuildtype", "-Doptimization", "-Ddebug", "-Dc_link_args"],
+        "flags are what `cflags` says and no others",
+    ),
+    (
+        &["--wrap-mode", "-Dwrap_mode", "--destdir", "--reconfigure", "--wipe"],
+        "steelyard builds in a tree of its own, and fetches nothing for it",
+    ),
     (&["CC"], "it has a key of its own, `compiler`"),
 ];
 
-/// How a system is built. What is the same in all three, of the same commit or tarball, is built once.
+/// What builds a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BuildSystem {
+    /// The configure script and make.
+    Make,
+    /// Meson and ninja: PostgreSQL from 16 on.
+    Meson,
+}
+
+/// How a system is built. What is the same in all of these, of the same commit or tarball, is built once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Flags of the C compiler, separated by spaces: [`DEFAULT_CFLAGS`].
     pub cflags: String,
     /// The C compiler with words before or after it, such as `clang-16` or `ccache cc`: [`DEFAULT_COMPILER`].
     pub compiler: String,
-    /// Further options of the configure script, such as `--with-llvm`.
+    /// Further options of the configure script, such as `--with-llvm`, or of `meson setup`, such as `-Dcassert=true`.
     pub configure: Vec<String>,
+    /// What builds it; `None`: make where the source has a configure script, else Meson.
+    pub system: Option<BuildSystem>,
 }
 
 impl Default for BuildOptions {
@@ -60,6 +92,7 @@ impl Default for BuildOptions {
             cflags: DEFAULT_CFLAGS.to_owned(),
             compiler: DEFAULT_COMPILER.to_owned(),
             configure: Vec::new(),
+            system: None,
         }
     }
 }
@@ -117,13 +150,28 @@ mod tests {
             configure: vec![option.to_owned()],
             ..BuildOptions::default()
         };
-        for bad in
-            ["--prefix=/x", "--libdir=/x", "CFLAGS=-O3", "CC=clang", "--prefix", "x", "", "a\nb"]
-        {
+        for bad in [
+            "-Dc_args=-O3",
+            "-Dbuildtype=debug",
+            "-Dlibdir=/x",
+            "--prefix=/x",
+            "--libdir=/x",
+            "CFLAGS=-O3",
+            "CC=clang",
+            "--prefix",
+            "x",
+            "",
+            "a\nb",
+        ] {
             assert!(refused(&with(bad)), "{bad:?}");
         }
-        for good in ["--with-llvm", "--with-blocksize=16", "LDFLAGS=-L/opt/lib", "--enable-cassert"]
-        {
+        for good in [
+            "-Dcassert=true",
+            "--with-llvm",
+            "--with-blocksize=16",
+            "LDFLAGS=-L/opt/lib",
+            "--enable-cassert",
+        ] {
             with(good).check().unwrap();
         }
     }

@@ -16,7 +16,8 @@ pub const COMMENT: &str = ".comment";
 /// Key: flags of the C compiler, as `pg_config --cflags` prints them; where that program is missing, the same text out of
 /// the server's binary.
 pub const CFLAGS: &str = "pg_config --cflags";
-/// Key: options of configure, as `pg_config --configure` prints them, or out of the server's binary.
+/// Key: options of configure, as `pg_config --configure` prints them, or out of the server's binary; those of `meson setup` where steelyard
+/// has built with Meson, for there pg_config knows none.
 pub const CONFIGURE: &str = "pg_config --configure";
 /// Key: the compiler's command, as `pg_config --cc` prints it; absent without that program.
 pub const CC: &str = "pg_config --cc";
@@ -28,6 +29,8 @@ pub const SYMBOLS: &str = "symbols";
 pub const FRAME_POINTERS: &str = "frame pointers";
 /// Key: `yes` or `no`: are assertions compiled in? Absent where the options of configure are not known.
 pub const ASSERTS: &str = "assertions";
+/// Key: what built it, `make` or `Meson`, where that was steelyard.
+pub const BUILD_SYSTEM: &str = "build system";
 /// Key: the commit that was built.
 pub const COMMIT: &str = "commit";
 /// Key: when that commit was made, ISO 8601.
@@ -37,8 +40,8 @@ pub const COMMIT_SUBJECT: &str = "commit subject";
 /// Key: BLAKE3 of the tarball that was built.
 pub const TARBALL_HASH: &str = "blake3 of the tarball";
 
-/// Options of configure that change the server's code, apart from assertions, which are a fact of their own.
-const OPTIONS: [&str; 10] = [
+/// Options of configure and Meson that change the server's code, apart from assertions, which are a fact of their own.
+const OPTIONS: [&str; 17] = [
     "--enable-profiling",
     "--enable-coverage",
     "--enable-dtrace",
@@ -49,6 +52,13 @@ const OPTIONS: [&str; 10] = [
     "--with-segsize",
     "--disable-spinlocks",
     "--disable-atomics",
+    "-Db_coverage",
+    "-Ddtrace",
+    "-Dinjection_points",
+    "-Dllvm",
+    "-Dblocksize",
+    "-Dwal_blocksize",
+    "-Dsegsize",
 ];
 
 /// The sentences that must stand beside a comparison of these builds (name of the variant, its
@@ -79,6 +89,15 @@ pub fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<Str
             list(names),
             was(names),
             others.join(", ")
+        ));
+    }
+    let systems = grouped(builds, |build| build.get(BUILD_SYSTEM).cloned());
+    if let [(first, names), (second, others)] = systems.as_slice() {
+        said.push(format!(
+            "{} {} built by {first}, {} by {second}, and each gives the compiler flags of its own: differences may come from them",
+            list(names),
+            was(names),
+            list(others)
         ));
     }
     said.extend(differing_flags(builds));
@@ -139,11 +158,12 @@ fn grouped<'a, T: PartialEq>(
 fn differing_flags(builds: &[(&str, &BTreeMap<String, String>)]) -> Option<String> {
     let groups = grouped(builds, |build| {
         let flags = build.get(CFLAGS)?.split_ascii_whitespace();
-        // Warnings and debug information change no instruction, the place of the source does not either.
+        // Warnings and debug information change no instruction, the place of the source and where declarations are kept do not either.
         let irrelevant = |flag: &&str| {
             (flag.starts_with("-W") && !flag.starts_with("-Wa,"))
                 || (flag.starts_with("-g") && !flag.starts_with("-gno"))
                 || flag.contains("-prefix-map=")
+                || flag.starts_with("-fpch-")
                 // Said by a sentence of its own.
                 || flag.ends_with("omit-frame-pointer")
         };
@@ -256,6 +276,17 @@ mod tests {
         ] {
             assert_eq!(short_compiler(long), short);
         }
+    }
+
+    #[test]
+    fn what_built_it_is_said() {
+        let of = |system: &str, flags: &str| build(&[(BUILD_SYSTEM, system), (CFLAGS, flags)]);
+        let (make, meson) = (of("make", "-O2 -g"), of("Meson", "-fpch-deps -O2 -g"));
+        let said = differing_builds(&[("a", &make), ("b", &meson), ("c", &make)]);
+        let [said] = said.as_slice() else { panic!("{said:?}") };
+        assert!(said.starts_with("a and c were built by make, b by Meson, and each"), "{said}");
+        let fetched = build(&[(CFLAGS, "-O2")]);
+        assert!(differing_builds(&[("a", &make), ("b", &fetched)]).is_empty());
     }
 
     #[test]

@@ -52,7 +52,7 @@ mod server;
 mod stopped;
 mod user;
 
-pub use build_options::{BuildOptions, DEFAULT_CFLAGS, DEFAULT_COMPILER};
+pub use build_options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use builds::differing_builds;
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};

@@ -21,12 +21,13 @@ use common::{Place, Variant, processes_in};
 use dbms::builds::{
     ASSERTS, CFLAGS, COMMIT, COMPILER, DEBUG_INFO, FRAME_POINTERS, SERVER_HASH, SYMBOLS,
 };
-use dbms::{BuildOptions, Cache, Error, Installation, Reference};
+use dbms::{BuildOptions, BuildSystem, Cache, Error, Installation, Reference};
 use object::{Object, ObjectSymbol};
 use repository::{BASE, BROKEN, BROKEN_FILE, FUNCTION, LOOP, postgres_repository};
 
 const REPOSITORY: &str = "DBMS_TEST_BUILDING_REPOSITORY";
 const CACHE: &str = "DBMS_TEST_BUILDING_CACHE";
+const TARBALL: &str = "DBMS_TEST_TARBALL";
 
 fn reference(repository: &Path, revision: &str) -> Reference {
     let reference: Reference =
@@ -35,7 +36,7 @@ fn reference(repository: &Path, revision: &str) -> Reference {
         .with_build(BuildOptions {
             cflags: repository::CFLAGS.to_owned(),
             compiler: repository::compiler().to_owned(),
-            configure: Vec::new(),
+            ..BuildOptions::default()
         })
         .unwrap()
 }
@@ -120,22 +121,25 @@ fn two_commits_are_built_once_and_differ_in_one_function() {
             nix::unistd::geteuid().as_raw(),
             "it is ours, not the compiling user's"
         );
-        let mut server = place.start(variant, &[]).unwrap();
-        let shown = server.query_rows("show server_version").unwrap();
-        assert_eq!(shown[0][0].as_ref(), Some(&variant.installation.version));
-        // Time zones, dictionaries and the procedural language were installed and are found.
-        server
-            .execute("set timezone = 'Europe/Vienna'; create table t (a int primary key)")
-            .unwrap();
-        server
-            .execute("do $$ begin for i in 1..10 loop insert into t values (i); end loop; end $$")
-            .unwrap();
-        assert_eq!(server.query_i64("select count(*) from t").unwrap(), 10);
-        let stemmed = server.query_rows("select to_tsvector('english', 'weights')::text").unwrap();
-        assert_eq!(stemmed[0][0].as_deref(), Some("'weight':1"));
-        server.stop().unwrap().discard().unwrap();
+        check_server(&place, variant);
     }
     place.assert_clean();
+}
+
+/// Starts what was built: everything is there that a server needs.
+fn check_server(place: &Place, variant: &Variant) {
+    let mut server = place.start(variant, &[]).unwrap();
+    let shown = server.query_rows("show server_version").unwrap();
+    assert_eq!(shown[0][0].as_ref(), Some(&variant.installation.version));
+    // Time zones, dictionaries and the procedural language were installed and are found.
+    server.execute("set timezone = 'Europe/Vienna'; create table t (a int primary key)").unwrap();
+    server
+        .execute("do $$ begin for i in 1..10 loop insert into t values (i); end loop; end $$")
+        .unwrap();
+    assert_eq!(server.query_i64("select count(*) from t").unwrap(), 10);
+    let stemmed = server.query_rows("select to_tsvector('english', 'weights')::text").unwrap();
+    assert_eq!(stemmed[0][0].as_deref(), Some("'weight':1"));
+    server.stop().unwrap().discard().unwrap();
 }
 
 /// Names in `directory` that are no locks and not ccache's.
@@ -226,6 +230,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
         cflags: repository::CFLAGS.to_owned(),
         compiler: repository::compiler().to_owned(),
         configure: vec!["--with-blocksize=7".to_owned()],
+        ..BuildOptions::default()
     };
     match obtain(&source.with_build(options).unwrap(), &cache).0.unwrap_err() {
         Error::Build { command, lines, .. } => {
@@ -281,4 +286,41 @@ fn a_tarball_is_built_with_the_default_flags() {
         })
         .collect();
     assert_eq!(hashes[0], hashes[1], "the same source built twice is the same binary");
+}
+
+/// Both ways to build a version that has both, 16 or later, whose tarball the variable names. It takes minutes:
+/// DBMS_TEST_TARBALL=postgresql-17.2.tar.bz2 cargo test -p dbms --test building -- --ignored --exact a_newer_tarball_is_built_by_make_and_by_meson
+#[test]
+#[ignore = "takes minutes, and a source that this system may not have"]
+fn a_newer_tarball_is_built_by_make_and_by_meson() {
+    let tarball = std::env::var(TARBALL).expect("the tarball's path in DBMS_TEST_TARBALL");
+    let place = Place::new();
+    let built = [BuildSystem::Make, BuildSystem::Meson].map(|system| {
+        let reference: Reference = format!("postgres@src:{tarball}").parse().unwrap();
+        let reference = reference
+            .with_build(BuildOptions {
+                cflags: repository::CFLAGS.to_owned(),
+                compiler: repository::compiler().to_owned(),
+                system: Some(system),
+                ..BuildOptions::default()
+            })
+            .unwrap();
+        let installation = obtain(&reference, &place.cache).0.unwrap();
+        Variant { name: format!("{system:?}"), reference, installation }
+    });
+    for variant in &built {
+        check_server(&place, variant);
+    }
+    place.assert_clean();
+    let [make, meson] = built.each_ref().map(|variant| &variant.installation.build);
+    for key in [COMPILER, DEBUG_INFO, SYMBOLS, FRAME_POINTERS, ASSERTS] {
+        assert_eq!(make[key], meson[key], "{key}");
+    }
+    for build in [make, meson] {
+        assert!(build[CFLAGS].ends_with(repository::CFLAGS), "{}", build[CFLAGS]);
+    }
+    assert!(meson[dbms::builds::CONFIGURE].contains("--auto-features=disabled"));
+    let differences = dbms::differing_builds(&[("make", make), ("meson", meson)]);
+    let [one] = differences.as_slice() else { panic!("{differences:?}") };
+    assert!(one.starts_with("make was built by make, meson by Meson"), "{one}");
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbms::{BuildOptions, Cache, Installation, Reference};
+use dbms::{BuildOptions, BuildSystem, Cache, Installation, Reference};
 use plan::{Plan, Variant, WorkloadPlan};
 use workload::{Benchmark, Dialect};
 
@@ -90,6 +90,10 @@ fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
         cflags: build.cflags.clone().unwrap_or(default.cflags),
         compiler: build.compiler.clone().unwrap_or(default.compiler),
         configure: build.configure.clone(),
+        system: build.system.map(|system| match system {
+            plan::BuildSystem::Make => BuildSystem::Make,
+            plan::BuildSystem::Meson => BuildSystem::Meson,
+        }),
     })
 }
 

@@ -62,6 +62,6 @@ pub use secret::without_passwords;
 pub use short::{variant_name, variant_names};
 pub use size::{SizeError, parse_size};
 pub use types::{
-    BuildPlan, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS,
-    DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+    BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
+    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
 };

@@ -20,8 +20,8 @@ use crate::section::{
 };
 use crate::size::parse_size;
 use crate::types::{
-    BuildPlan, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS,
-    DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+    BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
+    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
 };
 
 /// Workloads a plan can ask for.
@@ -201,6 +201,7 @@ fn read_build(p: &mut Problems, table: &DeTable, path: &str) -> BuildPlan {
         cflags: section.read(p, "cflags", text),
         compiler: section.read(p, "compiler", string),
         configure: section.read(p, "configure", strings).unwrap_or_default(),
+        system: section.read(p, "system", build_system),
     };
     section.finish(p);
     build
@@ -410,6 +411,14 @@ fn tables(value: &DeValue) -> Result<Tables, String> {
         DeValue::String(s) if s == "per-client" => Ok(Tables::PerClient),
         DeValue::String(s) if s == "shared" => Ok(Tables::Shared),
         other => Err(format!("expected \"per-client\" or \"shared\", found {}", describe(other))),
+    }
+}
+
+fn build_system(value: &DeValue) -> Result<BuildSystem, String> {
+    match value {
+        DeValue::String(s) if s == "make" => Ok(BuildSystem::Make),
+        DeValue::String(s) if s == "meson" => Ok(BuildSystem::Meson),
+        other => Err(format!("expected \"make\" or \"meson\", found {}", describe(other))),
     }
 }
 

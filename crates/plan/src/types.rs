@@ -108,8 +108,33 @@ pub struct BuildPlan {
     pub cflags: Option<String>,
     /// The C compiler, such as `clang` or `ccache cc`.
     pub compiler: Option<String>,
-    /// Further options of the configure script, such as `--with-llvm`.
+    /// Further options of the configure script, such as `--with-llvm`, or of Meson, such as `-Dcassert=true`.
     pub configure: Vec<String>,
+    /// What builds it.
+    pub system: Option<BuildSystem>,
+}
+
+/// What builds a system from its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuildSystem {
+    /// The configure script and make.
+    Make,
+    /// Meson and ninja.
+    Meson,
+}
+
+impl BuildSystem {
+    /// All, in the order of messages.
+    pub const ALL: [BuildSystem; 2] = [BuildSystem::Make, BuildSystem::Meson];
+
+    /// Its name in plans.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            BuildSystem::Make => "make",
+            BuildSystem::Meson => "meson",
+        }
+    }
 }
 
 /// How trials of different variants are paired (design.md, "How it judges").

@@ -127,7 +127,7 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
 }
 
 fn build_table(build: &BuildPlan) -> String {
-    let BuildPlan { cflags, compiler, configure } = build;
+    let BuildPlan { cflags, compiler, configure, system } = build;
     let mut keys = Vec::new();
     keys.extend(cflags.as_ref().map(|flags| format!("cflags = {}", quoted(flags))));
     keys.extend(compiler.as_ref().map(|compiler| format!("compiler = {}", quoted(compiler))));
@@ -135,6 +135,7 @@ fn build_table(build: &BuildPlan) -> String {
         let list: Vec<String> = configure.iter().map(|option| quoted(option)).collect();
         keys.push(format!("configure = [{}]", list.join(", ")));
     }
+    keys.extend(system.map(|system| format!("system = {}", quoted(system.as_str()))));
     format!("{{ {} }}", keys.join(", "))
 }
 

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plan::{
-    BuildPlan, CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol, Tables, WorkloadPlan,
+    BuildPlan, BuildSystem, CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol, Tables,
+    WorkloadPlan,
 };
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
-use proptest::sample::{Index, subsequence};
+use proptest::sample::{Index, select, subsequence};
 
 const FULL: &str = include_str!("fixtures/good/full.toml");
 
@@ -123,8 +124,9 @@ prop_compose! {
         cflags in proptest::option::of(text()),
         compiler in proptest::option::of("[^\u{0}]{1,10}"),
         configure in vec("[^\u{0}]{1,10}", 0..3),
+        system in proptest::option::of(select(BuildSystem::ALL.to_vec())),
     ) -> BuildPlan {
-        BuildPlan { cflags, compiler, configure }
+        BuildPlan { cflags, compiler, configure, system }
     }
 }
 

@@ -1,9 +1,10 @@
 //! From source to an installation in the cache: a commit or a tarball is unpacked, configured, compiled and installed as
 //! an unprivileged user, in a directory that is always the same one, so that the same source gives the same binary.
 //!
-//! `git` or a tarball → `recipe` → `work`, which runs the commands; `tools` looks beforehand whether they are there.
+//! `git` or a tarball → `recipe` for make or `meson` → `work`, which runs the commands; `tools` looks beforehand whether they are there.
 
 mod git;
+mod meson;
 mod recipe;
 mod tools;
 mod work;
@@ -17,8 +18,10 @@ use std::time::Instant;
 
 use super::source::{Source, SourceTree};
 use super::{kept, local};
-use crate::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
-use crate::{BuildOptions, Cache, Error, Installation, ServerUser, place};
+use crate::builds::{
+    ASSERTS, BUILD_SYSTEM, COMMIT, COMMIT_DATE, COMMIT_SUBJECT, CONFIGURE, TARBALL_HASH,
+};
+use crate::{BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, place};
 use work::Work;
 
 /// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
@@ -176,7 +179,7 @@ impl Build<'_> {
         workshop: &Path,
     ) -> Result<Installation, Error> {
         let mut facts = Vec::new();
-        let mut programs = vec!["make", "tar"];
+        let mut programs = vec!["tar"];
         let tar = match code {
             Code::Commit(commit) => {
                 let exported = commit.export(work, workshop)?;
@@ -197,8 +200,22 @@ impl Build<'_> {
         place::set_mode(&tar, 0o644)?;
         tools::check(self.what, &programs)?;
         let tree = self.unpack(&tar, work, workshop)?;
-        tools::check(self.what, recipe::generators(&tree))?;
-        self.compile(&tree, work, workshop)?;
+        match self.system(&tree)? {
+            BuildSystem::Make => {
+                self.compile(&tree, work, workshop)?;
+                facts.push((BUILD_SYSTEM, "make".to_owned()));
+            }
+            BuildSystem::Meson => {
+                facts.push((BUILD_SYSTEM, "Meson".to_owned()));
+                self.compile_with_meson(&tree, work, workshop)?;
+                let given = meson::options(self.options);
+                let asserts = given.iter().any(|option| option == "-Dcassert=true");
+                facts.push((ASSERTS, if asserts { "yes" } else { "no" }.to_owned()));
+                let quoted: Vec<String> =
+                    given.iter().map(|option| format!("'{option}'")).collect();
+                facts.push((CONFIGURE, quoted.join(" ")));
+            }
+        }
         let made = workshop.join("installed").join(recipe::PREFIX.trim_start_matches('/'));
         if user.differs() {
             // All that ran as the other user is gone; from here on nothing can be changed by it.
@@ -216,7 +233,23 @@ impl Build<'_> {
         Ok(installation)
     }
 
-    /// Unpacks `tar`; gives the directory with the configure script.
+    /// What builds the tree.
+    fn system(&self, tree: &Path) -> Result<BuildSystem, Error> {
+        let has = |file: &str| tree.join(file).is_file();
+        let missing = |file: &str| Error::Source {
+            what: self.what.to_owned(),
+            problem: format!("`system` of the build needs a file {file}, which is not in it"),
+        };
+        let script = has("configure");
+        match self.options.system {
+            Some(BuildSystem::Make) if !script => Err(missing("configure")),
+            Some(BuildSystem::Meson) if !has("meson.build") => Err(missing("meson.build")),
+            Some(system) => Ok(system),
+            None => Ok(if script { BuildSystem::Make } else { BuildSystem::Meson }),
+        }
+    }
+
+    /// Unpacks `tar`; gives the directory with the configure script or what Meson reads.
     fn unpack(&self, tar: &Path, work: &Work<'_>, workshop: &Path) -> Result<PathBuf, Error> {
         let unpacked = workshop.join("unpacked");
         work.directory(&unpacked)?;
@@ -237,14 +270,13 @@ impl Build<'_> {
         {
             root = only.clone();
         }
-        if !root.join("configure").is_file() || !root.join("src/backend").is_dir() {
-            let found = if root.join("meson.build").is_file() {
-                "it has no configure script, and building with meson is not in this version of steelyard; build and install \
-                 it yourself and name the result as path:/where/it/is"
-            } else {
-                "there is no configure script and no src/backend in it; is it PostgreSQL?"
-            };
-            return Err(Error::Source { what: self.what.to_owned(), problem: found.to_owned() });
+        let builds = ["configure", "meson.build"].iter().any(|file| root.join(file).is_file());
+        if !builds || !root.join("src/backend").is_dir() {
+            return Err(Error::Source {
+                what: self.what.to_owned(),
+                problem: "there is no configure script, no meson.build or no src/backend in it; is it PostgreSQL?"
+                    .to_owned(),
+            });
         }
         // Always the same path, for it stands in the debug information.
         let tree = workshop.join("tree");
@@ -253,6 +285,8 @@ impl Build<'_> {
     }
 
     fn compile(&self, tree: &Path, work: &Work<'_>, workshop: &Path) -> Result<(), Error> {
+        tools::check(self.what, &["make"])?;
+        tools::check(self.what, recipe::generators(tree))?;
         let script = tree.join("configure");
         let script = fs::read(&script).map_err(Error::io("read", &script))?;
         let script = String::from_utf8_lossy(&script);
@@ -265,6 +299,25 @@ impl Build<'_> {
         work.directory(&installed)?;
         for (directory, target) in recipe::targets(tree)? {
             work.compile(&recipe::make(directory, target, &installed), tree)?;
+        }
+        Ok(())
+    }
+
+    fn compile_with_meson(
+        &self,
+        tree: &Path,
+        work: &Work<'_>,
+        workshop: &Path,
+    ) -> Result<(), Error> {
+        tools::check(self.what, &meson::PROGRAMS)?;
+        let (build, installed) = (workshop.join("build"), workshop.join("installed"));
+        (self.progress)("configuring");
+        work.directory(&build)?;
+        work.compile(&meson::setup(self.options, tree, &build), tree)?;
+        (self.progress)("compiling");
+        work.directory(&installed)?;
+        for words in meson::steps(&build, &installed) {
+            work.compile(&words, tree)?;
         }
         Ok(())
     }
@@ -308,7 +361,7 @@ mod tests {
             .status()
             .unwrap();
         assert!(status.success());
-        assert!(refused(&format!("src:{}", path.display())).contains("no configure script"));
+        assert!(refused(&format!("src:{}", path.display())).contains("is it PostgreSQL?"));
         assert!(refused("git:/no/such/place#master").contains("no directory"));
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::postgres::local;
-use crate::{BuildOptions, Error};
+use crate::{BuildOptions, BuildSystem, Error};
 
 /// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks for its files relative to
 /// its own place (make_relative_path in src/port/path.c), so that a build can lie anywhere, and two builds do not
@@ -20,9 +20,10 @@ const PREPARED: [(&str, &str); 3] =
 
 /// What a server and initdb need, in the order of building; what a version lacks is left out. Programs, libraries and headers
 /// for clients and contrib are not built.
-const INSTALLED: [&str; 12] = [
+const INSTALLED: [&str; 13] = [
     "src/timezone",
     "src/backend",
+    CATALOG,
     "src/backend/utils/mb/conversion_procs",
     "src/backend/snowball",
     "src/interfaces/libpq",
@@ -34,6 +35,9 @@ const INSTALLED: [&str; 12] = [
     "src/bin/pg_ctl",
     "src/bin/pg_config",
 ];
+
+/// From 17 on what initdb reads is installed from here; before, the makefile here installs nothing.
+const CATALOG: &str = "src/include/catalog";
 
 /// Libraries that configure wants to find unless told otherwise, and that no benchmark needs: without them there are fewer
 /// packages to install and fewer ways in which builds on two machines differ.
@@ -69,12 +73,16 @@ pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, 
         line.split_once('=')
             .is_some_and(|(key, value)| key.trim() == "with_llvm" && value.trim() == "yes")
     });
+    let catalog = tree.join(CATALOG).join("Makefile");
+    let installs_catalog = std::fs::read_to_string(catalog)
+        .is_ok_and(|text| text.lines().any(|line| line.starts_with("install:")));
     // Before 11 every makefile saw to its headers itself.
     let makes_headers = read("src/backend/Makefile")?.contains("\ngenerated-headers:");
     Ok(PREPARED
         .into_iter()
         .chain(INSTALLED.into_iter().map(|directory| (directory, "install")))
         .filter(|(directory, _)| tree.join(directory).join("Makefile").is_file())
+        .filter(|(directory, _)| installs_catalog || *directory != CATALOG)
         .filter(|(directory, _)| with_llvm || !directory.ends_with("/llvm"))
         .filter(|(_, target)| makes_headers || *target != "generated-headers")
         .collect())
@@ -99,7 +107,7 @@ pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsS
     words
 }
 
-/// Programs that the tree needs: a tree without the files that bison, flex and perl make needs these.
+/// Programs that make needs for the tree: one without the files that bison, flex and perl make needs these.
 pub(super) fn generators(tree: &Path) -> &'static [&'static str] {
     let made = tree.join("src/backend/parser/gram.c").is_file();
     if made { &[] } else { &["bison", "flex", "perl"] }
@@ -114,7 +122,7 @@ pub(super) fn name(kind: &str, identity: &str, options: &BuildOptions, compiler:
         hash.update([0]);
     };
     // Of another steelyard whose builds would come out differently.
-    add("postgres build 1");
+    add("postgres build 2");
     for text in
         [kind, identity, &options.cflags, &options.compiler, compiler, std::env::consts::ARCH]
     {
@@ -122,6 +130,12 @@ pub(super) fn name(kind: &str, identity: &str, options: &BuildOptions, compiler:
     }
     for option in &options.configure {
         add(option);
+    }
+    if let Some(system) = options.system {
+        add(match system {
+            BuildSystem::Make => "by make",
+            BuildSystem::Meson => "by meson",
+        });
     }
     let hash = local::hex(&hash.finalize());
     let short = |text: &str| text.get(..12).unwrap_or(text).to_owned();
@@ -169,10 +183,12 @@ mod tests {
             other(BuildOptions { cflags: "-O3".to_owned(), ..options.clone() }),
             other(BuildOptions { compiler: "clang".to_owned(), ..options.clone() }),
             other(BuildOptions { configure: vec!["--with-icu".to_owned()], ..options.clone() }),
+            other(BuildOptions { system: Some(BuildSystem::Make), ..options.clone() }),
+            other(BuildOptions { system: Some(BuildSystem::Meson), ..options.clone() }),
         ];
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), 7);
+        assert_eq!(names.len(), 9);
     }
 
     #[test]
@@ -188,13 +204,16 @@ mod tests {
         write("src/backend/jit/llvm/Makefile", "");
         write("src/port/Makefile", "");
         write("src/bin/initdb/Makefile", "");
+        write("src/include/catalog/Makefile", "reformat-dat-files:\n");
         let rest = [("src/port", "all"), ("src/backend", "install"), ("src/bin/initdb", "install")];
         assert_eq!(targets(tree.path()).unwrap(), rest);
         write("src/Makefile.global", "with_llvm\t= yes\n");
         write("src/backend/Makefile", "all: postgres\ngenerated-headers: x\n");
+        write("src/include/catalog/Makefile", "install: all installdirs\n");
         let with = targets(tree.path()).unwrap();
         assert_eq!(with[0], ("src/backend", "generated-headers"));
-        assert_eq!(with[3], ("src/backend/jit/llvm", "install"));
+        assert_eq!(with[3], (CATALOG, "install"));
+        assert_eq!(with[4], ("src/backend/jit/llvm", "install"));
         assert_eq!(generators(tree.path()), ["bison", "flex", "perl"]);
     }
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 use crate::Error;
 
 /// Programs and the packages of Debian that hold them.
-const PACKAGES: [(&str, &str); 13] = [
+const PACKAGES: [(&str, &str); 14] = [
     ("cc", "gcc libc6-dev"),
     ("gcc", "gcc libc6-dev"),
     ("clang", "clang"),
     ("ccache", "ccache"),
     ("make", "make"),
     ("git", "git"),
+    ("ninja", "ninja-build"),
     ("tar", "tar"),
     ("bison", "bison"),
     ("flex", "flex"),
