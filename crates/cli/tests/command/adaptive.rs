@@ -14,6 +14,8 @@ seed = 7
 margin = 0.0001
 blocks = 3
 max_blocks = 4
+# However busy the host is.
+steal_limit = 1
 
 [config]
 shared_buffers = "16MB"
@@ -30,7 +32,7 @@ dbms = "postgres@13.7"
 config = { commit_delay = 100000 }
 
 [workload.insert]
-rows = 1000
+rows = 3000
 steps = ["l.i0"]
 "#;
 
