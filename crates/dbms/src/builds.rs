@@ -75,31 +75,12 @@ const OPTIONS: [&str; 17] = [
 /// );
 /// ```
 pub fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<String> {
-    let mut said = Vec::new();
     let compilers = grouped(builds, |build| build.get(COMPILER).map(|text| short_compiler(text)));
-    if let [(first, names), others @ ..] = compilers.as_slice()
-        && !others.is_empty()
-    {
-        let others: Vec<String> = others
-            .iter()
-            .map(|(compiler, names)| format!("{} by {compiler}", list(names)))
-            .collect();
-        said.push(format!(
-            "{} {} compiled by {first}, {}: differences may come from the compiler",
-            list(names),
-            was(names),
-            others.join(", ")
-        ));
-    }
     let systems = grouped(builds, |build| build.get(BUILD_SYSTEM).cloned());
-    if let [(first, names), (second, others)] = systems.as_slice() {
-        said.push(format!(
-            "{} {} built by {first}, {} by {second}, and each gives the compiler flags of its own: differences may come from them",
-            list(names),
-            was(names),
-            list(others)
-        ));
-    }
+    let mut said = Vec::new();
+    said.extend(made_by(&compilers, "compiled", ": differences may come from the compiler"));
+    let flags = ", and each gives the compiler flags of its own: differences may come from them";
+    said.extend(made_by(&systems, "built", flags));
     said.extend(differing_flags(builds));
     said.extend(differing_options(builds));
     let facts = [
@@ -136,6 +117,17 @@ pub fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<Str
         }
     }
     said
+}
+
+/// Says by what each group was made, where there are several, and what follows from it.
+fn made_by(groups: &[(String, Vec<&str>)], made: &str, note: &str) -> Option<String> {
+    let [(first, names), others @ ..] = groups else { return None };
+    if others.is_empty() {
+        return None;
+    }
+    let others: Vec<String> =
+        others.iter().map(|(maker, names)| format!("{} by {maker}", list(names))).collect();
+    Some(format!("{} {} {made} by {first}, {}{note}", list(names), was(names), others.join(", ")))
 }
 
 /// Variants by a fact, in the order in which they come; without those of which it is not known.

@@ -415,11 +415,11 @@ fn tables(value: &DeValue) -> Result<Tables, String> {
 }
 
 fn build_system(value: &DeValue) -> Result<BuildSystem, String> {
-    match value {
-        DeValue::String(s) if s == "make" => Ok(BuildSystem::Make),
-        DeValue::String(s) if s == "meson" => Ok(BuildSystem::Meson),
-        other => Err(format!("expected \"make\" or \"meson\", found {}", describe(other))),
-    }
+    let named = |name: &str| BuildSystem::ALL.into_iter().find(|system| system.as_str() == name);
+    value
+        .as_str()
+        .and_then(named)
+        .ok_or_else(|| format!("expected \"make\" or \"meson\", found {}", describe(value)))
 }
 
 fn pairing(value: &DeValue) -> Result<Pairing, String> {

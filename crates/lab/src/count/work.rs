@@ -22,7 +22,7 @@ use crate::step::target;
 /// Log lines that an error shows.
 const LOG_LINES: usize = 12;
 
-/// What a worker has to tell.
+/// What happens on the way: told by workers, and by whoever gives them work.
 enum News {
     Loaded { variant: usize },
     Counted { item: Item, profile: Box<Profile> },

@@ -285,8 +285,7 @@ impl Build<'_> {
     }
 
     fn compile(&self, tree: &Path, work: &Work<'_>, workshop: &Path) -> Result<(), Error> {
-        tools::check(self.what, &["make"])?;
-        tools::check(self.what, recipe::generators(tree))?;
+        tools::check(self.what, &[&["make"], recipe::generators(tree)].concat())?;
         let script = tree.join("configure");
         let script = fs::read(&script).map_err(Error::io("read", &script))?;
         let script = String::from_utf8_lossy(&script);
