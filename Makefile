@@ -32,13 +32,20 @@ demo: build ## compare Postgres 13.7 with 14.3: tables here, a page in demo-resu
 test: setup-test $(PAGE) ## everything: formatting, lints, tests, the page in a browser
 	scripts/test.sh
 
+.PHONY: check
+check: setup-test $(PAGE) ## formatting, lints and unit tests: while you work
+	scripts/test.sh check
+
 .PHONY: bench
-bench: setup-bench $(PAGE) ## what the client costs, beside pgbench and sysbench
+bench: setup-bench $(PAGE) ## what steelyard itself costs, next to pgbench and sysbench: BENCHMARKS.md
 	cargo run --release --locked -p bench
+	cargo test --release --locked -p probe -p report -p store --test room -- --ignored --nocapture --test-threads 1
+	cd web && npm run --silent test:browser -- --bounds
 
 .PHONY: validate
-validate: setup-build ## minutes of simulated experiments with known truth: tables of VALIDATION.md
+validate: setup-test ## simulated experiments with known truth: VALIDATION.md; builds that take minutes
 	cargo run --release --locked -p validate -- --document VALIDATION.md
+	cargo test --locked -p dbms --test room -- --ignored --nocapture --test-threads 1
 
 .PHONY: web
 web: setup-build $(PAGE) ## only the report's page: web/dist/report.html

@@ -1,61 +1,23 @@
 #!/usr/bin/env bash
-# Everything that `make test` checks. A stage that fails does not keep the later ones from running. The last line is
-# "N passed, N failed", counting single tests, and each stage without tests of its own as one.
+# The tests.
+#
+#   scripts/test.sh          all of them: what `make test` runs
+#   scripts/test.sh check    formatting, lints and unit tests: what `make check` runs
+#
+# Jobs run side by side; one that fails does not stop the others. The end is a table of times, the
+# slowest tests, every skipped test with its reason, and the line "N passed, N failed, N skipped".
+#
+# STEELYARD_SKIPS names a file of the tests that may be skipped: lines of "job test reason". Any
+# other skip then is a failure. Continuous integration sets it (.ci/run).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
+purpose=${1:-test}
 work=$(mktemp -d "${TMPDIR:-/tmp}/steelyard-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 # The servers' user must get through to data directories below.
 chmod 755 "$work"
-
-passed=0
-failed=0
-broken=()
-
-# stage NAME COMMAND…: runs it, shows its output, counts it as one.
-stage() {
-    local name=$1 begin=$SECONDS
-    shift
-    printf '\n== %s\n' "$name"
-    if "$@" < /dev/null; then
-        passed=$((passed + 1))
-        printf '== %s: ok (%d s)\n' "$name" $((SECONDS - begin))
-    else
-        failed=$((failed + 1))
-        broken+=("$name")
-        printf '== %s: FAILED (%d s)\n' "$name" $((SECONDS - begin))
-    fi
-}
-
-# cargo test, its own result lines added up instead of counted as one.
-cargo_test() {
-    local log=$work/cargo-test.log status sums
-    printf '\n== cargo test\n'
-    cargo test --locked --workspace --no-fail-fast < /dev/null 2>&1 | tee "$log"
-    status=${PIPESTATUS[0]}
-    sums=$(awk '/^test result:/ { for (i = 2; i <= NF; i++) { if ($i == "passed;") p += $(i-1); if ($i == "failed;") f += $(i-1) } }
-        END { print p + 0, f + 0 }' "$log")
-    passed=$((passed + ${sums% *}))
-    failed=$((failed + ${sums#* }))
-    if [ "$status" != 0 ]; then
-        broken+=("cargo test")
-        # Something that did not compile has no result line.
-        [ "${sums#* }" != 0 ] || failed=$((failed + 1))
-    fi
-}
-
-# The command on real servers. Every step that is plotted has to last some seconds.
-small_run() {
-    cargo build --locked -q -p steelyard || return 1
-    target/debug/steelyard run insert -v postgres@13.7 -v postgres@14.3 --quiet --allow-concurrent \
-        --rows 400k --indexed-rows 20k --seconds 4 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
-        --profile --profile-seconds 1 \
-        --results "$work/results" --data-dir "$work/data" || return 1
-    target/debug/steelyard report --results "$work/results" -o "$work/report.html"
-}
-
-in_web() { (cd web && "$@"); }
+mkdir "$work/jobs"
 
 if [ -z "${CHROMIUM:-}" ]; then
     for browser in chromium chromium-browser google-chrome; do
@@ -65,18 +27,140 @@ if [ -z "${CHROMIUM:-}" ]; then
         fi
     done
 fi
-export CHROMIUM=${CHROMIUM:-/usr/bin/chromium}
+export CHROMIUM=${CHROMIUM:-/usr/bin/chromium} work
 
-stage "cargo fmt --check" cargo fmt --all --check
-stage "cargo clippy" cargo clippy --locked -q --workspace --all-targets -- -D warnings
-cargo_test
-stage "types of the page" in_web npm run --silent check
-stage "functions of the page" in_web npm test --silent
-stage "the page in a browser, made-up results" in_web npm run --silent test:browser
-stage "a small run on real servers" small_run
-stage "the page in a browser, that run's report" in_web npm run --silent test:browser -- "$work/report.html"
+# clippy-driver is rustc with lints. As the compiler of our own crates it makes a second compilation
+# of everything, only for the lints, needless.
+export RUSTC_WORKSPACE_WRAPPER=clippy-driver
+
+# ---- jobs: each writes to a log of its own ----------------------------------------------------------
+
+# job NAME COMMAND...: runs the command and keeps its output, its status and its seconds.
+job() {
+    local name=$1 begin=$SECONDS status
+    shift
+    "$@" > "$work/jobs/$name.log" 2>&1 < /dev/null
+    status=$?
+    echo "$status $((SECONDS - begin))" > "$work/jobs/$name.end"
+    [ "$status" = 0 ] && status=ok || status=FAILED
+    printf '== %s: %s (%d s)\n' "$name" "$status" $((SECONDS - begin))
+}
+
+# tests NAME DIRECTORY PROGRAM: a program of tests. libtest tells the time of each test only where
+# unstable options are allowed.
+tests() {
+    cd "$2" || return 1
+    STEELYARD_SKIPPED=$work/jobs/$1.skipped RUSTC_BOOTSTRAP=1 \
+        "$3" -Z unstable-options --report-time
+}
+
+doc_tests() { cargo test --locked --workspace --doc --no-fail-fast; }
+
+in_web() { (cd web && "$@"); }
+
+# The command on real servers. Every step that is plotted has to last some seconds.
+small_run() {
+    target/debug/steelyard run insert -v postgres@13.7 -v postgres@14.3 --quiet --allow-concurrent \
+        --rows 400k --indexed-rows 20k --seconds 4 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
+        --profile --profile-seconds 1 \
+        --results "$work/results" --data-dir "$work/data" || return 1
+    target/debug/steelyard report --results "$work/results" -o "$work/report.html" || return 1
+    in_web npm run --silent test:browser -- "$work/report.html"
+}
+
+export -f job tests doc_tests in_web small_run
+
+# compile ARGUMENTS...: what `cargo test` would run, with lints. Writes the programs of tests, one per
+# line: job, directory, path.
+compile() {
+    cargo test --locked --workspace --no-run --message-format json-render-diagnostics "$@" \
+        > "$work/artifacts" || return 1
+    sed -nE 's|.*"manifest_path":"([^"]*)/crates/([^"/]*)/Cargo.toml".*"kind":\["([a-z]*)"\].*"name":"([^"]*)".*"executable":"([^"]*)".*|\2-\4-\3 \1/crates/\2 \5|p' \
+        "$work/artifacts" | grep -v -e '-bin .*/debug/[^/]*$' > "$work/programs"
+    [ -s "$work/programs" ]
+}
+
+lints() { ! grep -E '^(warning|error)' "$work/jobs/compile.log"; }
+
+job fmt cargo fmt --all --check
+if [ "$purpose" = check ]; then
+    job compile compile --lib --bins
+else
+    job compile compile
+fi
+job lints lints
+
+# The longest first.
+{
+    if [ "$purpose" = test ]; then
+        grep -E '^(cli-command|dbms-room)-' "$work/programs"
+        echo 'page-of-a-run small_run'
+        echo 'page-in-a-browser in_web npm run --silent test:browser'
+        echo 'doc-tests doc_tests'
+    fi
+    echo 'page-types in_web npm run --silent check'
+    echo 'page-functions in_web npm test --silent'
+    grep -vE '^(cli-command|dbms-room)-' "$work/programs"
+} | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
+# Tests mostly wait, for servers and for seconds of load: more of them than there are CPUs.
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
+xargs -P 3 -I {} bash -c 'job {}' < "$work/list"
+
+# ---- what came of it --------------------------------------------------------------------------------
+
+passed=0
+failed=0
+skipped=0
+broken=()
+cat "$work"/jobs/*.skipped > "$work/skipped" 2> /dev/null
+for end in "$work"/jobs/*.end; do
+    name=$(basename "$end" .end)
+    log=$work/jobs/$name.log
+    read -r status _ < "$end"
+    # The numbers of single tests, where it has such; else the job counts as one.
+    read -r good bad < <(awk '/^test result:/ { n++; for (i = 2; i <= NF; i++) { if ($i == "passed;") p += $(i-1); if ($i == "failed;") f += $(i-1) } }
+        END { print (n ? p : -1), f + 0 }' "$log")
+    if [ "$good" = -1 ]; then good=$((status == 0)); fi
+    if [ "$status" != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+    if [ "$status" != 0 ]; then
+        broken+=("$name")
+        printf '\n---- %s\n' "$name"
+        cat "$log"
+    fi
+    if [ -e "$work/jobs/$name.skipped" ]; then
+        sort -u -k1,1 -t "$(printf '\t')" "$work/jobs/$name.skipped" | sed "s/^/$name\t/" >> "$work/all-skipped"
+        few=$(cut -f1 "$work/jobs/$name.skipped" | sort -u | wc -l)
+        good=$((good - few))
+        skipped=$((skipped + few))
+    fi
+    passed=$((passed + good))
+    failed=$((failed + bad))
+done
+
+printf '\nseconds  job\n'
+for end in "$work"/jobs/*.end; do
+    read -r _ seconds < "$end"
+    printf '%7d  %s\n' "$seconds" "$(basename "$end" .end)"
+done | sort -rn | head -n 12
+printf '\nseconds  the slowest tests\n'
+sed -nE 's/^test (.*) \.\.\. .*<([0-9.]+)s>$/\2  \1/p' "$work"/jobs/*.log | sort -rn | head -n 10 |
+    awk '{ printf "%7.1f  %s\n", $1, $2 }'
+
+if [ -s "$work/all-skipped" ]; then
+    printf '\nskipped: job, test, reason\n'
+    sort "$work/all-skipped" | tee "$work/skipped"
+    if [ -n "${STEELYARD_SKIPS:-}" ]; then
+        while IFS=$'\t' read -r name test _; do
+            if ! grep -qE "^$name[[:space:]]+$test([[:space:]]|$)" "$STEELYARD_SKIPS"; then
+                broken+=("$name: $test was skipped and is not in $STEELYARD_SKIPS")
+                failed=$((failed + 1))
+                skipped=$((skipped - 1))
+            fi
+        done < "$work/skipped"
+    fi
+fi
 
 printf '\n'
 [ ${#broken[@]} = 0 ] || printf 'failed: %s\n' "${broken[@]}"
-printf '%d passed, %d failed\n' "$passed" "$failed"
+printf '%d passed, %d failed, %d skipped in %d s\n' "$passed" "$failed" "$skipped" "$SECONDS"
 [ "$failed" = 0 ] && [ ${#broken[@]} = 0 ]

@@ -2,6 +2,7 @@
  * Opens the built page in a real browser and uses it:
  *   npm run test:browser                      with made-up results of several sizes
  *   npm run test:browser -- /path/report.html with a report that the command wrote
+ *   npm run test:browser -- --bounds          how fast large pages open: part of `make bench`
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,16 +17,24 @@ const OPEN_LIMIT_MS = 2000;
 // Whoever else has this machine's CPUs makes some openings slow; the page itself is as slow as the fastest.
 const OPENINGS = 8;
 
-/** The least milliseconds of several openings, no more of them than it takes to be within the limit. */
-async function least(browser, file, first) {
-  let best = first;
-  for (let round = 0; round < OPENINGS && best > OPEN_LIMIT_MS; round += 1) {
+/** Whether a large page opens within the bound: the least milliseconds of several openings. */
+async function openingTime(browser, directory, kind, label) {
+  const file = join(directory, `${kind}.html`);
+  writeSample(file, kind);
+  const times = [];
+  for (let round = 0; round < OPENINGS; round += 1) {
     const { milliseconds, close } = await openPage(browser, pathToFileURL(file).href);
-    best = Math.min(best, milliseconds);
+    times.push(Math.round(milliseconds));
     await close();
   }
-  return best;
+  times.sort((a, b) => a - b);
+  const holds = times[0] <= OPEN_LIMIT_MS;
+  console.log(`${label} opened in ${times[0]} to ${times.at(-1)} ms, bound ${OPEN_LIMIT_MS} ms: ${holds ? "holds" : "MISSED"}`);
+  return holds;
 }
+
+/** Waits until the page has drawn what was just asked of it. */
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
 
 const plots = (page, filter = {}) =>
   page.evaluate((wanted) => window.steelyard.plots.filter((plot) => Object.entries(wanted).every(([key, value]) => plot[key] === value)), filter);
@@ -206,7 +215,7 @@ async function checkHistory(page) {
   await over.scrollIntoViewIfNeeded();
   const box = await over.boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await page.waitForTimeout(60);
+  await drawn(page);
   assert.ok((await page.locator(".tip").innerText()).includes("trial"), "hovering tells of the run's trials");
   await page.mouse.move(1, 1);
 }
@@ -220,16 +229,16 @@ async function checkLate(browser, url, label) {
   const before = await height();
   if (count > 0) {
     await rows.last().scrollIntoViewIfNeeded();
-    await rows.last().locator("svg circle").waitFor({ timeout: 2000 });
+    await rows.last().locator("svg circle").waitFor();
     // The rest comes when there is nothing else to do.
-    await page.waitForFunction((wanted) => document.querySelectorAll("#relative tr[data-verdict] svg circle").length === wanted, count, { timeout: 5000 });
+    await page.waitForFunction((wanted) => document.querySelectorAll("#relative tr[data-verdict] svg circle").length === wanted, count);
   }
   await page.evaluate(() => window.scrollTo(0, 0));
   assert.equal(await height(), before, "marks take no room that was not there");
 
   const [id, step, dop] = await page.locator("section.step").last().evaluate((element) => [element.id, element.dataset.step, Number(element.dataset.dop)]);
   const shows = async (opened) => {
-    await opened.locator(`#${id} .step-bar`).waitFor({ timeout: 2000 });
+    await opened.locator(`#${id} .step-bar`).waitFor();
     const top = await opened.locator(`#${id}`).evaluate((element) => element.getBoundingClientRect().top);
     assert.ok(top >= 0 && top < 900, `a link to ${id} shows it (at ${top})`);
     return plots(opened, { step, dop });
@@ -279,7 +288,7 @@ async function checkBrokenSeries(browser, directory, good) {
 /** Everything that must hold for any report. */
 async function checkAny(browser, file, label) {
   const url = pathToFileURL(file).href;
-  const { page, problems, milliseconds, close } = await openPage(browser, url);
+  const { page, problems, close } = await openPage(browser, url);
   const shape = await page.evaluate(() => ({ steps: window.steelyard.page.steps.length, variants: window.steelyard.page.variants.map((one) => one.name), relative: window.steelyard.page.steps.reduce((sum, step) => sum + step.relative.length, 0), tables: window.steelyard.page.tables.length, warnings: window.steelyard.page.warnings.length }));
   assert.equal(await page.locator("section.step").count(), shape.steps, "a panel for every step");
   assert.equal(await page.locator("#relative tr[data-verdict]").count(), shape.relative, "a line of the chart for every comparison");
@@ -322,7 +331,7 @@ async function checkAny(browser, file, label) {
   await page.mouse.move(box.x + box.width * 0.4, middle, { steps: 4 });
   await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 4 });
   await page.mouse.up();
-  await page.waitForTimeout(60);
+  await drawn(page);
   const zoomed = (await plots(page, { step, dop })).filter((plot) => !plot.plot.startsWith("percentiles"));
   const [low, high] = throughput.x;
   for (const plot of zoomed) {
@@ -331,18 +340,18 @@ async function checkAny(browser, file, label) {
   }
   // The cursor shows the values of every variant at that second.
   await page.mouse.move(box.x + box.width * 0.5, middle);
-  await page.waitForTimeout(60);
+  await drawn(page);
   assert.equal(await page.locator(".tip").isVisible(), true, "hovering shows the values");
   assert.equal(await page.locator(".tip tbody tr").count(), new Set(throughput.series.map((series) => series.name)).size, "a value for every variant");
   await page.mouse.dblclick(box.x + box.width * 0.5, middle);
-  await page.waitForTimeout(60);
+  await drawn(page);
   for (const plot of await plots(page, { step, dop })) if (!plot.plot.startsWith("percentiles")) assert.deepEqual(plot.x, throughput.x, "a double click shows all again");
 
   // The keyboard does the same.
   await panel.locator('[data-plot="throughput"] .canvas').focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("+");
-  await page.waitForTimeout(60);
+  await drawn(page);
   if (high - low > 8) assert.ok((await plots(page, { step, dop, plot: "throughput" }))[0].x[1] < high, "+ zooms");
   await page.keyboard.press("0");
 
@@ -359,11 +368,12 @@ async function checkAny(browser, file, label) {
   await checkCounts(page);
 
   // Every other panel opens without trouble, and draws only when it is in sight.
-  const drawn = new Set((await plots(page)).map((plot) => `${plot.step} ${plot.dop}`)).size;
-  if (shape.steps > 8) assert.ok(drawn < shape.steps, "panels out of sight draw nothing");
-  await page.locator("text=open all").first().click({ timeout: 1000 }).catch(() => {});
+  const alreadyDrawn = new Set((await plots(page)).map((plot) => `${plot.step} ${plot.dop}`)).size;
+  if (shape.steps > 8) assert.ok(alreadyDrawn < shape.steps, "panels out of sight draw nothing");
+  const openAll = page.locator("text=open all");
+  if ((await openAll.count()) > 0) await openAll.first().click();
   await page.locator("section.step").last().scrollIntoViewIfNeeded();
-  await page.waitForTimeout(150);
+  await drawn(page);
 
   for (const tab of await page.getByRole("tab").all()) await tab.click();
   const theme = page.locator('[data-control="theme"]');
@@ -404,8 +414,7 @@ async function checkAny(browser, file, label) {
     await narrow.close();
   }
   await checkLate(browser, url, label);
-  console.log(`ok  ${label}: ${shape.steps} steps, ${shape.variants.length} variants, opened in ${Math.round(milliseconds)} ms`);
-  return milliseconds;
+  console.log(`ok  ${label}: ${shape.steps} steps, ${shape.variants.length} variants`);
 }
 
 /** A file without results says so instead of staying blank. */
@@ -440,7 +449,11 @@ const given = process.argv[2];
 const directory = mkdtempSync(join(tmpdir(), "steelyard-web-"));
 const browser = await launch();
 try {
-  if (given) {
+  if (given === "--bounds") {
+    const large = await openingTime(browser, directory, "big", "40 steps × 6 variants × 300 s");
+    const larger = await openingTime(browser, directory, "bigger", "the same with six blocks");
+    if (!large || !larger) process.exitCode = 1;
+  } else if (given) {
     await checkAny(browser, resolve(given), given);
   } else {
     const script = /<script type="application\/json" id="steelyard-data">null<\/script>/;
@@ -455,16 +468,6 @@ try {
     }
     await checkBrokenSeries(browser, directory, join(directory, "normal.html"));
     await checkCounted(browser, directory);
-    const big = join(directory, "big.html");
-    writeSample(big, "big");
-    const first = await checkAny(browser, big, "big");
-    const milliseconds = await least(browser, big, first);
-    assert.ok(milliseconds <= OPEN_LIMIT_MS, `40 steps × 6 variants × 300 s opened in ${Math.round(milliseconds)} ms, allowed are ${OPEN_LIMIT_MS}`);
-    const bigger = join(directory, "bigger.html");
-    writeSample(bigger, "bigger");
-    const best = Math.round(await least(browser, bigger, Infinity));
-    assert.ok(best <= OPEN_LIMIT_MS, `the same with six blocks opened in ${best} ms, allowed are ${OPEN_LIMIT_MS}`);
-    console.log(`ok  bigger: the same with six blocks, opened in ${best} ms`);
   }
 } finally {
   await browser.close();

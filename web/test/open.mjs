@@ -22,6 +22,8 @@ function opened() {
 /** A page with a list of everything that went wrong or went to the network. */
 export async function openPage(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  // A condition that never comes true fails after this; a busy machine makes none slow enough.
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const problems = [];
   page.on("console", (message) => {

@@ -1,32 +1,26 @@
 //! Builds from source: two commits of a repository become two servers that differ in one function; what does not compile
 //! says why; and a build that is broken off or killed leaves nothing that the next does not remove.
 
-#![allow(clippy::unwrap_used)] // a test fails by it
-
-mod common;
-#[path = "common/repository.rs"]
-mod repository;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Place, Variant, processes_in};
+use crate::common::repository::{
+    self, BASE, BROKEN, BROKEN_FILE, FUNCTION, LOOP, fake_repository, postgres_repository,
+};
+use crate::common::{Place, Variant, processes_in};
 use dbms::builds::{
     ASSERTS, CFLAGS, COMMIT, COMPILER, DEBUG_INFO, FRAME_POINTERS, SERVER_HASH, SYMBOLS,
 };
 use dbms::{BuildOptions, BuildSystem, Cache, Error, Installation, Reference};
 use object::{Object, ObjectSymbol};
-use repository::{BASE, BROKEN, BROKEN_FILE, FUNCTION, LOOP, postgres_repository};
 
-const REPOSITORY: &str = "DBMS_TEST_BUILDING_REPOSITORY";
-const CACHE: &str = "DBMS_TEST_BUILDING_CACHE";
 const TARBALL: &str = "DBMS_TEST_TARBALL";
 
 fn reference(repository: &Path, revision: &str) -> Reference {
@@ -155,18 +149,22 @@ fn names(directory: &Path) -> Vec<String> {
 
 #[test]
 fn builds_that_fail_or_are_broken_off_leave_nothing() {
+    let (fake, cached) = ("fake", "cache");
+    if let Some(directory) = testing::given() {
+        let cache = Cache::at(directory.join(cached)).unwrap();
+        let _ = obtain(&reference(&directory.join(fake), BROKEN), &cache);
+        return;
+    }
     let directory = tempfile::tempdir().unwrap();
     // The user that compiles must get through.
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let Some(repository) = postgres_repository(directory.path()) else { return };
-    let root = directory.path().join("cache");
+    let repository = directory.path().join(fake);
+    fake_repository(&repository);
+    let root = directory.path().join(cached);
     let cache = Cache::at(&root).unwrap();
 
     // Killed: the kernel tells the build, which is gone at once.
-    let mut driver = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "driver", "--ignored", "--nocapture"])
-        .env(REPOSITORY, &repository)
-        .env(CACHE, &root)
+    let mut driver = testing::again(&[], directory.path())
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
         .spawn()
@@ -174,16 +172,16 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     let output = BufReader::new(driver.stderr.take().unwrap());
     output.lines().map(Result::unwrap).find(|line| line.contains("configuring")).unwrap();
     let begin = Instant::now();
-    // The shell, configure, and by now and then a compiler.
+    // The shell and configure.
     while processes_in(&root).len() < 2 {
-        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", processes_in(&root));
+        assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", processes_in(&root));
         std::thread::sleep(Duration::from_millis(5));
     }
     driver.kill().unwrap(); // SIGKILL
     driver.wait().unwrap();
     let begin = Instant::now();
     while !processes_in(&root).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(5), "the build outlives its driver");
+        assert!(begin.elapsed() < Duration::from_secs(60), "the build outlives its driver");
         std::thread::sleep(Duration::from_millis(5));
     }
     assert_eq!(names(&root), [".build.here"], "what the next build removes");
@@ -244,22 +242,10 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     assert_eq!(names(&root).len(), 2);
 }
 
-/// Run as a program of its own by the test above: builds, and is killed.
-#[test]
-#[ignore = "the other half of builds_that_fail_or_are_broken_off_leave_nothing"]
-fn driver() {
-    let (Some(repository), Some(cache)) = (std::env::var_os(REPOSITORY), std::env::var_os(CACHE))
-    else {
-        return;
-    };
-    let cache = Cache::at(PathBuf::from(cache)).unwrap();
-    let _ = obtain(&reference(Path::new(&repository), BROKEN), &cache);
-}
-
 /// A whole build from the tarball as it was released, with the flags that steelyard takes by itself. It takes minutes:
-/// cargo test -p dbms --test building -- --ignored --exact a_tarball_is_built_with_the_default_flags
+/// `make validate` runs it.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes: make validate"]
 fn a_tarball_is_built_with_the_default_flags() {
     let directory = tempfile::tempdir().unwrap();
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -289,11 +275,13 @@ fn a_tarball_is_built_with_the_default_flags() {
 }
 
 /// Both ways to build a version that has both, 16 or later, whose tarball the variable names. It takes minutes:
-/// DBMS_TEST_TARBALL=postgresql-17.2.tar.bz2 cargo test -p dbms --test building -- --ignored --exact a_newer_tarball_is_built_by_make_and_by_meson
+/// DBMS_TEST_TARBALL=postgresql-17.2.tar.bz2 make validate
 #[test]
-#[ignore = "takes minutes, and a source that this system may not have"]
+#[ignore = "takes minutes: make validate"]
 fn a_newer_tarball_is_built_by_make_and_by_meson() {
-    let tarball = std::env::var(TARBALL).expect("the tarball's path in DBMS_TEST_TARBALL");
+    let Ok(tarball) = std::env::var(TARBALL) else {
+        return testing::skip(format_args!("no tarball is named by {TARBALL}"));
+    };
     let place = Place::new();
     let built = [BuildSystem::Make, BuildSystem::Meson].map(|system| {
         let reference: Reference = format!("postgres@src:{tarball}").parse().unwrap();

@@ -1,12 +1,8 @@
 //! Servers that start on a copy of what another server loaded.
 
-#![allow(clippy::unwrap_used)] // a test fails by it
-
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{Place, Variant, variant};
+use crate::common::{Place, Variant, variant};
 use dbms::{Error, Loaded, Manifest, Origin, Pages, ProcessId, Restored, Server, ServerSpec};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);

@@ -1,12 +1,7 @@
 //! Fetching released binaries. Needs the network unless the cache holds 13.7 and 14.3.
 
-#![allow(clippy::unwrap_used)] // a test fails by it
-
-mod common;
-
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Mutex;
 
 use dbms::{Cache, Error, Installation, Reference};
@@ -19,11 +14,9 @@ fn obtain(text: &str, cache: &Cache) -> (Result<Installation, Error>, Vec<String
     (result, said.into_inner().unwrap())
 }
 
-/// A child process without network, in which `test` of this file runs with the cache in `directory`.
-fn offline(test: &str, directory: &Path) {
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--ignored", "--nocapture"])
-        .env("DBMS_TEST_OFFLINE", directory)
+/// The calling test again, without network, with the cache in `directory`.
+fn offline(directory: &Path) {
+    let status = testing::again(&[], directory)
         // Nothing listens on the discard port.
         .env("HTTPS_PROXY", "http://127.0.0.1:9")
         .env("https_proxy", "http://127.0.0.1:9")
@@ -36,6 +29,9 @@ fn offline(test: &str, directory: &Path) {
 
 #[test]
 fn two_at_once_into_an_empty_cache_and_then_offline() {
+    if let Some(directory) = testing::given() {
+        return without_network(&directory);
+    }
     let directory = tempfile::tempdir().unwrap();
     let cache = Cache::at(directory.path()).unwrap();
     let results: Vec<_> = std::thread::scope(|scope| {
@@ -73,13 +69,10 @@ fn two_at_once_into_an_empty_cache_and_then_offline() {
     let (again, said) = obtain("postgres@14.3", &cache);
     assert_eq!(again.unwrap(), *installation);
     assert!(said.is_empty(), "nothing to say about what is cached: {said:?}");
-    offline("without_network", directory.path());
+    offline(directory.path());
 }
 
-#[test]
-#[ignore = "run without network by two_at_once_into_an_empty_cache_and_then_offline"]
-fn without_network() {
-    let Some(directory) = std::env::var_os("DBMS_TEST_OFFLINE") else { return };
+fn without_network(directory: &Path) {
     let cache = Cache::at(directory).unwrap();
     let (exact, said) = obtain("postgres@14.3", &cache);
     assert_eq!(exact.unwrap().version, "14.3");

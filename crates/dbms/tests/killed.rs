@@ -1,23 +1,15 @@
 //! kill -9 of the program that started a server: the server ends, and the next sweep removes what it left.
 
-#![allow(clippy::unwrap_used)] // a test fails by it
-
-mod common;
-
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Place, processes_in, variant};
+use crate::common::{Place, processes_in, variant};
 use dbms::Ledger;
 
-const DIRECTORY: &str = "DBMS_TEST_KILLED_DIRECTORY";
-
-/// Run as a program of its own by the test below: starts a server and waits to be killed.
-#[test]
-#[ignore = "the other half of killing_the_driver_leaves_nothing"]
-fn driver() {
-    let Some(directory) = std::env::var_os(DIRECTORY).map(std::path::PathBuf::from) else { return };
+/// In a process of its own: starts a server and waits to be killed.
+fn drive(directory: &Path) {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     let ledger = Ledger::open(directory.join("ledger")).unwrap();
@@ -34,13 +26,11 @@ fn driver() {
 
 #[test]
 fn killing_the_driver_leaves_nothing() {
+    if let Some(directory) = testing::given() {
+        return drive(&directory);
+    }
     let place = Place::new();
-    let mut driver = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "driver", "--ignored", "--nocapture"])
-        .env(DIRECTORY, place.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut driver = testing::again(&[], place.path()).stdout(Stdio::piped()).spawn().unwrap();
     let output = BufReader::new(driver.stdout.take().unwrap());
     let up = output
         .lines()
@@ -56,7 +46,7 @@ fn killing_the_driver_leaves_nothing() {
     // The kernel tells the server by itself.
     let begin = Instant::now();
     while !processes_in(place.path()).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(10), "the server outlives its driver");
+        assert!(begin.elapsed() < Duration::from_secs(60), "the server outlives its driver");
         std::thread::sleep(Duration::from_millis(20));
     }
     assert!(place.trial().exists());

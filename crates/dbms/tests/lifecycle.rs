@@ -1,12 +1,8 @@
 //! Real servers from start to stop.
 
-#![allow(clippy::unwrap_used)] // a test fails by it
-
-mod common;
-
 use std::os::unix::fs::MetadataExt;
 
-use common::{Place, processes_in, socket_directory, variant};
+use crate::common::{Place, processes_in, socket_directory, variant};
 use dbms::{Ending, ProcessId, ServerUser};
 
 fn start_and_stop(text: &str) {
@@ -147,13 +143,11 @@ fn the_server_enters_its_control_group_before_it_runs() {
     // Where version 2 of control groups is, alone or beside version 1.
     let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::Path::new);
     let Some(root) = roots.iter().find(|root| root.join("cgroup.procs").exists()) else {
-        eprintln!("skipped: there are no control groups of version 2 here");
-        return;
+        return testing::skip("there are no control groups of version 2");
     };
     let group = root.join(format!("dbms-test-{}", std::process::id()));
     if let Err(error) = std::fs::create_dir(&group) {
-        eprintln!("skipped: no control group can be made here ({error})");
-        return;
+        return testing::skip(format_args!("no control group can be made: {error}"));
     }
     let trial = place.trial();
     let procs_files = vec![group.join("cgroup.procs")];

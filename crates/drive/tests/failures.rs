@@ -1,10 +1,8 @@
 //! Failures of a real server: noticed, told with their SQLSTATE, retried where that helps.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
+use crate::common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
 use drive::{Address, Error};
 use workload::{Action, Class, End, Expect, Pace, Statement};
 

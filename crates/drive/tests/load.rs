@@ -1,10 +1,8 @@
 //! The engine against a real server: what it counts is what happened.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{TestServer, load, make_table, point_select, run, step, stream};
+use crate::common::{TestServer, load, make_table, point_select, run, step, stream};
 use workload::{Class, Dialect, End, Pace, Phase};
 
 #[test]

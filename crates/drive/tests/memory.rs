@@ -1,10 +1,8 @@
 //! Memory of clients. Alone in its file, and so in its process: what is resident is counted.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{TestServer, load, make_table, statement, step, stream, text, uniform};
+use crate::common::{TestServer, load, make_table, statement, step, stream, text, uniform};
 use workload::{Class, Draw, End, Expect, Pace, Piece};
 
 #[test]

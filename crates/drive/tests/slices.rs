@@ -1,12 +1,8 @@
 //! The load moving between two real servers by a timetable.
 
-#![allow(clippy::unwrap_used)] // helpers of tests are tests too
-
-mod common;
-
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use common::{TestServer, load, make_table, point_select, step, stream};
+use crate::common::{TestServer, load, make_table, point_select, step, stream};
 use drive::{Error, Load, Outcome, Running, Slices, Timetable};
 use workload::{Benchmark, Class, Dialect, End, Expect, Pace, Phase, Statement, Step};
 

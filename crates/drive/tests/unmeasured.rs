@@ -1,10 +1,8 @@
 //! Load that is there and does not count: after a step's time, and in seconds that are left out.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{TestServer, load, make_table, point_select, step, stream};
+use crate::common::{TestServer, load, make_table, point_select, step, stream};
 use drive::Load;
 use workload::{Class, End, Pace};
 

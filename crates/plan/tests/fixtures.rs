@@ -1,6 +1,4 @@
 //! Plans from files: good ones are understood, bad ones are answered with exactly the expected text.
-#![allow(clippy::unwrap_used)] // in a test a panic is the message
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,4 @@
 //! What holds for any plan and any text.
-#![allow(clippy::unwrap_used)] // in a test a panic is the message
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 

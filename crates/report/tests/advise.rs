@@ -1,12 +1,8 @@
 //! Advice, from stores to print.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
 use std::time::Duration;
 
-use common::golden;
-use common::many::{Many, Request, plan};
+use crate::common::golden;
+use crate::common::many::{Many, Request, plan};
 use plan::{Plan, WorkloadPlan};
 use report::{Advice, AdviseOptions, Chosen, Format, ReportError, advise};
 

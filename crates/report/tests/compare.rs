@@ -1,8 +1,6 @@
 //! From a store to printed comparisons.
 
-mod common;
-
-use common::{Lab, golden, plan, record, rich};
+use crate::common::{Lab, golden, plan, record, rich};
 use report::{CompareOptions, Format, Rows, Section, compare};
 
 const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];

@@ -1,10 +1,6 @@
 //! Instruction counts of known truth, from a store to print.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::counts::{BASE, Counting, add, begin, build, record};
-use common::{Lab, golden, plan};
+use crate::common::counts::{BASE, Counting, add, begin, build, record};
+use crate::common::{Lab, golden, plan};
 use report::{CountOptions, CountedVariant, Format, ReportError, Which};
 use store::CountRecord;
 
@@ -256,7 +252,7 @@ fn another_base_and_wrong_requests() {
 fn runs_and_counts_are_asked_for_apart() {
     let variants = ["a", "b"];
     let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 1, &[1]), 1);
-    lab.run(&["l.i0"], 1, 1, &|name, _, _| common::record(name, 5.0));
+    lab.run(&["l.i0"], 1, 1, &|name, _, _| crate::common::record(name, 5.0));
     let count = begin(&lab.store, "a");
     let variant = add(&lab.store, count, "a");
     lab.store.record_count(variant, &record("point", 0, &BASE)).unwrap();
@@ -276,6 +272,7 @@ fn runs_and_counts_are_asked_for_apart() {
 
 /// 10 kinds × 2 protocols × 6 variants with 1500 functions each, from the store to JSON.
 #[test]
+#[ignore = "a bound: make bench"]
 fn a_large_count_is_laid_out_at_once() {
     let names = ["a", "b", "c", "d", "e", "f"];
     let counting = Counting::new(&names);
@@ -300,7 +297,5 @@ fn a_large_count_is_laid_out_at_once() {
     let took = begin.elapsed();
     println!("120 counts with 1500 functions each: read and laid out in {took:?}");
     assert!(text.contains("insert-9"), "{text}");
-    // Unoptimised code gets its time.
-    let limit = if cfg!(debug_assertions) { 10.0 } else { 1.0 };
-    assert!(took.as_secs_f64() < limit, "{took:?}");
+    assert!(took.as_secs_f64() < 1.0, "{took:?}");
 }

@@ -1,10 +1,6 @@
 //! The documentation of the JSON of counts is what the program prints.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::counts::{BASE, Counting, build};
-use common::documented::{assert_is_example, assert_keys_explained, before_example};
+use crate::common::counts::{BASE, Counting, build};
+use crate::common::documented::{assert_is_example, assert_keys_explained, before_example};
 use report::{CountOptions, Format};
 
 /// Two versions, one kind of statement, two functions.

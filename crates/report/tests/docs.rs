@@ -1,9 +1,7 @@
 //! The documentation of the JSON is what the program does.
 
-mod common;
-
-use common::documented::{assert_is_example, assert_keys_explained, before_example};
-use common::{Lab, histogram, plan, record};
+use crate::common::documented::{assert_is_example, assert_keys_explained, before_example};
+use crate::common::{Lab, histogram, plan, record};
 use report::Format;
 
 /// Two versions, two blocks, one read+write step in which the second did not hold its insert rate.

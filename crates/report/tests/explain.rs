@@ -1,11 +1,7 @@
 //! What profiles say: shares with known truth, read from the artifacts of finished trials.
 
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::documented::assert_is_example;
-use common::{Lab, golden, plan, rich};
+use crate::common::documented::assert_is_example;
+use crate::common::{Lab, golden, plan, rich};
 use report::{ExplainOptions, Format, ReportError};
 
 const VARIANTS: [&str; 2] = ["pg13.7", "pg14.3"];
@@ -177,8 +173,7 @@ fn flamegraphs_are_drawn_beside_the_stacks_and_into_the_page() {
         assert!(svg.contains(part), "`{part}` is missing in {file}");
     }
     if !report::has_page() {
-        println!("skipped: built without the page, run `make build` first");
-        return;
+        return testing::skip("built without the page; make build builds it");
     }
     let html = report::html(&lab.store, &results, None).unwrap();
     assert!(html.contains("\"profiles\":[{\"step\":\"l.i0\""));

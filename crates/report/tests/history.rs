@@ -1,10 +1,6 @@
 //! Histories, from stores to print.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::golden;
-use common::many::{Many, Request};
+use crate::common::golden;
+use crate::common::many::{Many, Request};
 use report::{Chosen, Format, History, HistoryOptions, Order, ReportError, history};
 
 /// Repeatable noise of about 1%.
@@ -213,8 +209,7 @@ fn other_workloads_stay_out_unless_asked_for() {
 fn the_page_takes_the_history() {
     let many = versions();
     if !report::has_page() {
-        println!("skipped: built without the page, run `make build` first");
-        return;
+        return testing::skip("built without the page; make build builds it");
     }
     let history = found(&many, &HistoryOptions::default()).document;
     let results = report::load(&many.store, report::Which::Latest).unwrap();

@@ -1,8 +1,6 @@
 //! Published figures as a test: relative tables follow from absolute ones, and ours read like the originals.
 
-mod common;
-
-use common::{Lab, counter, plan, record};
+use crate::common::{Lab, counter, plan, record};
 use report::{Format, Section};
 
 /// "Insert Benchmark for Postgres 12, 13, 14 and 15", June 2022, cached workload: throughput relative to 13.7.

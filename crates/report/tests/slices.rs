@@ -1,9 +1,5 @@
 //! Steps that ran in slices: read from a store, judged by rounds and restarts, shown.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::{Lab, plan, record};
+use crate::common::{Lab, plan, record};
 use judge::{Method, Verdict};
 use store::{Series, StepRecord};
 

@@ -1,9 +1,5 @@
 //! The documentation of the JSON of `variance`, `history` and `advise` names every key.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::documented::{assert_keys_explained, documentation};
+use crate::common::documented::{assert_keys_explained, documentation};
 
 #[test]
 fn every_key_is_explained() {

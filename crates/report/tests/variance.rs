@@ -1,10 +1,6 @@
 //! Variances between and within trials, from stores to print.
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
-
-mod common;
-
-use common::golden;
-use common::many::{Many, Request};
+use crate::common::golden;
+use crate::common::many::{Many, Request};
 use report::{Chosen, Deviation, Format, ReportError, Source, Variance, VarianceOptions, variance};
 
 /// Deviations from 1 over three blocks: population CV is √(2/3) of the step's size.

@@ -1,12 +1,8 @@
 //! Instruction counts are written, read again, and kept apart from runs.
 
-#![allow(clippy::unwrap_used)] // in a test a panic is the message
-
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{begin, count_of, new_experiment, new_variant};
+use crate::common::{begin, count_of, new_experiment, new_variant};
 use proptest::prelude::*;
 use store::{CountPhase, CountRecord, NewExperiment, Purpose, Store, StoreError, VariantId};
 
@@ -176,17 +172,12 @@ fn large() -> (Duration, Duration) {
 }
 
 #[test]
-fn a_large_count_is_stored_and_read_at_once() {
-    let (stored, read) = large();
-    // Unoptimised code and the disk of the machine get ten times as long.
-    assert!(
-        stored < Duration::from_secs(8) && read < Duration::from_secs(2),
-        "{stored:?} {read:?}"
-    );
+fn a_large_count_is_read_as_it_was_stored() {
+    large();
 }
 
 #[test]
-#[ignore = "for optimised builds: cargo test --release -p store -- --ignored"]
+#[ignore = "a bound: make bench"]
 fn a_large_count_is_stored_and_read_in_time() {
     let (stored, read) = large();
     assert!(

@@ -1,26 +1,11 @@
 //! Killed, or out of space: what was finished stays.
 
-#![allow(clippy::unwrap_used)] // in a test a panic is the message
-
-mod common;
-
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{begin, begin_trial, full_step};
+use crate::common::{begin, begin_trial, full_step};
 use store::{Scope, Series, Store, StoreError};
-
-const CHILD: &str = "STEELYARD_TEST_CHILD";
-
-/// This test program again, to run one test in another process, where `CHILD` is set.
-fn again(test: &str, folder: &Path, prefix: &[&str]) -> Command {
-    let exe: PathBuf = std::env::current_exe().unwrap();
-    let mut words = prefix.iter().map(|s| (*s).into()).chain([exe.into_os_string()]);
-    let mut command = Command::new(words.next().unwrap());
-    command.args(words).args(["--exact", test, "--nocapture"]).env(CHILD, folder);
-    command
-}
 
 fn big_step(ordinal: u32) -> store::StepRecord {
     let mut record = full_step(ordinal, "l.i0");
@@ -44,8 +29,8 @@ fn integrity(folder: &Path) -> String {
 
 #[test]
 fn kill_in_the_middle_of_writing_loses_no_finished_step() {
-    if let Some(folder) = std::env::var_os(CHILD) {
-        let store = Store::open(Path::new(&folder)).unwrap();
+    if let Some(folder) = testing::given() {
+        let store = Store::open(&folder).unwrap();
         let (experiment, [variant, _]) = begin(&store);
         let trial = begin_trial(&store, experiment, variant, 1);
         for ordinal in 1.. {
@@ -55,11 +40,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
     }
     let folder = tempfile::tempdir().unwrap();
     for round in 0..5u64 {
-        let mut child =
-            again("kill_in_the_middle_of_writing_loses_no_finished_step", folder.path(), &[])
-                .stdout(Stdio::piped())
-                .spawn()
-                .unwrap();
+        let mut child = testing::again(&[], folder.path()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut stored: Vec<u32> = Vec::new();
         // The harness prints lines of its own before.
@@ -97,8 +78,8 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
 /// On a file system of 2 MB, in a mount namespace that ends with the process.
 #[test]
 fn a_full_disk_keeps_what_was_stored() {
-    if let Some(folder) = std::env::var_os(CHILD) {
-        let folder = Path::new(&folder);
+    if let Some(folder) = testing::given() {
+        let folder = folder.as_path();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
             .arg(folder)
@@ -134,18 +115,14 @@ fn a_full_disk_keeps_what_was_stored() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let child =
-        again("a_full_disk_keeps_what_was_stored", folder.path(), &["unshare", "--mount", "--"])
-            .output();
+    let child = testing::again(&["unshare", "--mount", "--"], folder.path()).output();
     let Ok(output) = child else {
-        println!("skipped: `unshare` is missing");
-        return;
+        return testing::skip("`unshare` is not installed");
     };
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     if text.contains("SKIP") || errors.contains("unshare failed") {
-        println!("skipped: no right to mount a small file system");
-        return;
+        return testing::skip("no file system can be mounted");
     }
     assert!(output.status.success() && text.contains("DONE"), "{text}{errors}");
 }

@@ -1,16 +1,12 @@
 //! What lies in a results directory, and who else is there.
 
-#![allow(clippy::unwrap_used)] // in a test a panic is the message
-
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use common::{begin, begin_trial, count_of, full_step};
+use crate::common::{begin, begin_trial, count_of, full_step};
 use store::{Purpose, Scope, Store, StoreError};
 
 fn refused(folder: &Path) -> [StoreError; 2] {
@@ -193,9 +189,8 @@ fn many_open_a_new_store_at_once_and_write() {
 /// A published results directory belongs to someone else and cannot be written.
 #[test]
 fn a_directory_closed_to_us_can_be_read() {
-    const CHILD: &str = "STEELYARD_TEST_READ";
-    if let Some(folder) = std::env::var_os(CHILD) {
-        let store = Store::open_read_only(Path::new(&folder)).unwrap();
+    if let Some(folder) = testing::given() {
+        let store = Store::open_read_only(&folder).unwrap();
         assert_eq!(store.experiments().unwrap().len(), 1);
         return;
     }
@@ -209,11 +204,10 @@ fn a_directory_closed_to_us_can_be_read() {
     fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
     mode(folder.path(), 0o755);
     mode(&results, 0o555);
+    let same = testing::again(&[], &results);
     let mut child = Command::new(&exe);
-    child
-        .args(["--exact", "a_directory_closed_to_us_can_be_read"])
-        .env(CHILD, &results)
-        .current_dir("/");
+    child.args(same.get_args()).current_dir("/");
+    child.envs(same.get_envs().filter_map(|(name, value)| Some((name, value?))));
     // As root no directory is closed to us: be nobody.
     if fs::File::create(results.join("probe")).is_ok() {
         fs::remove_file(results.join("probe")).unwrap();

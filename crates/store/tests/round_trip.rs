@@ -1,10 +1,6 @@
 //! What is written is read again; states decide what counts.
 
-#![allow(clippy::unwrap_used)] // in a test a panic is the message
-
-mod common;
-
-use common::{begin, begin_trial, full_step, new_experiment, new_variant};
+use crate::common::{begin, begin_trial, full_step, new_experiment, new_variant};
 use store::{
     ExperimentState, HostFact, Scope, Setting, StepKind, StepRecord, StepState, Store, StoreError,
     TrialId, TrialState, Warning,

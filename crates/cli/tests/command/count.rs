@@ -60,7 +60,7 @@ fn phase(count: &Value, name: &str) -> f64 {
 fn can_count() -> bool {
     let found = Command::new("valgrind").arg("--version").output().is_ok();
     if !found {
-        println!("skipped: no valgrind here (scripts/setup.sh test installs it)");
+        testing::skip("valgrind is not installed; scripts/setup.sh test installs it");
     }
     found
 }

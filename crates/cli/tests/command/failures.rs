@@ -25,7 +25,7 @@ impl SmallDisk {
         if done.is_ok_and(|output| output.status.success()) {
             return Some(SmallDisk(at.to_owned()));
         }
-        eprintln!("skipped: no filesystem can be mounted here");
+        testing::skip("no file system can be mounted");
         None
     }
 
@@ -217,8 +217,7 @@ fn a_second_run_on_the_machine_is_refused() {
 #[test]
 fn a_memory_limit_that_is_too_low_is_named() {
     if !nix::unistd::geteuid().is_root() {
-        eprintln!("skipped: a memory limit needs a control group");
-        return;
+        return testing::skip("not root, so no control group can be made");
     }
     let place = Place::new();
     // Sorting 300,000 rows takes more memory than there is, page cache aside.

@@ -77,7 +77,7 @@ impl OwnServer {
         let server = Self { child, directory, port };
         let begin = Instant::now();
         while server.try_connect().is_err() {
-            assert!(begin.elapsed() < Duration::from_secs(30), "the server does not come up");
+            assert!(begin.elapsed() < Duration::from_secs(120), "the server does not come up");
             std::thread::sleep(Duration::from_millis(50));
         }
         server
@@ -131,7 +131,7 @@ impl Drop for OwnServer {
         let _ = kill(Pid::from_raw(self.child.id() as i32), Signal::SIGINT);
         let begin = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            if begin.elapsed() > Duration::from_secs(20) {
+            if begin.elapsed() > Duration::from_secs(120) {
                 let _ = self.child.kill();
             }
             std::thread::sleep(Duration::from_millis(10));

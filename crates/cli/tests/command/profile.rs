@@ -15,7 +15,7 @@ fn perf() -> bool {
     match probe::perf::Perf::find() {
         Ok(_) => true,
         Err(error) => {
-            eprintln!("most of it skipped: {error}");
+            testing::skip(error);
             false
         }
     }
@@ -176,7 +176,7 @@ fn a_run_killed_while_it_profiles_leaves_nothing() {
     run.wait_for("trial 1/1", "  l.x");
     let begin = Instant::now();
     while !files(&place.data()).iter().any(|path| path.ends_with("perf.data")) {
-        assert!(begin.elapsed() < Duration::from_secs(30), "perf does not begin");
+        assert!(begin.elapsed() < Duration::from_secs(120), "perf does not begin");
         std::thread::sleep(Duration::from_millis(50));
     }
     run.signal(Signal::SIGKILL);

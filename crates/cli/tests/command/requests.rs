@@ -72,7 +72,7 @@ fn a_version_that_does_not_exist_is_answered_with_the_nearest() {
     let file = place.plan(&plan(&[("pg", "postgres@13.99")], "", QUICK));
     let ended = place.run(&[&file]);
     if ended.stderr.contains("check the network") {
-        eprintln!("skipped: the archive can't be asked: {}", ended.stderr);
+        testing::skip(format_args!("the archive cannot be asked: {}", ended.stderr));
         ended.expect(3, &[]);
     } else {
         ended.expect(2, &["variant `pg`", "no postgres 13.99", "nearest", "13."]);
@@ -172,8 +172,7 @@ fn a_data_directory_that_cannot_be_used_is_refused_before_anything_runs() {
     place.file("blocked", "a file");
     run(place.path().join("blocked").to_str().unwrap()).expect(2, &["blocked", "--data-dir"]);
     if !nix::unistd::geteuid().is_root() {
-        eprintln!("skipped: not root, so servers run as the calling user");
-        return;
+        return testing::skip("not root, so servers run as the calling user");
     }
     let closed = place.path().join("closed");
     fs::create_dir(&closed).unwrap();

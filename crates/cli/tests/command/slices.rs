@@ -1,6 +1,6 @@
 //! Blocks whose servers are up together, the load moving between them in slices.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -120,10 +120,8 @@ fn a_run_that_was_interrupted_in_a_slice_goes_on_with_what_the_first_block_found
     run.wait_for("trial 4/4", "  l.x     a ");
     run.wait_for("trial 4/4", "  l.x     b ");
     std::thread::sleep(Duration::from_millis(2500));
-    let begin = Instant::now();
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted", "finished trials are kept"]);
-    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
     place.assert_nothing_left();
     let database = Database::of(&place.results());
     let states = |database: &Database| {

@@ -1,5 +1,6 @@
 //! What the tests of real servers share: one cache for all, a ledger and a directory for each.
-#![allow(dead_code)] // every test file uses its own part of it
+
+pub mod repository;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -98,7 +99,7 @@ pub fn variant(text: &str) -> Option<Variant> {
     if let Some(path) = text.strip_prefix("path:")
         && !Path::new(path).exists()
     {
-        eprintln!("skipped: {path} is not installed here");
+        testing::skip(format_args!("{path} is not installed"));
         return None;
     }
     let reference: Reference = text.parse().unwrap();

@@ -12,6 +12,7 @@
 //! built once into the usual cache: the commits' names depend on the tarball alone.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,7 +20,7 @@ use std::process::Command;
 pub const BASE: &str = "base";
 /// Tag of the commit after it: [`FUNCTION`] adds 1000 numbers each time it is called.
 pub const LOOP: &str = "loop";
-/// Tag of a commit that does not compile: [`BROKEN_FILE`] ends in the middle.
+/// Tag of the commit of [`fake_repository`], which does not compile: [`BROKEN_FILE`] ends in the middle.
 pub const BROKEN: &str = "broken";
 /// The function with the loop. It is called once for each INSERT, UPDATE or DELETE without RETURNING, however many rows there are.
 pub const FUNCTION: &str = "ExecModifyTable";
@@ -37,10 +38,10 @@ pub fn compiler() -> &'static str {
 /// Makes the repository in `directory/postgres`; `None`, with the reason told, if there is no tarball.
 pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     let Some(tarball) = tarball() else {
-        eprintln!(
-            "skipped: no source of PostgreSQL in {} (scripts/setup.sh test)",
+        testing::skip(format_args!(
+            "no source of PostgreSQL in {}; scripts/setup.sh test fetches it",
             sources().display()
-        );
+        ));
         return None;
     };
     let tree = directory.join("postgres");
@@ -67,9 +68,31 @@ pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
         );
     });
     commit(&tree, "Add 1000 numbers whenever rows are changed", LOOP);
-    edit(&tree, BROKEN_FILE, |text| text.push_str("\nint broken(void) { return 1 +\n"));
-    commit(&tree, "Leave a function unfinished", BROKEN);
     Some(tree)
+}
+
+/// A repository that is no PostgreSQL but is built by the same commands and fails in the same places, within a second:
+/// configure refuses block sizes as PostgreSQL's does, and [`BROKEN_FILE`] of the commit [`BROKEN`] does not compile.
+pub fn fake_repository(tree: &Path) {
+    let configure = "#!/bin/sh\n\
+        case \"$*\" in *--with-blocksize=7*) echo 'configure: error: Invalid block size' >&2; exit 1;; esac\n\
+        sleep 1\n";
+    let files = [
+        ("configure", configure),
+        ("src/Makefile.global", "with_llvm = no\n"),
+        ("src/backend/Makefile", "install:\n"),
+        ("src/backend/parser/gram.c", ""),
+        ("src/port/Makefile", "all: pg_strong_random.o\n"),
+        (BROKEN_FILE, "int broken(void) { return 1 +\n"),
+    ];
+    for (file, text) in files {
+        let path = tree.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::set_permissions(tree.join("configure"), fs::Permissions::from_mode(0o755)).unwrap();
+    git(tree, &["init", "--quiet", "--initial-branch=main"]);
+    commit(tree, "Leave a function unfinished", BROKEN);
 }
 
 /// The tarball that setup has fetched, if it has.

@@ -1,7 +1,5 @@
 //! What the tests against a real server share.
-#![allow(dead_code, clippy::unwrap_used)] // every test file uses its own part of it
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +12,8 @@ use workload::{
 /// A real server with everything it needs, removed with it.
 pub struct TestServer {
     pub server: Box<dyn Server>,
-    pub directory: tempfile::TempDir,
+    /// Removed with it.
+    _directory: tempfile::TempDir,
 }
 
 impl TestServer {
@@ -44,7 +43,7 @@ impl TestServer {
             ledger: &ledger,
         })
         .unwrap();
-        TestServer { server, directory }
+        TestServer { server, _directory: directory }
     }
 
     pub fn target(&self) -> Target {
@@ -138,8 +137,4 @@ pub fn make_table(server: &mut TestServer, rows: u32) {
     server.sql("CREATE TABLE t (id int PRIMARY KEY, v int NOT NULL)");
     server.sql(&format!("INSERT INTO t SELECT i, 0 FROM generate_series(1, {rows}) i"));
     server.sql("ANALYZE t");
-}
-
-pub fn settings(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use probe::callgrind::{Profile, moved};
 
-use crate::run::Program;
+use super::run::Program;
 
 /// Loops, statements and calls of `programs/stretches.c`.
 const SPIN: u64 = 2 * 1000 + 2;

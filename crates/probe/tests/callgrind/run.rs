@@ -18,7 +18,7 @@ impl Program {
         let valgrind = match Valgrind::find() {
             Ok(valgrind) => valgrind,
             Err(error @ CallgrindError::NotInstalled) => {
-                eprintln!("SKIPPED, nothing was tested: {error}");
+                testing::skip(error);
                 return None;
             }
             Err(error) => panic!("{error}"),

@@ -1,6 +1,4 @@
 //! Synthetic experiments in a real store.
-#![allow(dead_code, reason = "every test file uses a part")]
-#![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
 
 pub mod counts;
 pub mod documented;

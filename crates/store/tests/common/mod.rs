@@ -1,7 +1,5 @@
 //! Stores and records for tests.
 
-#![allow(clippy::unwrap_used, dead_code)] // in a test a panic is the message; not every test uses all
-
 use std::collections::BTreeMap;
 
 use store::{

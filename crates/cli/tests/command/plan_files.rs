@@ -1,7 +1,5 @@
 //! The plans that come with steelyard can be read, and mean what they are there for.
 
-#![allow(clippy::unwrap_used)] // helpers of tests may fail like tests
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,14 @@
+//! The room on real servers and archives.
+//!
+//! One binary for all, so that it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod building;
+mod common;
+mod copies;
+mod failures;
+mod fetching;
+mod killed;
+mod lifecycle;
+mod measuring;

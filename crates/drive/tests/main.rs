@@ -1,0 +1,12 @@
+//! The room against real servers.
+//!
+//! One binary for all, so that it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod common;
+mod failures;
+mod load;
+mod memory;
+mod slices;
+mod unmeasured;

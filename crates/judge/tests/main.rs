@@ -1,0 +1,8 @@
+//! The room as others see it: properties, and experiments with known truth.
+//!
+//! One binary for all, so that it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod properties;
+mod simulation;

@@ -1,0 +1,11 @@
+//! The room on the real kernel, with real programs.
+//!
+//! One binary for all, so that it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod callgrind;
+mod groups;
+mod perf;
+mod sampling;
+mod storm;

@@ -1,0 +1,12 @@
+//! The room on real files.
+//!
+//! One binary for all, so that it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod bulk;
+mod common;
+mod counts;
+mod crash;
+mod opening;
+mod round_trip;
