@@ -50,7 +50,8 @@ job() {
 # unstable options are allowed.
 tests() {
     cd "$2" || return 1
-    STEELYARD_SKIPPED=$work/jobs/$1.skipped RUSTC_BOOTSTRAP=1 \
+    # cargo sets the first.
+    CARGO_MANIFEST_DIR=$2 STEELYARD_SKIPPED=$work/jobs/$1.skipped RUSTC_BOOTSTRAP=1 \
         "$3" -Z unstable-options --report-time
 }
 
@@ -76,7 +77,7 @@ compile() {
     cargo test --locked --workspace --no-run --message-format json-render-diagnostics "$@" \
         > "$work/artifacts" || return 1
     sed -nE 's|.*"manifest_path":"([^"]*)/crates/([^"/]*)/Cargo.toml".*"kind":\["([a-z]*)"\].*"name":"([^"]*)".*"executable":"([^"]*)".*|\2-\4-\3 \1/crates/\2 \5|p' \
-        "$work/artifacts" | grep -v -e '-bin .*/debug/[^/]*$' > "$work/programs"
+        "$work/artifacts" | grep -vE -- '-example |-bin .*/debug/[^/]*$' > "$work/programs"
     [ -s "$work/programs" ]
 }
 

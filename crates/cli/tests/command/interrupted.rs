@@ -72,8 +72,7 @@ fn sigterm_in_the_rest_after_settling_ends_at_once() {
 #[test]
 fn an_interrupt_in_a_long_statement_ends_it() {
     let place = Place::new();
-    let file =
-        place.plan(&plan(ONE, "", "rows = 100000000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]"));
+    let file = place.plan(&plan(ONE, "", "rows = 600000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]"));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 1/1", "  l.i0");
     std::thread::sleep(Duration::from_millis(150));
