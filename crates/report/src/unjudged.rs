@@ -33,14 +33,22 @@ impl Unjudged {
         base: usize,
         place: usize,
     ) -> Option<Self> {
-        let lacks = |place: usize| step.variant(place).is_none_or(|v| v.samples.is_empty());
-        let said = |place: usize| {
-            let name = results.variant_name(place);
-            format!("{name} has no result: {}", why_missing(results, step, place))
-        };
-        let lacking: Vec<String> =
-            [place, base].into_iter().filter(|place| lacks(*place)).map(said).collect();
-        (!lacking.is_empty()).then(|| Self::open(lacking.join("; ")))
+        let lacks = |place: &usize| step.variant(*place).is_none_or(|v| v.samples.is_empty());
+        let lacking: Vec<usize> = [base, place].into_iter().filter(lacks).collect();
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for place in lacking {
+            let (why, name) = (why_missing(results, step, place), results.variant_name(place));
+            match said.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push(name),
+                None => said.push((why, vec![name])),
+            }
+        }
+        let said = said.into_iter().map(|(why, names)| {
+            let have = if names.len() == 1 { "has" } else { "have" };
+            format!("{} {have} no result: {why}", names.join(" and "))
+        });
+        let said: Vec<String> = said.collect();
+        (!said.is_empty()).then(|| Self::open(said.join("; ")))
     }
 
     /// No block has the metric on both sides.
@@ -201,9 +209,9 @@ fn why_missing(results: &Results, step: &StepResults, place: usize) -> String {
         .filter_map(|other| other.variant(place))
         .any(|variant| !variant.samples.is_empty());
     if finished {
-        return "none of its finished trials has this step".to_owned();
+        return "no finished trial has this step".to_owned();
     }
-    let Some(last) = failed.last() else { return "it has not run".to_owned() };
+    let Some(last) = failed.last() else { return "never run".to_owned() };
     let mut states: Vec<&str> = failed.iter().map(|trial| trial.state).collect();
     states.sort_unstable();
     states.dedup();

@@ -102,9 +102,9 @@ fn an_undecided_step_fails_the_strict_gate_only() {
 fn a_step_without_results_fails_both_gates() {
     for gate in ["--gate", "--gate-inconclusive"] {
         let ended = gated(Some(BASE), None, gate);
-        let said = "l.x: b has no result: none of its finished trials has this step";
+        let said = "l.x: b has no result: no finished trial has this step";
         ended.expect(1, &["the gate failed", said]);
-        assert!(ended.stdout.contains("none of its finished trials has this step: inconclusive"));
+        assert!(ended.stdout.contains("no finished trial has this step: inconclusive"));
     }
 }
 
