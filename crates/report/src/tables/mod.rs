@@ -101,6 +101,15 @@ impl<'a> View<'a> {
         let mut legend = vec![format!(
             "relative: value of the version / value of {base}, geometric mean over paired blocks"
         )];
+        let differ = |step: &crate::StepResults| {
+            let counts = || step.variants.iter().map(|v| v.samples.len()).filter(|n| *n > 0);
+            counts().min() != counts().max()
+        };
+        if self.results.variants.len() > 2 && self.results.steps.iter().any(differ) {
+            legend.push(format!(
+                "of steps in which versions have different blocks: absolute figures of {base} are over the blocks that any other has"
+            ));
+        }
         if self.judged.comparisons().any(|found| found.method == judge::Method::Slices) {
             legend.push(
                 "of steps in slices: from the middle half of the paired slices, where the absolute figures are of all slices"
