@@ -141,9 +141,9 @@ function judged(random, name, base, ratio, blocks) {
   const size = `${Math.abs((ratio - 1) * 100).toFixed(1)}% ${ratio < 1 ? "slower" : "faster"}`;
   const p = (value) => `${value < 1 ? "−" : "+"}${Math.abs((value - 1) * 100).toFixed(1)}%`;
   const sentence = one
-    ? `${name} is ${size} than ${base} (one block: no interval): inconclusive`
+    ? `1 block: too few to compare ${name} with ${base}: inconclusive`
     : `${name} is ${size} than ${base} (95% interval ${p(low)} to ${p(high)}, ${blocks} blocks): ${verdict}${verdict === "inconclusive" ? "; about 4 more blocks would decide" : ""}`;
-  return { ratio: six(ratio), low: one ? null : six(low), high: one ? null : six(high), blocks, verdict, sentence };
+  return { ratio: one ? null : six(ratio), low: one ? null : six(low), high: one ? null : six(high), blocks, verdict, sentence };
 }
 
 /**
@@ -293,7 +293,7 @@ function sampleTables(names, steps) {
     { id: "relative", section: "relative", title: "Throughput relative to the first result", legend: [`relative to ${names[0]}`, "exp of the mean of paired log ratios over blocks"], columns: ["version", ...columns], rows: names.slice(1).map((label, index) => ({ label, cells: steps.map((step) => (step.relative[index]?.ratio ?? 1).toFixed(3)) })) },
     {
       id: "verdicts", section: "relative", title: "Verdicts", legend: ["interval: 95%, Student's t over blocks", "p: exact sign-flip test"], columns: ["step", "variant", "ratio", "low", "high", "p", "verdict"],
-      rows: steps.slice(0, 12).flatMap((step) => step.relative.map((one) => ({ label: step.name, cells: [names[one.variant], one.ratio.toFixed(3), one.low?.toFixed(3) ?? "–", one.high?.toFixed(3) ?? "–", one.low === null ? "–" : "0.031", one.verdict], ...(one.verdict === "regression" || one.verdict === "improvement" ? { kind: one.verdict } : {}) }))),
+      rows: steps.slice(0, 12).flatMap((step) => step.relative.map((one) => ({ label: step.name, cells: [names[one.variant], one.ratio?.toFixed(3) ?? "–", one.low?.toFixed(3) ?? "–", one.high?.toFixed(3) ?? "–", one.low === null ? "–" : "0.031", one.verdict], ...(one.verdict === "regression" || one.verdict === "improvement" ? { kind: one.verdict } : {}) }))),
     },
     { id: "rates", section: "rates", title: "Insert rates of read+write steps", legend: ["inserts/s achieved, against the target"], columns: ["step", "target", ...names], rows: steps.filter((step) => step.rate_target).slice(0, 12).map((step) => ({ label: step.name, cells: [String(step.rate_target), ...names.map((_, index) => (index === 2 && step.rate_target === 1000 ? `${Math.round(step.rate_target * 0.91)}*` : String(step.rate_target)))], ...(step.rate_target === 1000 ? { kind: "marked" } : {}) })) },
     { id: "size", section: "size", title: "Size at the end of l.i2", legend: ["MB: index, rel, total"], columns: ["version", "index", "rel", "total"], rows: names.map((label, index) => ({ label, cells: [`${1810 - index * 40}`, `${2420 + index}`, `${4240 - index * 39}`] })) },

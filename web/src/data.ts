@@ -21,10 +21,10 @@ export interface Variant {
   settings: { name: string; value: string; default: string; source: string }[];
 }
 
-/** One variant against the base in one step. `low` and `high` are null when there are too few blocks. */
+/** One variant against the base in one step. All three figures are null where there is nothing to judge by; the sentence says why. */
 export interface Relative {
   variant: number;
-  ratio: number;
+  ratio: number | null;
   low: number | null;
   high: number | null;
   blocks: number;

@@ -25,7 +25,7 @@ export function placeFacts(host: Page["host"]): { name: string; value: string }[
 
 function extreme(context: Context, which: Tally["worst"]): Child {
   if (!which) return NOTHING;
-  return [ratio(which.relative.ratio), " ", h("a", { href: `#${stepAnchor(context.page, which.step)}`, class: "minor" }, where(context, which.step))];
+  return [ratio(which.ratio), " ", h("a", { href: `#${stepAnchor(context.page, which.step)}`, class: "minor" }, where(context, which.step))];
 }
 
 function summaryTable(context: Context): HTMLElement {
@@ -82,7 +82,7 @@ function version(context: Context, variant: number): string {
 
 /** What a single block leaves open; nothing where there are several. */
 function oneBlock(page: Page): string {
-  return page.experiment.blocks === 1 ? " One block gives no interval, so the ratios are indications and nothing is decided." : "";
+  return page.experiment.blocks === 1 ? " One block is too few to compare: it says nothing about a difference." : "";
 }
 
 /** One sentence that a reader in a hurry can take along. */

@@ -6,7 +6,7 @@
 import { lookName, swatch, variantName, type Context } from "./context";
 import { DEFAULT_MARGIN, stepAnchor, stepLabel, type Relative, type Step, type Verdict } from "./data";
 import { append, h, replace, svg } from "./dom";
-import { change, count, interval, ratio } from "./format";
+import { NOTHING, change, count, interval, ratio } from "./format";
 import { InSight } from "./insight";
 import { labelledTicks, ratioScale, type RatioScale } from "./scale";
 import { hideTip, showTip } from "./tip";
@@ -42,15 +42,15 @@ function clip(position: number, direction: -1 | 1): SVGElement {
 
 /** The room of a mark, as large as with the mark in it. */
 function markRoom(context: Context, { ratio: value, low, high, variant }: Relative): SVGElement {
-  const label = low !== null && high !== null ? `${ratio(value)}, interval ${interval(low, high)}` : `${ratio(value)}, no interval`;
+  const label = low !== null && high !== null ? `${ratio(value)}, interval ${interval(low, high)}` : "not compared";
   return svg("svg", { class: "forest", role: "img", "aria-label": label, "data-look": lookName(context, variant) });
 }
 
-/** Dot, whiskers and grid. */
+/** Dot, whiskers and grid; the grid alone where there is nothing to judge by. */
 function mark({ ratio: value, low, high }: Relative, scale: RatioScale, margin: number): SVGElement[] {
-  const known = low !== null && high !== null;
   const whisker: SVGElement[] = [];
-  if (known) {
+  if (value === null) return backdrop(scale, margin);
+  if (low !== null && high !== null) {
     const from = scale.at(low);
     const to = scale.at(high);
     whisker.push(svg("line", { class: "whisker", x1: percent(from), x2: percent(to), y1: "50%", y2: "50%" }));
@@ -62,15 +62,12 @@ function mark({ ratio: value, low, high }: Relative, scale: RatioScale, margin: 
       else if (Number.isFinite(limit)) whisker.push(svg("svg", { x: percent(position), y: "50%", overflow: "visible" }, svg("line", { class: "whisker", y1: -3.5, y2: 3.5 })));
     }
   }
-  return [...backdrop(scale, margin), ...whisker, svg("circle", { class: known ? "dot" : "dot hollow", cx: percent(scale.at(value)), cy: "50%", r: known ? 4 : 3.6 })];
+  return [...backdrop(scale, margin), ...whisker, svg("circle", { class: "dot", cx: percent(scale.at(value)), cy: "50%", r: 4 })];
 }
 
 /** What a row says on hover, focus and to a screen reader. */
 export function explain(context: Context, relative: Relative): string {
-  const sentence = relative.sentence || `${variantName(context, relative.variant)}: ${ratio(relative.ratio)} of the base`;
-  if (relative.low !== null && relative.high !== null) return sentence;
-  const because = relative.blocks === 1 ? "one block: no interval" : "no interval";
-  return sentence.toLowerCase().includes("no interval") ? sentence : `${sentence} (${because})`;
+  return relative.sentence || `${variantName(context, relative.variant)}: ${ratio(relative.ratio)} of the base`;
 }
 
 interface Row {
@@ -90,8 +87,8 @@ function row(context: Context, entry: Entry, scale: RatioScale, margin: number, 
     h("th", { scope: "row", class: "variant" }, swatch(context, relative.variant), h("span", { class: "name" }, variantName(context, relative.variant))),
     h("td", { class: "plot" }, room),
     h("td", { class: "number" }, ratio(relative.ratio)),
-    h("td", { class: "number change" }, change(relative.ratio)),
-    h("td", { class: "number range" }, relative.low === null ? h("span", { class: "minor" }, relative.blocks === 1 ? "one block: no interval" : "no interval") : interval(relative.low, relative.high)),
+    h("td", { class: "number change" }, relative.ratio === null ? NOTHING : change(relative.ratio)),
+    h("td", { class: "number range" }, relative.low === null ? h("span", { class: "minor" }, relative.blocks === 1 ? "1 block: too few" : "not compared") : interval(relative.low, relative.high)),
     h("td", { class: "mark" }, verdictMark(relative.verdict), h("span", { class: "offscreen" }, text)),
   );
   const show = (): void => showTip(line, text);
@@ -150,7 +147,7 @@ export function relativeChart(context: Context): HTMLElement {
     const shown = entries.filter((entry) => wanted.has(entry.relative.verdict));
     const groups: Entry[][] = [];
     if (order === "effect") {
-      for (const entry of [...shown].sort((a, b) => a.relative.ratio - b.relative.ratio)) groups.push([entry]);
+      for (const entry of [...shown].sort((a, b) => (a.relative.ratio ?? 0) - (b.relative.ratio ?? 0))) groups.push([entry]);
     } else {
       for (const entry of shown) {
         const last = groups[groups.length - 1];
@@ -218,7 +215,7 @@ export function relativeChart(context: Context): HTMLElement {
       "p",
       { class: "note" },
       `Throughput of the variant divided by that of ${variantName(context, context.base)}, on a logarithmic axis; right of 1 is faster. Whiskers: 95% interval over blocks. Grey band: ±${(margin * 100).toFixed(1).replace(/\.0$/, "")}%, the margin under which a difference counts as small.`,
-      unsure > 0 && ` Hollow: ${unsure === entries.length && page.experiment.blocks === 1 ? "one block: no interval." : `${count(unsure, "comparison")} without an interval.`}`,
+      unsure > 0 && ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; the sentence of each says why.`,
     ),
   );
   return section;

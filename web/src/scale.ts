@@ -41,9 +41,9 @@ function ticksBetween(low: number, high: number): number[] {
  * A scale that holds every ratio and, as far as sensible, every interval: an interval of very few blocks may span
  * orders of magnitude, so intervals widen the axis by at most a factor of 1.5 beyond the ratios themselves.
  */
-export function ratioScale(values: { ratio: number; low: number | null; high: number | null }[], margin: number): RatioScale {
-  const usable = values.filter((value) => Number.isFinite(value.ratio) && value.ratio > 0);
-  const ratios = usable.map((value) => value.ratio);
+export function ratioScale(values: { ratio: number | null; low: number | null; high: number | null }[], margin: number): RatioScale {
+  const usable = values.filter((value) => value.ratio !== null && Number.isFinite(value.ratio) && value.ratio > 0);
+  const ratios = usable.map((value) => value.ratio).filter((ratio): ratio is number => ratio !== null);
   const least = Math.min(1 - 2 * margin, ...ratios);
   const most = Math.max(1 + 2 * margin, ...ratios);
   const lows = usable.map((value) => value.low).filter((low): low is number => low !== null && low > 0);

@@ -1,7 +1,7 @@
 /** Verdicts as words and signs, and their counts. Never told by colour alone. */
 
 import type { Context } from "./context";
-import { stepLabel, type Relative, type Step, type Verdict } from "./data";
+import { stepLabel, type Step, type Verdict } from "./data";
 import { h } from "./dom";
 
 export const VERDICTS: Verdict[] = ["regression", "improvement", "equivalent", "inconclusive"];
@@ -17,8 +17,8 @@ export function verdictMark(verdict: Verdict): HTMLElement {
 export interface Tally {
   variant: number;
   counts: Record<Verdict, number>;
-  worst: { step: Step; relative: Relative } | null;
-  best: { step: Step; relative: Relative } | null;
+  worst: { step: Step; ratio: number } | null;
+  best: { step: Step; ratio: number } | null;
 }
 
 /** Counts of verdicts and the extreme steps for every variant but the base, in order of the plan. */
@@ -30,8 +30,10 @@ export function tally(context: Context): Tally[] {
       for (const relative of step.relative) {
         if (relative.variant !== variant) continue;
         result.counts[relative.verdict] += 1;
-        if (!result.worst || relative.ratio < result.worst.relative.ratio) result.worst = { step, relative };
-        if (!result.best || relative.ratio > result.best.relative.ratio) result.best = { step, relative };
+        const { ratio } = relative;
+        if (ratio === null) continue;
+        if (!result.worst || ratio < result.worst.ratio) result.worst = { step, ratio };
+        if (!result.best || ratio > result.best.ratio) result.best = { step, ratio };
       }
     }
     return [result];

@@ -48,7 +48,7 @@ describe("exports of a table", () => {
 
 describe("the ratio axis", () => {
   it("puts reciprocal ratios equally far from 1", () => {
-    const scale = ratioScale([{ ratio: 0.5, low: null, high: null }, { ratio: 2, low: null, high: null }], 0.02);
+    const scale = ratioScale([{ ratio: 0.5, low: null, high: null }, { ratio: 2, low: null, high: null }, { ratio: null, low: null, high: null }], 0.02);
     expect(scale.at(1) - scale.at(0.5)).toBeCloseTo(scale.at(2) - scale.at(1), 10);
   });
   it("is not blown up by the interval of two blocks", () => {

@@ -26,13 +26,17 @@ pub struct CompareArgs {
     /// What counts as a small difference, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
+    /// What verdicts and the gate are about instead of throughput (o/s); may be given several times: costs such as
+    /// dbms.cpu/o, wKB/o, r/o, response times such as p99, query.p99
+    #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+    metric: Vec<String>,
     /// Only these kinds of tables [default: all but counters]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
     tables: Vec<Kind>,
-    /// Exit with 1 if any step has a confirmed regression, whatever else is undecided
+    /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or can't be judged
     #[arg(long)]
     gate: bool,
-    /// The strict gate: exit with 1 also if a step is inconclusive or lacks results to compare
+    /// The strict gate: exit with 1 also if a step is inconclusive
     #[arg(long)]
     gate_inconclusive: bool,
 }
@@ -106,6 +110,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         },
         base: args.base.clone(),
         margin: args.margin.map(|percent| percent / 100.0),
+        metrics: args.metric.clone(),
         sections: (!args.tables.is_empty())
             .then(|| args.tables.iter().copied().map(Section::from).collect()),
     };

@@ -42,7 +42,8 @@ pub struct CountArgs {
     /// A table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
-    /// Exit with 1 if any kind of statement takes more instructions than with the base, by more than the margin
+    /// Exit with 1 if any kind of statement takes more instructions than with the base, by more than the margin, or if the
+    /// count is not finished
     #[arg(long)]
     gate: bool,
     /// Only these kinds of statements (instead of the plan's)
@@ -95,11 +96,8 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     let store = Store::open_read_only(results)?;
     let counted = report::count(&store, experiment, &options)?;
     std::io::stdout().write_all(counted.render(args.format.into())?.as_bytes())?;
-    let regressions = counted.regressions();
-    if args.gate && !regressions.is_empty() {
-        return Err(GateFailed(regressions).into());
-    }
-    Ok(())
+    let reasons = if args.gate { counted.gate() } else { Vec::new() };
+    if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
 }
 
 /// A count that is stored already: the latest, or by its name or number.

@@ -1,7 +1,7 @@
 //! "Did you mean": the known word nearest to a mistyped one.
 
 /// The known word nearest to `word`, when it is near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may be wrong, at least one (as rustc and cargo do it for mistyped names).
     let limit = (word.chars().count() / 3).max(1);
     known

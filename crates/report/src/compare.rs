@@ -1,17 +1,15 @@
 //! The comparison of an experiment's variants: tables and a document, and how to print them.
 
-use judge::Verdict;
-
 use crate::document::{
-    Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures, RelativeFigures,
-    SizeFigures, SlicesDocument, StepDocument, TwinDocument, TwinsDocument, VariantDocument,
-    WarningDocument,
+    BothMeans, Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures,
+    MetricComparison, MetricDocument, RelativeFigures, SizeFigures, SlicesDocument, StepDocument,
+    TwinDocument, TwinsDocument, VariantDocument, WarningDocument,
 };
-use crate::figures::ratio;
-use crate::judged::{Judged, judge_results};
-use crate::metrics::{INSERT_RATE, INSERT_TARGET, STALL_SHARE};
+use crate::figures::{absolute, ratio};
+use crate::gate::{Reasons, reasons};
+use crate::judged::{Finding, Judged, judge_metric, judge_results};
+use crate::metrics::{INSERT_RATE, INSERT_TARGET, OPS, STALL_SHARE, in_step};
 use crate::model::{Noted, Results, StepResults, VariantStep};
-use crate::sentence::sentence;
 use crate::sliced::slicing;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
@@ -51,6 +49,8 @@ pub struct CompareOptions {
     pub base: Option<String>,
     /// δ as a fraction; that of the plan when `None`.
     pub margin: Option<f64>,
+    /// The metrics that verdicts and gates are about; throughput when empty.
+    pub metrics: Vec<String>,
     /// Which tables to print; `None`: all but the DBMS's counters, which are long.
     pub sections: Option<Vec<Section>>,
 }
@@ -62,21 +62,34 @@ pub struct Comparison {
     pub tables: Vec<Table>,
     /// The same as data.
     pub document: Document,
-    /// The judged steps.
+    /// All steps, judged by throughput.
     pub judged: Judged,
+    pub(crate) reasons: Reasons,
     sections: Option<Vec<Section>>,
 }
 
 /// Judges every step and lays everything out.
 ///
 /// # Errors
-/// When the base asked for is no variant, or the margin no fraction between 0 and 1.
+/// When the base asked for is no variant, the margin no fraction between 0 and 1, or a metric is none.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
+    let mut verdicts: Vec<Judged> = Vec::new();
+    for metric in &options.metrics {
+        if !verdicts.iter().any(|known| known.metric == *metric) {
+            let base = options.base.as_deref();
+            verdicts.push(judge_metric(results, metric, base, options.margin)?);
+        }
+    }
+    if verdicts.is_empty() {
+        verdicts.push(judged.clone());
+    }
     let rows_are_steps = options.rows == Rows::Steps;
-    let tables = tables::all(View { results, judged: &judged, rows_are_steps });
-    let document = document(results, &judged);
-    Ok(Comparison { tables, document, judged, sections: options.sections.clone() })
+    let tables =
+        tables::all(View { results, judged: &judged, verdicts: &verdicts, rows_are_steps });
+    let document = document(results, &judged, &verdicts);
+    let reasons = reasons(results, &verdicts);
+    Ok(Comparison { tables, document, judged, reasons, sections: options.sections.clone() })
 }
 
 impl Comparison {
@@ -101,28 +114,9 @@ impl Comparison {
             Format::Json => serde_json::to_string_pretty(&self.document)? + "\n",
         })
     }
-
-    /// The sentences of all regressions with their steps: what a gate fails on.
-    pub fn regressions(&self) -> Vec<String> {
-        self.sentences(Verdict::Regression)
-    }
-
-    fn sentences(&self, verdict: Verdict) -> Vec<String> {
-        let wanted =
-            |relative: &RelativeFigures| relative.verdict.as_deref() == Some(verdict.as_str());
-        self.document
-            .steps
-            .iter()
-            .flat_map(|step| step.variants.iter().map(move |variant| (step, variant)))
-            .filter(|(_, variant)| wanted(&variant.relative))
-            .filter_map(|(step, variant)| {
-                variant.relative.sentence.as_ref().map(|said| format!("{}: {said}", step.name))
-            })
-            .collect()
-    }
 }
 
-fn document(results: &Results, judged: &Judged) -> Document {
+fn document(results: &Results, judged: &Judged, verdicts: &[Judged]) -> Document {
     Document {
         format: FORMAT,
         experiment: results.experiment.name.clone(),
@@ -131,9 +125,10 @@ fn document(results: &Results, judged: &Judged) -> Document {
         margin: judged.margin,
         blocks: results.experiment.blocks,
         started: rfc3339(results.experiment.created_ms),
-        finished: results.experiment.state == store::ExperimentState::Finished,
+        finished: results.is_finished(),
         variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
         steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
+        metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
         twins: twins(results, judged),
         warnings: results.warnings.iter().map(|noted| warning(results, noted)).collect(),
     }
@@ -157,7 +152,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     .map(|original| results.variant_name(original).to_owned()),
                 blocks: figures.samples.len(),
                 absolute: Costs::each(|metric| Figure {
-                    median: figures.median(metric),
+                    mean: absolute(step, judged.base, place, metric),
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
@@ -214,41 +209,64 @@ fn relative(
     place: usize,
     figures: &VariantStep,
 ) -> RelativeFigures {
-    let base = step.variant(judged.base);
-    let costs = Costs::each(|metric| ratio(base?, figures, metric));
-    if place == judged.base {
-        let known = figures.median("o/s").map(|_| 1.0);
-        return RelativeFigures {
-            ratio: known,
+    let costs = Costs::each(|metric| ratio(step, judged.base, place, metric));
+    match judged.finding(results, number, place) {
+        Some(finding) => judgement(&finding, costs),
+        None if place == judged.base => RelativeFigures {
+            ratio: figures.values(OPS).first().map(|_| 1.0),
             blocks: figures.samples.len(),
             costs,
             ..RelativeFigures::default()
-        };
-    }
-    let Some(found) = judged.of(number, place) else {
+        },
         // A twin is not judged; its ratio is known all the same.
-        return RelativeFigures { ratio: costs.ops, costs, ..RelativeFigures::default() };
+        None => RelativeFigures { ratio: costs.ops, costs, ..RelativeFigures::default() },
+    }
+}
+
+fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
+    let told = RelativeFigures {
+        verdict: finding.verdict.map(|verdict| verdict.to_string()),
+        reason: finding.reason.as_deref().map(str::to_owned),
+        sentence: Some(finding.sentence.clone()),
+        blocks: finding.blocks,
+        costs,
+        ..RelativeFigures::default()
     };
-    let held = !figures.rate_not_held() && !base.is_some_and(VariantStep::rate_not_held);
+    let Some(found) = finding.comparison else { return told };
     RelativeFigures {
         ratio: Some(found.ratio),
         low: found.low,
         high: found.high,
         confidence: Some(found.confidence),
         pairing: Some(found.method.as_str().to_owned()),
-        blocks: found.blocks,
         p: found.sign_flip_p,
-        verdict: Some(found.verdict.to_string()),
-        confirmed: found.low.is_some().then(|| found.confirmed()),
+        confirmed: Some(found.confirmed()),
         detectable: found.detectable,
         further_blocks: found.further_blocks,
-        sentence: Some(sentence(
-            results.variant_name(place),
-            results.variant_name(judged.base),
-            found,
-            held,
-        )),
-        costs,
+        ..told
+    }
+}
+
+/// The verdicts by one metric.
+fn metric(results: &Results, judged: &Judged) -> MetricDocument {
+    let meant = in_step(&judged.metric, "");
+    let comparison = |finding: &Finding<'_>| {
+        let step = results.steps.get(finding.step)?;
+        let mean = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
+        let means = BothMeans { base_mean: mean(judged.base), mean: mean(finding.variant) };
+        Some(MetricComparison {
+            step: step.name.clone(),
+            dop: step.dop,
+            variant: results.variant_name(finding.variant).to_owned(),
+            relative: judgement(finding, means),
+        })
+    };
+    MetricDocument {
+        metric: judged.metric.clone(),
+        unit: meant.map_or("", |metric| metric.unit).to_owned(),
+        better: meant.map_or("", |metric| metric.better.as_str()).to_owned(),
+        meaning: meant.map_or("", |metric| metric.meaning).to_owned(),
+        comparisons: judged.findings(results).iter().filter_map(comparison).collect(),
     }
 }
 

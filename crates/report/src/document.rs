@@ -5,12 +5,12 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A whole comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Version of this shape: 1.
+    /// Version of this shape: 2.
     pub format: u32,
     /// Name of the experiment.
     pub experiment: String,
@@ -30,6 +30,8 @@ pub struct Document {
     pub variants: Vec<String>,
     /// In order of execution; every step of the plan.
     pub steps: Vec<StepDocument>,
+    /// The metrics that verdicts were asked about, throughput if none was named.
+    pub metrics: Vec<MetricDocument>,
     /// What identical variants showed; `null` without twins.
     pub twins: Option<TwinsDocument>,
     /// What to know beside the figures.
@@ -60,7 +62,7 @@ pub struct VariantDocument {
     pub twin_of: Option<String>,
     /// Number of finished trials with this step.
     pub blocks: usize,
-    /// Medians and single values.
+    /// Means over the blocks, and single values.
     pub absolute: Costs<Figure>,
     /// Compared with the base.
     pub relative: RelativeFigures,
@@ -151,16 +153,54 @@ impl<T> Costs<T> {
 /// A figure over the blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figure {
-    /// Median.
-    pub median: Option<f64>,
+    /// Geometric mean over the blocks that are paired with the base; arithmetic where one has none of it.
+    pub mean: Option<f64>,
     /// One value per block that has one, in order of the blocks.
     pub values: Vec<f64>,
 }
 
+/// A metric and its verdicts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricDocument {
+    /// As asked for, such as `dbms.cpu/o`.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// `more` or `less`.
+    pub better: String,
+    /// What it is.
+    pub meaning: String,
+    /// One for each step and variant that was to be judged.
+    pub comparisons: Vec<MetricComparison>,
+}
+
+/// One variant in one step, judged by a metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricComparison {
+    /// Name of the step.
+    pub step: String,
+    /// Number of clients of the step.
+    pub dop: u32,
+    /// Name of the variant.
+    pub variant: String,
+    /// The comparison with the base.
+    #[serde(flatten)]
+    pub relative: RelativeFigures<BothMeans>,
+}
+
+/// What a comparison is about.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct BothMeans {
+    /// The base's mean.
+    pub base_mean: Option<f64>,
+    /// The variant's.
+    pub mean: Option<f64>,
+}
+
 /// A variant compared with the base. For the base itself the ratio is 1 and there is no verdict.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct RelativeFigures {
-    /// Throughput / throughput of the base, `exp(mean ln)` over paired blocks.
+pub struct RelativeFigures<T = Costs<Option<f64>>> {
+    /// The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an interval.
     pub ratio: Option<f64>,
     /// Lower end of the 95% interval of the ratio.
     pub low: Option<f64>,
@@ -178,15 +218,18 @@ pub struct RelativeFigures {
     pub verdict: Option<String>,
     /// Whether there is a difference for sure, be it smaller than the margin.
     pub confirmed: Option<bool>,
-    /// Minimum detectable effect: the slowdown, as a fraction, that as many blocks confirm with a power of 80%.
+    /// Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as many blocks confirm with a
+    /// power of 80%.
     pub detectable: Option<f64>,
     /// Estimated further blocks until the verdict is decided; 0 when it is.
     pub further_blocks: Option<u32>,
+    /// Why it can't be judged, where it can't.
+    pub reason: Option<String>,
     /// The comparison in plain words.
     pub sentence: Option<String>,
-    /// The same ratio without a verdict, for throughput and each cost per operation.
+    /// Figures without a verdict: the ratio of throughput and of each cost per operation.
     #[serde(flatten)]
-    pub costs: Costs<Option<f64>>,
+    pub costs: T,
 }
 
 /// What the same system under two names showed: whatever differs is noise.

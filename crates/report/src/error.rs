@@ -69,6 +69,20 @@ pub enum ReportError {
         /// What there is.
         known: Vec<String>,
     },
+    /// A metric that no verdict can be about.
+    #[error(
+        "expected a metric that can be judged, found {asked}{}; there are {}",
+        .nearest.as_ref().map_or(String::new(), |nearest| format!(", which may mean {nearest}")),
+        listed(.known)
+    )]
+    NotJudgeable {
+        /// What was asked for.
+        asked: String,
+        /// The known one that it looks like.
+        nearest: Option<String>,
+        /// What can be judged.
+        known: Vec<String>,
+    },
     /// No trial has this step.
     #[error("expected one of the steps {}, found {asked}; name one of these", listed(.known))]
     UnknownStep {

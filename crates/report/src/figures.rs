@@ -1,33 +1,126 @@
-//! Relative figures of metrics without a verdict.
+//! Absolute figures and relative ones, made so that two of the first divide to the second.
 
-use crate::model::VariantStep;
+use crate::model::{StepResults, VariantStep};
 
-/// The values of a metric in the blocks that both sides have: base first.
-pub(crate) fn paired(
-    base: &VariantStep,
-    variant: &VariantStep,
-    metric: &str,
-) -> (Vec<f64>, Vec<f64>) {
-    // In order of the blocks.
-    let of_base = base.values(metric);
-    variant
-        .values(metric)
-        .into_iter()
-        .filter_map(|(block, value)| {
-            let place = of_base.binary_search_by_key(&block, |(other, _)| *other).ok()?;
-            of_base.get(place).map(|(_, base)| (*base, value))
-        })
-        .unzip()
+/// The values of a metric in the blocks that both sides have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Pairs {
+    pub(crate) blocks: Vec<u32>,
+    pub(crate) base: Vec<f64>,
+    pub(crate) variant: Vec<f64>,
 }
 
-/// A metric of the variant as a fraction of the base's: `exp(mean ln(variant / base))` over the paired blocks. Where
-/// a block has none of it (0 reads), the quotient of the medians; `None` when the base has none at all.
-pub(crate) fn ratio(base: &VariantStep, variant: &VariantStep, metric: &str) -> Option<f64> {
-    let (base, variant) = paired(base, variant, metric);
-    if base.iter().chain(&variant).all(|value| *value > 0.0) {
-        let logs: Vec<f64> = base.iter().zip(&variant).map(|(b, v)| (v / b).ln()).collect();
+/// Pairs the values of a metric by block, in order of the blocks.
+pub(crate) fn paired(base: &VariantStep, variant: &VariantStep, metric: &str) -> Pairs {
+    let of_base = base.values(metric);
+    let mut pairs = Pairs::default();
+    for (block, value) in variant.values(metric) {
+        let Ok(place) = of_base.binary_search_by_key(&block, |(other, _)| *other) else { continue };
+        pairs.blocks.push(block);
+        pairs.base.push(of_base[place].1);
+        pairs.variant.push(value);
+    }
+    pairs
+}
+
+/// The mean of values over blocks: geometric, as ratios are; arithmetic where a block has none of it (0 reads), because
+/// a geometric mean would then say that there were none in any.
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    if values.iter().all(|value| *value > 0.0) {
+        let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
         return judge::mean(&logs).map(f64::exp);
     }
-    let (base, variant) = (judge::median(&base)?, judge::median(&variant)?);
+    judge::mean(values)
+}
+
+/// What is shown of a variant in a step: the [`mean`] over the blocks in which it is paired with the base (the base: with
+/// any other), or over all of its blocks where there is no pair.
+pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
+    let own = step.variant(place)?.values(metric);
+    let others: Vec<Vec<(u32, f64)>> = step
+        .variants
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place && (place == base || *other == base))
+        .map(|(_, other)| other.values(metric))
+        .collect();
+    let has = |block: u32| {
+        others.iter().any(|other| other.binary_search_by_key(&block, |(block, _)| *block).is_ok())
+    };
+    let of = |wanted: &dyn Fn(u32) -> bool| -> Vec<f64> {
+        own.iter().filter(|(block, _)| wanted(*block)).map(|(_, value)| *value).collect()
+    };
+    mean(&of(&has)).or_else(|| mean(&of(&|_| true)))
+}
+
+/// A metric of a variant as a fraction of the base's: the quotient of their [`mean`]s over the paired blocks, which with
+/// positive values is `exp(mean ln(variant / base))`. `None` when the base has none of it, and with a single pair: one
+/// block says nothing about a difference.
+pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
+    let pairs = paired(step.variant(base)?, step.variant(place)?, metric);
+    if pairs.blocks.len() < 2 {
+        return None;
+    }
+    let (base, variant) = (mean(&pairs.base)?, mean(&pairs.variant)?);
     (base > 0.0).then(|| variant / base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::METRICS;
+    use crate::metrics::{OPS, place};
+    use crate::model::Sample;
+    use store::{StepId, TrialId};
+
+    fn step(variants: &[&[(u32, f64)]]) -> StepResults {
+        let sample = |(block, value): &(u32, f64)| {
+            let mut values = vec![f64::NAN; METRICS.len()];
+            values[place(OPS).unwrap()] = *value;
+            Sample {
+                block: *block,
+                trial: TrialId(1),
+                step: StepId(1),
+                started_ms: 0,
+                values,
+                slices: None,
+            }
+        };
+        let variants = variants.iter().map(|blocks| VariantStep {
+            samples: blocks.iter().map(sample).collect(),
+            ..VariantStep::default()
+        });
+        StepResults { variants: variants.collect(), ..StepResults::default() }
+    }
+
+    #[test]
+    fn absolute_figures_divide_to_the_relative_one() {
+        let skewed =
+            step(&[&[(1, 100.0), (2, 110.0), (3, 400.0)], &[(1, 50.0), (2, 300.0), (3, 90.0)]]);
+        let [base, variant] = [0, 1].map(|place| absolute(&skewed, 0, place, OPS).unwrap());
+        assert!((base - (100.0_f64 * 110.0 * 400.0).cbrt()).abs() < 1e-9);
+        assert!((variant / base - ratio(&skewed, 0, 1, OPS).unwrap()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn blocks_without_a_pair_are_left_out_of_both() {
+        let partial =
+            step(&[&[(1, 100.0), (2, 100.0), (4, 900.0)], &[(1, 50.0), (2, 50.0), (3, 1.0)]]);
+        assert!((absolute(&partial, 0, 0, OPS).unwrap() - 100.0).abs() < 1e-9);
+        assert!((absolute(&partial, 0, 1, OPS).unwrap() - 50.0).abs() < 1e-9);
+        let alone = step(&[&[(1, 100.0)], &[]]);
+        assert!((absolute(&alone, 0, 0, OPS).unwrap() - 100.0).abs() < 1e-9);
+        assert_eq!(absolute(&alone, 0, 1, OPS), None);
+    }
+
+    #[test]
+    fn zeros_are_averaged_and_one_pair_is_no_difference() {
+        let zeros = step(&[&[(1, 4.0), (2, 4.0)], &[(1, 0.0), (2, 4.0)]]);
+        assert_eq!(absolute(&zeros, 0, 1, OPS), Some(2.0));
+        assert_eq!(ratio(&zeros, 0, 1, OPS), Some(0.5));
+        assert_eq!(ratio(&zeros, 1, 0, OPS), Some(2.0));
+        let none = step(&[&[(1, 0.0), (2, 0.0)], &[(1, 0.0), (2, 4.0)]]);
+        assert_eq!(ratio(&none, 0, 1, OPS), None);
+        assert_eq!(ratio(&step(&[&[(1, 4.0)], &[(1, 2.0)]]), 0, 1, OPS), None);
+    }
 }

@@ -3,47 +3,109 @@
 use judge::Verdict;
 
 use crate::compare::Comparison;
-use crate::document::{StepDocument, VariantDocument};
+use crate::judged::Judged;
+use crate::model::{Results, VariantStep};
 
 /// How strict a gate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gate {
-    /// Only a confirmed regression fails it.
+    /// A confirmed regression fails it, and whatever says nothing: an unfinished experiment, missing results, steps that
+    /// can't be judged.
     #[default]
     Regressions,
-    /// Also a step that is undecided, or that lacks results to compare.
+    /// Also a step that is judged and undecided.
     Undecided,
+}
+
+/// Sentences with their steps, by the gate that fails on them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reasons {
+    regressions: Vec<String>,
+    /// What is missing or can't be judged.
+    missing: Vec<String>,
+    undecided: Vec<String>,
 }
 
 impl Comparison {
     /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
     pub fn gate(&self, gate: Gate) -> Vec<String> {
-        let mut reasons = self.regressions();
-        if gate == Gate::Undecided {
-            let judged = self
-                .document
-                .steps
-                .iter()
-                .flat_map(|step| step.variants.iter().map(move |variant| (step, variant)));
-            reasons.extend(judged.filter_map(|(step, variant)| self.undecided(step, variant)));
-        }
-        reasons
+        let Reasons { regressions, missing, undecided } = &self.reasons;
+        let undecided = undecided.iter().filter(|_| gate == Gate::Undecided);
+        regressions.iter().chain(missing).chain(undecided).cloned().collect()
     }
 
-    fn undecided(&self, step: &StepDocument, variant: &VariantDocument) -> Option<String> {
-        if variant.name == self.document.base || variant.twin_of.is_some() || step.loaded_once {
-            return None;
+    /// The sentences of all regressions with their steps.
+    pub fn regressions(&self) -> &[String] {
+        &self.reasons.regressions
+    }
+}
+
+/// What gates may fail on, by all metrics that were asked for.
+pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
+    let mut found = Reasons::default();
+    found.missing.extend(unfinished(results));
+    for judged in verdicts {
+        let findings = judged.findings(results);
+        if findings.is_empty() {
+            let metric = &judged.metric;
+            found
+                .missing
+                .push(format!("nothing was compared by {metric}: no step of two variants"));
         }
-        match &variant.relative.verdict {
-            Some(verdict) if verdict == Verdict::Inconclusive.as_str() => {
-                let said = variant.relative.sentence.as_ref();
-                Some(format!("{}: {}", step.name, said.map_or(verdict.as_str(), String::as_str)))
+        for finding in findings {
+            let Some(step) = results.steps.get(finding.step) else { continue };
+            let said = format!("{}: {}", results.step_label(step), finding.sentence);
+            match finding.verdict {
+                Some(Verdict::Regression) => found.regressions.push(said),
+                _ if finding.fails => found.missing.push(said),
+                Some(Verdict::Inconclusive) => found.undecided.push(said),
+                _ => {}
             }
-            Some(_) => None,
-            None => Some(format!(
-                "{}: {} has no result to compare with {}",
-                step.name, variant.name, self.document.base
-            )),
+        }
+        for gap in &judged.gaps {
+            let Some(step) = results.steps.get(gap.step) else { continue };
+            found.missing.push(format!("{}: {}", results.step_label(step), gap.text));
         }
     }
+    if let Some(judged) = verdicts.first() {
+        found.missing.extend(easier(results, judged.base));
+    }
+    found
+}
+
+/// Some trials are still to come.
+fn unfinished(results: &Results) -> Option<String> {
+    if results.is_finished() {
+        return None;
+    }
+    let failed = results.failed.iter().filter(|trial| trial.state == "failed").count();
+    let failed = match failed {
+        0 => String::new(),
+        1 => ", 1 of its trials failed".to_owned(),
+        many => format!(", {many} of its trials failed"),
+    };
+    Some(format!(
+        "the experiment is not finished{failed}; `steelyard run --resume` goes on with it"
+    ))
+}
+
+/// Variants that did not hold the insert rate that the base held: what they did beside it was easier.
+fn easier(results: &Results, base: usize) -> Vec<String> {
+    let mut found = Vec::new();
+    for step in &results.steps {
+        if step.variant(base).is_none_or(VariantStep::rate_not_held) {
+            continue;
+        }
+        for (place, figures) in step.variants.iter().enumerate() {
+            let twin = results.variants.get(place).is_some_and(|v| v.twin_of.is_some());
+            if figures.rate_not_held() && !twin {
+                let (label, name) = (results.step_label(step), results.variant_name(place));
+                let base = results.variant_name(base);
+                found.push(format!(
+                    "{label}: {name} did not hold its insert rate, which {base} held; what it did beside it can't be compared"
+                ));
+            }
+        }
+    }
+    found
 }

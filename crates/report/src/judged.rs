@@ -1,25 +1,76 @@
 //! Every step of every variant, judged against the base.
 
+use std::borrow::Cow;
+
 use judge::{Margin, Verdict};
 
-use crate::figures::paired;
-use crate::metrics::OPS;
+use crate::figures::{Pairs, paired};
+use crate::metrics::{Better, Metric, OPS, in_step, judgeable};
 use crate::model::{Results, StepResults};
+use crate::sentence::sentence;
+use crate::unjudged::Unjudged;
 use crate::{ReportError, sliced};
 
-/// The comparisons of an experiment.
+/// The comparisons of an experiment by one metric.
 #[derive(Debug, Clone)]
 pub struct Judged {
+    /// Name of the metric as asked for: `o/s`, `dbms.cpu/o`, or `p99` for the one of what each step counts.
+    pub metric: String,
     /// Place of the base in [`Results::variants`].
     pub base: usize,
     /// δ as asked for.
     pub margin: f64,
-    /// Per step, per variant; `None` for the base, for twins, and where there is nothing to compare.
-    pub steps: Vec<Vec<Option<judge::Comparison>>>,
+    /// Per step, per variant.
+    pub steps: Vec<Vec<Outcome>>,
     /// Every twin compared with the variant that it is the same system as.
     pub twins: Vec<Twin>,
     /// Per step the noise floor that its twins show, as a fraction; `None` without twins.
     pub noise_floors: Vec<Option<f64>>,
+    /// Comparisons that lack blocks that should be there.
+    pub gaps: Vec<Gap>,
+}
+
+/// What became of one variant in one step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Not to be judged: the base, a twin, a load that ran once, a metric that the step is not about.
+    Aside,
+    /// Judged.
+    Compared(judge::Comparison),
+    /// To be judged, and it can't be.
+    Unjudged(Unjudged),
+}
+
+/// A comparison over fewer blocks than there should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// Place of the step in [`Results::steps`].
+    pub step: usize,
+    /// Place of the variant.
+    pub variant: usize,
+    /// What is missing, in plain words.
+    pub text: String,
+}
+
+/// An outcome as it is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Finding<'a> {
+    /// Place of the step in [`Results::steps`].
+    pub(crate) step: usize,
+    /// Place of the variant.
+    pub(crate) variant: usize,
+    /// `None` where both have exactly none of a cost.
+    pub(crate) verdict: Option<Verdict>,
+    /// Paired blocks; with slices, restarts of the servers.
+    pub(crate) blocks: usize,
+    /// Where there is one with an interval: one block says nothing that could be shown as a difference.
+    pub(crate) comparison: Option<&'a judge::Comparison>,
+    /// Why there is none.
+    pub(crate) reason: Option<Cow<'a, str>>,
+    /// All in plain words.
+    pub(crate) sentence: String,
+    /// Whether a gate must not pass over it, whatever the verdict.
+    pub(crate) fails: bool,
 }
 
 /// One step of one pair of identical variants.
@@ -38,7 +89,70 @@ pub struct Twin {
 impl Judged {
     /// The comparison of a variant in a step.
     pub fn of(&self, step: usize, variant: usize) -> Option<&judge::Comparison> {
-        self.steps.get(step)?.get(variant)?.as_ref()
+        match self.steps.get(step)?.get(variant)? {
+            Outcome::Compared(comparison) => Some(comparison),
+            Outcome::Aside | Outcome::Unjudged(_) => None,
+        }
+    }
+
+    /// All comparisons.
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = &judge::Comparison> {
+        self.steps.iter().flatten().filter_map(|outcome| match outcome {
+            Outcome::Compared(comparison) => Some(comparison),
+            Outcome::Aside | Outcome::Unjudged(_) => None,
+        })
+    }
+
+    /// The metric that was judged in a step.
+    pub(crate) fn metric_in(&self, step: &StepResults) -> Option<&'static Metric> {
+        in_step(&self.metric, &step.unit)
+    }
+
+    /// What is told of a variant in a step; `None` where nothing was to be judged.
+    pub(crate) fn finding(
+        &self,
+        results: &Results,
+        number: usize,
+        place: usize,
+    ) -> Option<Finding<'_>> {
+        let step = results.steps.get(number)?;
+        let (name, base) = (results.variant_name(place), results.variant_name(self.base));
+        let unjudged = |unjudged: &'_ Unjudged| {
+            let verdict = unjudged.verdict.map_or(String::new(), |verdict| format!(": {verdict}"));
+            format!("{}{verdict}", unjudged.reason)
+        };
+        let (verdict, comparison, reason, sentence, fails) =
+            match self.steps.get(number)?.get(place)? {
+                Outcome::Aside => return None,
+                Outcome::Unjudged(found) => {
+                    let reason = Cow::Borrowed(found.reason.as_str());
+                    (found.verdict, None, Some(reason), unjudged(found), found.fails())
+                }
+                Outcome::Compared(found) if found.low.is_none() => {
+                    let one = Unjudged::too_few(name, base, found);
+                    let told = unjudged(&one);
+                    (one.verdict, None, Some(Cow::Owned(one.reason)), told, true)
+                }
+                Outcome::Compared(found) => {
+                    let held = [self.base, place].into_iter().filter_map(|v| step.variant(v));
+                    let held = held.clone().all(|figures| !figures.rate_not_held());
+                    let words = self.metric_in(step)?.words;
+                    let told = sentence(name, base, found, words, held);
+                    (Some(found.verdict), Some(found), None, told, false)
+                }
+            };
+        let blocks = self.of(number, place).map_or(0, |found| found.blocks);
+        let (step, variant) = (number, place);
+        Some(Finding { step, variant, verdict, blocks, comparison, reason, sentence, fails })
+    }
+
+    /// What is told of all variants in all steps, in order.
+    pub(crate) fn findings(&self, results: &Results) -> Vec<Finding<'_>> {
+        let order = self.order(results);
+        (0..self.steps.len())
+            .flat_map(|step| order.iter().map(move |place| (step, *place)))
+            .filter_map(|(step, place)| self.finding(results, step, place))
+            .collect()
     }
 
     /// How often twins were said to differ; `None` without twins that have an interval.
@@ -49,7 +163,7 @@ impl Judged {
 
     /// How many comparisons ended with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
-        self.steps.iter().flatten().flatten().filter(|c| c.verdict == verdict).count()
+        self.comparisons().filter(|comparison| comparison.verdict == verdict).count()
     }
 
     /// The warnings of the comparisons, each once; with its step and variant (places) when it is about one comparison
@@ -57,8 +171,9 @@ impl Judged {
     pub(crate) fn warnings(&self) -> Vec<(Option<(usize, usize)>, judge::Warning)> {
         let mut found: Vec<(Option<(usize, usize)>, judge::Warning)> = Vec::new();
         for (step, variants) in self.steps.iter().enumerate() {
-            for (variant, comparison) in variants.iter().enumerate() {
-                for warning in comparison.iter().flat_map(|comparison| &comparison.warnings) {
+            for (variant, outcome) in variants.iter().enumerate() {
+                let Outcome::Compared(comparison) = outcome else { continue };
+                for warning in &comparison.warnings {
                     match found.iter_mut().find(|(_, known)| known == warning) {
                         Some((about, _)) => *about = None,
                         None => found.push((Some((step, variant)), *warning)),
@@ -88,6 +203,27 @@ pub fn judge_results(
     base: Option<&str>,
     margin: Option<f64>,
 ) -> Result<Judged, ReportError> {
+    judge_metric(results, OPS, base, margin)
+}
+
+/// The same by any metric that has a better direction. Of a cost a regression is more of it by more than the margin. False
+/// discoveries are controlled within the metric, so that a verdict does not depend on what else was asked for.
+///
+/// # Errors
+/// Also when there is no such metric.
+pub fn judge_metric(
+    results: &Results,
+    metric: &str,
+    base: Option<&str>,
+    margin: Option<f64>,
+) -> Result<Judged, ReportError> {
+    if !judgeable().any(|known| known == metric) {
+        return Err(ReportError::NotJudgeable {
+            asked: metric.to_owned(),
+            nearest: plan::nearest(metric, judgeable()).map(str::to_owned),
+            known: judgeable().map(str::to_owned).collect(),
+        });
+    }
     let asked = base.unwrap_or(&results.experiment.base);
     let base = results.variant_named(asked).ok_or_else(|| ReportError::UnknownBase {
         asked: asked.to_owned(),
@@ -97,7 +233,8 @@ pub fn judge_results(
     if !(margin > 0.0 && margin < 1.0) {
         return Err(ReportError::BadMargin { asked: margin });
     }
-    let twins = compare_twins(results, margin);
+    let judge = Judge { results, metric };
+    let twins = judge.twins(margin);
     let noise_floors: Vec<Option<f64>> = (0..results.steps.len())
         .map(|step| {
             let of_step = twins.iter().filter(|twin| twin.step == step);
@@ -105,62 +242,137 @@ pub fn judge_results(
             judge::noise_floor(&comparisons)
         })
         .collect();
-    let mut steps: Vec<Vec<Option<judge::Comparison>>> = results
-        .steps
-        .iter()
-        .zip(&noise_floors)
-        .map(|(step, floor)| {
-            let margin = Margin { asked: margin, noise_floor: floor.unwrap_or_default() };
-            (0..step.variants.len())
-                .map(|place| {
-                    let twin = results.variants.get(place).is_some_and(|v| v.twin_of.is_some());
-                    if place == base || twin {
-                        return None;
+    let mut gaps = Vec::new();
+    let mut steps: Vec<Vec<Outcome>> = Vec::new();
+    for (number, (step, floor)) in results.steps.iter().zip(&noise_floors).enumerate() {
+        let margin = Margin { asked: margin, noise_floor: floor.unwrap_or_default() };
+        let outcome = |variant: usize| {
+            let twin = results.variants.get(variant).is_some_and(|v| v.twin_of.is_some());
+            if variant == base || twin {
+                return Outcome::Aside;
+            }
+            let outcome = judge.outcome(step, base, variant, margin);
+            let gap = judge.gap(step, base, variant, &outcome);
+            gaps.extend(gap.map(|text| Gap { step: number, variant, text }));
+            outcome
+        };
+        steps.push((0..step.variants.len()).map(outcome).collect());
+    }
+    let compared = steps.iter_mut().flatten().filter_map(|outcome| match outcome {
+        Outcome::Compared(comparison) => Some(comparison),
+        Outcome::Aside | Outcome::Unjudged(_) => None,
+    });
+    judge::control_false_discoveries(compared);
+    Ok(Judged { metric: metric.to_owned(), base, margin, steps, twins, noise_floors, gaps })
+}
+
+/// What is judged, and by what.
+#[derive(Clone, Copy)]
+struct Judge<'a> {
+    results: &'a Results,
+    metric: &'a str,
+}
+
+impl Judge<'_> {
+    /// All steps of all pairs of identical variants, each judged by itself.
+    fn twins(&self, margin: f64) -> Vec<Twin> {
+        let variants = self.results.variants.iter().enumerate();
+        let pairs: Vec<(usize, usize)> =
+            variants.filter_map(|(twin, variant)| Some((variant.twin_of?, twin))).collect();
+        let of_step = |(step, figures)| {
+            pairs.iter().filter_map(move |(original, twin)| {
+                let (original, twin) = (*original, *twin);
+                match self.outcome(figures, original, twin, Margin::of(margin)) {
+                    Outcome::Compared(comparison) => {
+                        Some(Twin { step, original, twin, comparison })
                     }
-                    compare(results, step, base, place, margin)
-                })
-                .collect()
-        })
-        .collect();
-    judge::control_false_discoveries(steps.iter_mut().flatten().flatten());
-    Ok(Judged { base, margin, steps, twins, noise_floors })
+                    Outcome::Aside | Outcome::Unjudged(_) => None,
+                }
+            })
+        };
+        self.results.steps.iter().enumerate().flat_map(of_step).collect()
+    }
+
+    /// One variant in a step compared with another: its throughput by slices where the step ran in slices, everything else
+    /// by blocks.
+    fn outcome(&self, step: &StepResults, base: usize, variant: usize, margin: Margin) -> Outcome {
+        let results = self.results;
+        if let Some(lacking) = Unjudged::without_results(results, step, base, variant) {
+            return Outcome::Unjudged(lacking);
+        }
+        let (Some(of_base), Some(of_variant), Some(metric)) =
+            (step.variant(base), step.variant(variant), in_step(self.metric, &step.unit))
+        else {
+            return Outcome::Aside;
+        };
+        let known = |v: &crate::VariantStep| !v.values(metric.name).is_empty();
+        if step.loaded_once || !(metric.everywhere || step.variants.iter().any(known)) {
+            return Outcome::Aside;
+        }
+        let pairs = paired(of_base, of_variant, metric.name);
+        if pairs.blocks.is_empty() {
+            let without = Unjudged::without_pairs(results, step, metric, base, variant);
+            return Outcome::Unjudged(without);
+        }
+        let confidence = results.looks.confidence_at(pairs.blocks.len() as u32);
+        let names = (results.variant_name(base), results.variant_name(variant));
+        if let Some(unjudged) = Unjudged::by_values(names, metric, &pairs, confidence) {
+            return Outcome::Unjudged(unjudged);
+        }
+        if metric.name == OPS
+            && let Some(sliced) = sliced::compare(of_base, of_variant, margin, &results.looks)
+        {
+            return match sliced {
+                Ok(comparison) => Outcome::Compared(comparison),
+                Err((block, error)) => Outcome::Unjudged(Unjudged::by_slices(names, block, error)),
+            };
+        }
+        by_blocks(&pairs, metric, margin, confidence)
+    }
+
+    /// What a comparison lacks: blocks in which both were to run, and figures of some in which both did.
+    fn gap(
+        &self,
+        step: &StepResults,
+        base: usize,
+        variant: usize,
+        outcome: &Outcome,
+    ) -> Option<String> {
+        let Outcome::Compared(comparison) = outcome else { return None };
+        let blocks = |place: usize| step.variant(place).map(|v| v.samples.iter().map(|s| s.block));
+        let of_base: Vec<u32> = blocks(base)?.collect();
+        let both = blocks(variant)?.filter(|block| of_base.contains(block)).count();
+        // What an unfinished experiment lacks is told once, of the whole.
+        let planned =
+            if self.results.is_finished() { self.results.least_blocks as usize } else { 0 };
+        let name = self.results.variant_name(variant);
+        if comparison.blocks < both {
+            let used = comparison.blocks;
+            return Some(format!(
+                "{name} could be compared in {used} of the {both} blocks that it has in common with {}",
+                self.results.variant_name(base)
+            ));
+        }
+        (both < planned)
+            .then(|| format!("{name} has {both} of the {planned} blocks that the plan asks for"))
+    }
 }
 
-/// All steps of all pairs of identical variants, each judged by itself.
-fn compare_twins(results: &Results, margin: f64) -> Vec<Twin> {
-    let pairs: Vec<(usize, usize)> = results
-        .variants
-        .iter()
-        .enumerate()
-        .filter_map(|(twin, variant)| Some((variant.twin_of?, twin)))
-        .collect();
-    let of_step = |(step, figures)| {
-        pairs.iter().filter_map(move |(original, twin)| {
-            let (original, twin) = (*original, *twin);
-            let comparison = compare(results, figures, original, twin, Margin::of(margin))?;
-            Some(Twin { step, original, twin, comparison })
-        })
+/// Pairs judged by Student's t. `judge` knows more as better; of a cost it is worse.
+fn by_blocks(pairs: &Pairs, metric: &Metric, margin: Margin, confidence: f64) -> Outcome {
+    let found = judge::compare_at(&pairs.base, &pairs.variant, margin, confidence);
+    let mut comparison = match found {
+        Ok(comparison) => comparison,
+        Err(error) => return Outcome::Unjudged(Unjudged::by_error(&error)),
     };
-    results.steps.iter().enumerate().flat_map(of_step).collect()
-}
-
-/// The throughput of one variant in a step compared with another's, by slices where the step ran in slices, by blocks
-/// elsewhere; `None` without a pair, with a throughput of zero, and for a load that ran once.
-fn compare(
-    results: &Results,
-    step: &StepResults,
-    base: usize,
-    variant: usize,
-    margin: Margin,
-) -> Option<judge::Comparison> {
-    if step.loaded_once {
-        return None;
+    if metric.better == Better::Less {
+        comparison.verdict = match comparison.verdict {
+            Verdict::Regression => Verdict::Improvement,
+            Verdict::Improvement => Verdict::Regression,
+            same => same,
+        };
+        // The same distance of logarithms upwards: 1 / (1 - effect) - 1.
+        comparison.detectable = comparison.detectable.map(|effect| effect / (1.0 - effect));
     }
-    let (base, variant) = (step.variant(base)?, step.variant(variant)?);
-    if let Some(sliced) = sliced::compare(base, variant, margin, &results.looks) {
-        return Some(sliced);
-    }
-    let (of_base, of_variant) = paired(base, variant, OPS);
-    let confidence = results.looks.confidence_at(of_base.len() as u32);
-    judge::compare_at(&of_base, &of_variant, margin, confidence).ok()
+    Outcome::Compared(comparison)
 }

@@ -7,9 +7,10 @@
 //!
 //! [`count`](fn@count) lays out exact instruction counts, which need no trials: kinds of statements, phases, functions.
 //!
-//! An absolute figure is the median over the blocks, a relative one `exp(mean ln(variant / base))` over the paired
-//! blocks, so the second does not have to be the quotient of two of the first. Only finished steps of finished trials
-//! count. How a verdict comes about is the business of the crate `judge`.
+//! An absolute figure is the geometric mean over the blocks that are paired with the base, a relative one
+//! `exp(mean ln(variant / base))` over the same blocks, so the second is the quotient of two of the first. Only finished
+//! steps of finished trials count. How a verdict comes about is the business of the crate `judge`; what can't be judged
+//! is told with its reason.
 
 mod advise;
 mod compare;
@@ -40,6 +41,7 @@ mod tables;
 mod text;
 mod time;
 mod trials;
+mod unjudged;
 mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
@@ -63,19 +65,19 @@ pub use history::{
     HistoryStep, LineDocument, Order, history,
 };
 pub use html::{has_page, html, write_html};
-pub use judged::{Judged, Twin, judge_results};
+pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
-pub use metrics::METRICS;
+pub use metrics::{Better, METRICS, Metric};
 pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
 pub use profiles::{BACKEND, Folded, draw_flamegraphs, folded_file, profiles_directory};
-pub use sentence::sentence;
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
+pub use unjudged::Unjudged;
 pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,

@@ -70,7 +70,9 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     loader.read(experiment.id)?;
     let warnings = loader.noted(experiment.id, &trials)?;
     let failed = failed(&trials, &loader.places);
+    let budget = plan.as_ref().is_some_and(|plan| plan.budget.is_some());
     let mut results = Results {
+        least_blocks: if budget { 0 } else { experiment.blocks },
         host: store.host_facts(experiment.id)?,
         variants,
         steps: loader.steps,

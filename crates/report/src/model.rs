@@ -21,6 +21,9 @@ pub struct Results {
     pub steps: Vec<StepResults>,
     /// The looks that an adaptive experiment planned; a plain one has a single look.
     pub looks: judge::Looks,
+    /// Blocks that every comparison of a finished experiment must have: those of the plan, none where a budget may have
+    /// ended it before.
+    pub least_blocks: u32,
     /// What to know beside the figures.
     pub warnings: Vec<Noted>,
     /// Trials without results.
@@ -133,6 +136,11 @@ impl Results {
     /// Place of the variant with this name.
     pub fn variant_named(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.variant.name == name)
+    }
+
+    /// Whether all trials are there.
+    pub fn is_finished(&self) -> bool {
+        self.experiment.state == store::ExperimentState::Finished
     }
 
     /// Leaves out the samples of blocks after `last`, as if only those had been run when it comes to judging.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use store::{ExperimentState, Series, Setting, Store};
+use judge::Verdict;
+use store::{Series, Setting, Store};
 
 use crate::ReportError;
+use crate::figures::absolute;
 use crate::judged::{Judged, judge_results};
 use crate::metrics::{INSERT_TARGET, OPS, SECONDS};
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
@@ -14,7 +16,6 @@ use crate::page_data::{
     PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
 };
 use crate::profiles::page_profiles;
-use crate::sentence::sentence;
 use crate::table::Table;
 use crate::tables::{self, View};
 use crate::time::rfc3339;
@@ -91,7 +92,12 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
             })
             .collect(),
         steps,
-        tables: page_tables(View { results, judged: &judged, rows_are_steps: false }),
+        tables: page_tables(View {
+            results,
+            judged: &judged,
+            verdicts: std::slice::from_ref(&judged),
+            rows_are_steps: false,
+        }),
         warnings,
         catalog: gatherer.catalog,
         history: None,
@@ -110,7 +116,7 @@ fn experiment(results: &Results) -> PageExperiment {
         blocks: experiment.blocks,
         margin: experiment.margin,
         started: rfc3339(experiment.created_ms),
-        finished: experiment.state == ExperimentState::Finished,
+        finished: results.is_finished(),
         plan: experiment.plan.clone(),
     }
 }
@@ -166,7 +172,6 @@ fn page_step(
     number: usize,
     step: &StepResults,
 ) -> Result<PageStep, ReportError> {
-    let base = step.variant(judged.base);
     let mut out = PageStep {
         name: step.name.clone(),
         dop: step.dop,
@@ -179,18 +184,19 @@ fn page_step(
         trials: Vec::new(),
     };
     for (place, figures) in step.variants.iter().enumerate() {
-        out.throughput.push(Number(figures.median(OPS).unwrap_or(f64::NAN)));
-        if let Some(found) = judged.of(number, place) {
-            let held = !figures.rate_not_held() && !base.is_some_and(VariantStep::rate_not_held);
-            let name = results.variant_name(place);
+        let shown = absolute(step, judged.base, place, OPS);
+        out.throughput.push(Number(shown.unwrap_or(f64::NAN)));
+        if let Some(finding) = judged.finding(results, number, place) {
+            let found = finding.comparison;
+            let six = |value: Option<f64>| value.map(|value| rounded(value, 6));
             out.relative.push(PageRelative {
                 variant: place,
-                ratio: rounded(found.ratio, 6),
-                low: found.low.map(|low| rounded(low, 6)),
-                high: found.high.map(|high| rounded(high, 6)),
-                blocks: found.blocks,
-                verdict: found.verdict.as_str(),
-                sentence: sentence(name, results.variant_name(judged.base), found, held),
+                ratio: six(found.map(|found| found.ratio)),
+                low: six(found.and_then(|found| found.low)),
+                high: six(found.and_then(|found| found.high)),
+                blocks: finding.blocks,
+                verdict: finding.verdict.unwrap_or(Verdict::Inconclusive).as_str(),
+                sentence: finding.sentence,
             });
         }
         for pooled in &figures.latency {

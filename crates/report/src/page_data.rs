@@ -88,7 +88,7 @@ pub(crate) struct PageStep {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PageRelative {
     pub(crate) variant: usize,
-    pub(crate) ratio: f64,
+    pub(crate) ratio: Option<f64>,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
     pub(crate) blocks: usize,

@@ -2,17 +2,26 @@
 
 use judge::{Comparison, Method, Verdict, Warning};
 
-/// Says what a comparison found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks): regression".
+use crate::metrics::Words;
+
+/// Says what a comparison with an interval found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks):
+/// regression", "14.3 uses 5.2% more CPU per operation of the DBMS than 13.7 (…): regression".
 ///
 /// `held` is false when one of the two did not hold its insert rate, which puts the figure in doubt.
-pub fn sentence(variant: &str, base: &str, comparison: &Comparison, held: bool) -> String {
-    let mut said =
-        format!("{variant} is {} {base} ({}): ", effect(comparison.ratio), evidence(comparison));
+pub(crate) fn sentence(
+    variant: &str,
+    base: &str,
+    comparison: &Comparison,
+    words: Words,
+    held: bool,
+) -> String {
+    let effect = effect(comparison.ratio, words);
+    let mut said = format!("{variant} {effect} {base} ({}): ", evidence(comparison));
     said.push_str(comparison.verdict.as_str());
     match comparison.verdict {
-        Verdict::Equivalent => said.push_str(&small(comparison)),
-        Verdict::Inconclusive if comparison.low.is_some() => said.push_str(&open(comparison)),
-        _ => {}
+        Verdict::Equivalent => said.push_str(&small(comparison, words)),
+        Verdict::Inconclusive => said.push_str(&open(comparison, words)),
+        Verdict::Regression | Verdict::Improvement => {}
     }
     if !held {
         said.push_str("; insert rate not held");
@@ -21,23 +30,23 @@ pub fn sentence(variant: &str, base: &str, comparison: &Comparison, held: bool) 
 }
 
 /// What remains to be said of an equivalent variant: a small difference that is sure, or how small one could have been seen.
-fn small(comparison: &Comparison) -> String {
+fn small(comparison: &Comparison, words: Words) -> String {
     if comparison.confirmed() {
-        let direction = if comparison.ratio < 1.0 { "slower" } else { "faster" };
+        let direction = direction(comparison.ratio, words);
         return format!("; surely {direction}, by less than {}", percent(comparison.margin));
     }
-    noticed(comparison)
+    noticed(comparison, words)
 }
 
 /// What is missing for a verdict.
-fn open(comparison: &Comparison) -> String {
+fn open(comparison: &Comparison, words: Words) -> String {
     let mut said = String::new();
     if comparison.confirmed() {
-        let direction = if comparison.ratio < 1.0 { "slower" } else { "faster" };
+        let direction = direction(comparison.ratio, words);
         let margin = percent(comparison.margin);
         said.push_str(&format!("; surely {direction}, perhaps by less than {margin}"));
     } else {
-        said.push_str(&noticed(comparison));
+        said.push_str(&noticed(comparison, words));
     }
     said.push_str(&match comparison.further_blocks {
         Some(further) if further > 0 => {
@@ -56,25 +65,30 @@ fn open(comparison: &Comparison) -> String {
 }
 
 /// The minimum detectable effect.
-fn noticed(comparison: &Comparison) -> String {
+fn noticed(comparison: &Comparison, words: Words) -> String {
     match comparison.detectable {
         Some(effect) if effect >= 0.0005 => {
-            format!("; {} slower would have been noticed", percent(effect))
+            format!("; {} {} would have been noticed", percent(effect), words.worse)
         }
         _ => String::new(),
     }
 }
 
-fn effect(ratio: f64) -> String {
+fn direction(ratio: f64, words: Words) -> &'static str {
+    if ratio < 1.0 { words.less } else { words.more }
+}
+
+/// "is 6.6% slower than", "uses as much CPU per operation of the DBMS as".
+fn effect(ratio: f64, words: Words) -> String {
     let size = (ratio - 1.0).abs();
+    let Words { verb, same, what, .. } = words;
+    let what = if what.is_empty() { String::new() } else { format!(" {what}") };
     if size < 0.0005 {
-        "as fast as".to_owned()
-    } else if ratio < 1.0 {
-        format!("{} slower than", percent(size))
-    } else if ratio < 10.0 {
-        format!("{} faster than", percent(size))
+        format!("{same}{what} as")
+    } else if ratio >= 10.0 && what.is_empty() {
+        format!("is {ratio:.1} times as fast as")
     } else {
-        format!("{ratio:.1} times as fast as")
+        format!("{verb} {} {}{what} than", percent(size), direction(ratio, words))
     }
 }
 
@@ -87,7 +101,7 @@ fn evidence(comparison: &Comparison) -> String {
             signed(high - 1.0),
             trials(comparison, comparison.blocks, "")
         ),
-        _ => format!("{}: no interval", trials(comparison, comparison.blocks, "")),
+        _ => trials(comparison, comparison.blocks, ""),
     }
 }
 
@@ -122,11 +136,17 @@ fn signed(fraction: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::{OPS, find};
     use judge::{Margin, compare};
+
+    fn words(metric: &str) -> Words {
+        find(metric).unwrap().words
+    }
 
     fn said(variant: &[f64]) -> String {
         let base = vec![100.0; variant.len()];
-        sentence("14.3", "13.7", &compare(&base, variant, Margin::default()).unwrap(), true)
+        let found = compare(&base, variant, Margin::default()).unwrap();
+        sentence("14.3", "13.7", &found, words(OPS), true)
     }
 
     #[test]
@@ -142,10 +162,6 @@ mod tests {
         assert_eq!(
             said(&[100.0; 6]),
             "14.3 is as fast as 13.7 (95% interval 0.0% to 0.0%, 6 blocks): equivalent"
-        );
-        assert_eq!(
-            said(&[95.0]),
-            "14.3 is 5.0% slower than 13.7 (1 block: no interval): inconclusive"
         );
         assert_eq!(
             said(&[94.0, 98.5, 96.0, 98.0, 95.0, 99.0]),
@@ -175,15 +191,43 @@ mod tests {
         let variant = [93.4, 93.0, 93.8, 93.2, 93.6, 93.4];
         let mut found =
             judge::compare_at(&base, &variant, Margin::default(), 1.0 - 0.05 / 3.0).unwrap();
-        assert!(sentence("a", "b", &found, true).contains("(98.3% interval −7"));
+        assert!(sentence("a", "b", &found, words(OPS), true).contains("(98.3% interval −7"));
         found.method = Method::Slices;
-        assert!(sentence("a", "b", &found, true).contains(", 6 restarts in slices): regression"));
+        assert!(
+            sentence("a", "b", &found, words(OPS), true)
+                .contains(", 6 restarts in slices): regression")
+        );
     }
 
     #[test]
     fn large_factors_and_lost_rates() {
         let fast = compare(&[1.0; 2], &[20.0; 2], Margin::default()).unwrap();
-        assert!(sentence("a", "b", &fast, false).starts_with("a is 20.0 times as fast as b"));
-        assert!(sentence("a", "b", &fast, false).ends_with("improvement; insert rate not held"));
+        assert!(
+            sentence("a", "b", &fast, words(OPS), false)
+                .starts_with("a is 20.0 times as fast as b")
+        );
+        assert!(
+            sentence("a", "b", &fast, words(OPS), false)
+                .ends_with("improvement; insert rate not held")
+        );
+    }
+
+    #[test]
+    fn costs_in_words() {
+        let base = [100.0; 6];
+        let said = |metric: &str, variant: &[f64]| {
+            let found = compare(&base, variant, Margin::default()).unwrap();
+            let told = sentence("b", "a", &found, words(metric), true);
+            told.split(" (").next().unwrap().to_owned()
+        };
+        let [more, less, same] = [105.2, 94.8, 100.0].map(|value| [value; 6]);
+        let cpu = "CPU per operation of the DBMS";
+        assert_eq!(said("dbms.cpu/o", &more), format!("b uses 5.2% more {cpu} than a"));
+        assert_eq!(said("dbms.cpu/o", &less), format!("b uses 5.2% less {cpu} than a"));
+        assert_eq!(said("dbms.cpu/o", &same), format!("b uses as much {cpu} as a"));
+        assert_eq!(said("cs/o", &less), "b does 5.2% fewer context switches per operation than a");
+        assert_eq!(said("wKB/o", &more), "b writes 5.2% more to storage per operation than a");
+        assert_eq!(said("query.p99", &more), "b has a 5.2% higher p99 of query times than a");
+        assert_eq!(said("query.p99", &same), "b has the same p99 of query times as a");
     }
 }

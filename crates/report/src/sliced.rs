@@ -1,6 +1,8 @@
 //! Steps whose load moved between the servers of all variants in slices: their rates by round, and their comparison.
 
-use judge::{Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio};
+use judge::{
+    JudgeError, Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio,
+};
 use store::{StepId, Store};
 
 use crate::ReportError;
@@ -83,20 +85,28 @@ struct Restart {
 }
 
 /// A variant compared with the base over the restarts in which both have slices; `None` where there are none with rounds
-/// enough.
+/// enough. A restart in which one of the two hardly worked is no restart to leave out: it is an error, with its block.
 pub(crate) fn compare(
     base: &VariantStep,
     variant: &VariantStep,
     margin: Margin,
     looks: &Looks,
-) -> Option<judge::Comparison> {
-    let restarts = restarts(base, variant);
+) -> Option<Result<judge::Comparison, (u32, JudgeError)>> {
+    let found = by_block(base, variant);
+    let refused = found.iter().find_map(|(block, restart)| match restart {
+        Err(JudgeError::TooFewRounds { .. }) | Ok(_) => None,
+        Err(error) => Some((*block, *error)),
+    });
+    if let Some(refused) = refused {
+        return Some(Err(refused));
+    }
+    let restarts: Vec<Restart> = found.into_iter().filter_map(|(_, found)| found.ok()).collect();
     let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
     let confidence = looks.confidence_at(u32::try_from(all.len()).unwrap_or(u32::MAX));
     let mut comparison = compare_slices(&all, margin, confidence).ok()?;
     let (chosen, longer) = by_length(&restarts);
     comparison.warnings.extend(lengths_agree(&chosen, &longer));
-    Some(comparison)
+    Some(Ok(comparison))
 }
 
 /// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
@@ -126,8 +136,13 @@ fn by_length(restarts: &[Restart]) -> (Vec<RestartRatio>, Vec<RestartRatio>) {
     restarts.iter().filter_map(|restart| restart.by_length).unzip()
 }
 
-/// Per block that both have, what its rounds say. A block with too few rounds says nothing.
+/// The restarts that can be compared.
 fn restarts(base: &VariantStep, variant: &VariantStep) -> Vec<Restart> {
+    by_block(base, variant).into_iter().filter_map(|(_, restart)| restart.ok()).collect()
+}
+
+/// Per block in which both have slices, what its rounds say.
+fn by_block(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, Result<Restart, JudgeError>)> {
     let slices = |step: &VariantStep, block: u32| {
         let place = step.samples.binary_search_by_key(&block, |sample| sample.block).ok()?;
         step.samples.get(place)?.slices.clone()
@@ -135,11 +150,14 @@ fn restarts(base: &VariantStep, variant: &VariantStep) -> Vec<Restart> {
     variant
         .samples
         .iter()
-        .filter_map(|sample| restart(&slices(base, sample.block)?, sample.slices.as_ref()?))
+        .filter_map(|sample| {
+            let found = restart(&slices(base, sample.block)?, sample.slices.as_ref()?);
+            Some((sample.block, found))
+        })
         .collect()
 }
 
-fn restart(base: &Slices, variant: &Slices) -> Option<Restart> {
+fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
     let length_ms = base.length_ms.max(variant.length_ms);
     let rounds = base.rounds().min(variant.rounds());
     // Planned lengths of the same round are the same; those of the base are taken.
@@ -153,16 +171,17 @@ fn restart(base: &Slices, variant: &Slices) -> Option<Restart> {
             .filter(|(_, length)| wanted(**length))
             .map(|(rates, _)| rates)
             .unzip();
-        restart_ratio(&of_base, &of_variant).ok()
+        restart_ratio(&of_base, &of_variant)
     };
     // Lengths were drawn from exact values, but stored as milliseconds.
     let used = 0.999 * length_ms;
     let longer = LONGER * length_ms;
-    Some(Restart {
+    Ok(Restart {
         length_ms,
         all: of(&|length| length >= used)?,
         by_length: of(&|length| length >= used && length < longer)
-            .zip(of(&|length| length >= longer)),
+            .ok()
+            .zip(of(&|length| length >= longer).ok()),
     })
 }
 
@@ -202,7 +221,21 @@ mod tests {
     }
 
     fn compared(base: &VariantStep, variant: &VariantStep) -> Option<judge::Comparison> {
-        compare(base, variant, Margin::default(), &Looks::new(&[3]))
+        let found = compare(base, variant, Margin::default(), &Looks::new(&[3]));
+        found.map(|found| found.expect("slices that can be compared"))
+    }
+
+    #[test]
+    fn a_restart_in_which_one_hardly_worked_is_not_left_out() {
+        let base = step([1, 2, 3].map(|seed| Some(slices(1000.0, 200, seed))).to_vec());
+        let mut dead = slices(1000.0, 200, 5);
+        for round in 0..120 {
+            dead.rates[round] = 0.0;
+        }
+        let variant =
+            step(vec![Some(slices(1000.0, 200, 4)), Some(dead), Some(slices(1000.0, 200, 6))]);
+        let found = compare(&base, &variant, Margin::default(), &Looks::new(&[3])).unwrap();
+        assert_eq!(found, Err((2, JudgeError::Idle { side: judge::Side::Variant })));
     }
 
     #[test]

@@ -71,19 +71,18 @@ fn every_step_of_the_plan_with_every_variant_and_every_key() {
                 ["o/s", "cpu/o", "dbms.cpu/o", "client.cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o"]
             {
                 let absolute = variant["absolute"][metric].as_object().unwrap();
-                assert!(absolute.contains_key("median") && absolute.contains_key("values"));
+                assert!(absolute.contains_key("mean") && absolute.contains_key("values"));
                 assert!(variant["relative"].as_object().unwrap().contains_key(metric));
             }
-            for key in ["ratio", "low", "high", "p", "verdict", "further_blocks", "sentence"] {
+            for key in
+                ["ratio", "low", "high", "p", "verdict", "further_blocks", "reason", "sentence"]
+            {
                 assert!(variant["relative"].as_object().unwrap().contains_key(key), "{key}");
             }
         }
     }
-    assert!(
-        steps[1]["variants"][0]["absolute"]["o/s"]["median"].is_null(),
-        "l.x was never reached"
-    );
-    assert!(steps[0]["variants"][2]["absolute"]["cpu/o"]["median"].is_null());
+    assert!(steps[1]["variants"][0]["absolute"]["o/s"]["mean"].is_null(), "l.x was never reached");
+    assert!(steps[0]["variants"][2]["absolute"]["cpu/o"]["mean"].is_null());
 }
 
 #[test]
@@ -163,10 +162,11 @@ fn one_block_is_said_loudly() {
     assert!(variant.warnings[0].starts_with("too few blocks: 1"), "{:?}", variant.warnings);
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("! l.i0 b: too few blocks: 1"), "{text}");
-    assert!(
-        text.contains("b is 50.0% slower than a (1 block: no interval): inconclusive"),
-        "{text}"
-    );
+    assert!(text.contains("1 block: too few to compare b with a: inconclusive"), "{text}");
+    assert!(!text.contains("slower than") && !text.contains("0.500"), "{text}");
+    assert_eq!((variant.relative.ratio, variant.relative.costs.ops), (None, None));
+    assert!(text.contains("\na         100\nb        50.0\n"), "the figures stand alone: {text}");
+    assert_eq!(found.gate(report::Gate::Regressions).len(), 2, "one block, and not finished");
 }
 
 #[test]
@@ -227,7 +227,9 @@ fn an_experiment_without_any_result() {
     let found = lab.compare();
     assert_eq!(found.document.steps.len(), 1);
     assert_eq!(found.document.steps[0].variants[1].relative.ratio, None);
-    assert!(found.shown().is_empty());
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("a and b have no result: never run: inconclusive"), "{text}");
+    assert_eq!(found.gate(report::Gate::Regressions).len(), 2, "and it is not finished");
 }
 
 #[test]
@@ -312,9 +314,174 @@ fn a_load_that_ran_once_is_shown_and_neither_judged_nor_gated() {
     let load = &found.document.steps[0];
     assert!(load.loaded_once && !found.document.steps[2].loaded_once);
     assert_eq!(load.variants[1].relative.verdict, None);
-    assert!((load.variants[1].relative.ratio.unwrap() - 0.9).abs() < 1e-9);
+    assert_eq!(load.variants[1].relative.ratio, None, "one value is no difference");
     assert_eq!(found.gate(report::Gate::Undecided), Vec::<String>::new());
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("l.i0, l.x: the load, which the plan runs once per variant"), "{text}");
     assert!(!text.contains("too few blocks"), "{text}");
+}
+
+/// Whoever divides two absolute figures gets the relative one, in tables and in JSON, however skewed the blocks are.
+#[test]
+fn absolute_figures_divide_to_relative_ones() {
+    let steps = ["l.i0", "qr100"];
+    let lab = Lab::new(&["a", "b"], &plan(&["a", "b"], &steps, 5, &[1]), 5);
+    lab.run(&steps, 5, 1, &|name, place, block| {
+        let skew = [1.0, 3.0, 0.2, 1.1, 7.0][(block as usize + 2 * place) % 5];
+        let mut step = record(name, 12_345.0 * skew);
+        // Medians would say 8.5 against 8.5, pairs 1.37.
+        step.metrics.push(("dbms.cpu/o".to_owned(), 8.5 * [1.0, skew][place]));
+        step
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let found = lab.compare();
+    let mut divided = 0;
+    for step in &found.document.steps {
+        let [base, variant] = &step.variants[..] else { panic!("two variants") };
+        for (base, variant, ratio) in [
+            (&base.absolute.ops, &variant.absolute.ops, variant.relative.costs.ops),
+            (&base.absolute.dbms_cpu, &variant.absolute.dbms_cpu, variant.relative.costs.dbms_cpu),
+        ] {
+            let quotient = variant.mean.unwrap() / base.mean.unwrap();
+            assert!((quotient / ratio.unwrap() - 1.0).abs() < 1e-9, "{quotient} {ratio:?}");
+        }
+        let judged = variant.relative.ratio.unwrap();
+        assert!((judged / variant.relative.costs.ops.unwrap() - 1.0).abs() < 1e-9);
+    }
+    for id in ["throughput", "hardware.l.i0", "hardware.qr100"] {
+        let table = |part: &str| {
+            let wanted = format!("{id}.{part}");
+            found.tables.iter().find(|table| table.id == wanted).unwrap()
+        };
+        let (absolute, relative) = (table("absolute"), table("relative"));
+        for (place, ratio) in relative.rows[0].cells.iter().enumerate() {
+            let value = |row: usize| absolute.rows[row].cells[place].parse::<f64>();
+            let (Ok(ratio), Ok(base), Ok(variant)) = (ratio.parse::<f64>(), value(0), value(1))
+            else {
+                continue;
+            };
+            assert!(
+                (variant / base - ratio).abs() < 0.002,
+                "{id}: {variant} / {base} is not {ratio}"
+            );
+            divided += 1;
+        }
+    }
+    assert_eq!(divided, 2 + 2 * 2, "o/s twice, dbms.cpu/o and o/s of each step");
+}
+
+/// Costs with known truth: b needs 6% more CPU per operation, writes as much, and reads nothing, as a does.
+#[test]
+fn costs_are_judged_and_gated() {
+    let steps = ["l.i0", "qr100"];
+    let lab = Lab::new(&["a", "b"], &plan(&["a", "b"], &steps, 6, &[1]), 6);
+    lab.run(&steps, 6, 1, &|name, place, block| {
+        let wobble = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+        let mut step = record(name, 9000.0);
+        let mut metric = |name: &str, value: f64| step.metrics.push((name.to_owned(), value));
+        metric("dbms.cpu/o", 8.5 * wobble * [1.0, 1.06][place]);
+        metric("wKB/o", 24.0 * wobble);
+        metric("r/o", 0.0);
+        if name == "qr100" {
+            metric("query.p99", 100.0 * wobble * [1.0, 0.9][place]);
+        }
+        step
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let by = |metrics: &[&str]| {
+        let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
+        compare(&lab.results(), &CompareOptions { metrics, ..CompareOptions::default() }).unwrap()
+    };
+    let gate = report::Gate::Undecided;
+    assert_eq!(by(&[]).gate(gate), Vec::<String>::new(), "as fast, and 0 reads are no failure");
+
+    let cpu = by(&["dbms.cpu/o"]);
+    let reasons = cpu.gate(report::Gate::Regressions);
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    let said = "l.i0: b uses 6.0% more CPU per operation of the DBMS than a (95% interval +5.";
+    assert!(reasons[0].starts_with(said), "{reasons:?}");
+    let [metric] = &cpu.document.metrics[..] else { panic!("one metric") };
+    assert_eq!((metric.better.as_str(), metric.unit.as_str()), ("less", "µs"));
+    let first = &metric.comparisons[0];
+    let means = &first.relative.costs;
+    assert_eq!(first.relative.verdict.as_deref(), Some("regression"));
+    let quotient = means.mean.unwrap() / means.base_mean.unwrap();
+    assert!((quotient / first.relative.ratio.unwrap() - 1.0).abs() < 1e-9);
+    assert_eq!(cpu.document.steps[0].variants[1].relative.verdict.as_deref(), Some("equivalent"));
+
+    let both = by(&["o/s", "dbms.cpu/o", "o/s"]);
+    let ids: Vec<&str> = both.tables.iter().map(|table| table.id.as_str()).collect();
+    assert!(ids.contains(&"verdicts") && ids.contains(&"verdicts.dbms.cpu/o"), "{ids:?}");
+    assert_eq!(both.document.metrics.len(), 2);
+
+    assert_eq!(by(&["wKB/o"]).gate(gate), Vec::<String>::new());
+    let reads = by(&["r/o"]);
+    assert_eq!(reads.gate(gate), Vec::<String>::new(), "exactly none on both sides");
+    let text = reads.render(Format::Text).unwrap();
+    assert!(text.contains("r/o is 0 for both: nothing to compare"), "{text}");
+
+    // A step without such statements has no percentile of them; one without any metric fails.
+    let p99 = by(&["query.p99"]);
+    assert_eq!(p99.gate(gate), Vec::<String>::new());
+    assert_eq!(p99.document.metrics[0].comparisons.len(), 1);
+    let verdict = p99.document.metrics[0].comparisons[0].relative.verdict.as_deref();
+    assert_eq!(verdict, Some("improvement"), "shorter is better");
+    let lost = by(&["cs/o"]).gate(report::Gate::Regressions);
+    assert_eq!(lost.len(), 2, "{lost:?}");
+    assert!(lost[0].contains("cs/o was not measured for a and b"), "{lost:?}");
+}
+
+/// What is missing does not look like a result: blocks of a finished run, values of some blocks, a variant whose trials all
+/// failed, a rate that only the base held.
+#[test]
+fn what_is_missing_fails_the_gate() {
+    let two = ["a", "b"];
+    let gate = |lab: &Lab| lab.compare().gate(report::Gate::Regressions);
+
+    let few = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
+    few.run(&["l.i0"], 4, 1, &|name, _, block| record(name, 100.0 + f64::from(block)));
+    few.store.finish_experiment(few.experiment).unwrap();
+    assert_eq!(gate(&few), ["l.i0: b has 4 of the 6 blocks that the plan asks for"]);
+
+    let unknown = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
+    unknown.run(&["l.i0"], 6, 1, &|name, place, block| {
+        let mut step = record(name, 100.0 + f64::from(block));
+        if (place, block) == (1, 3) {
+            step.metrics.clear();
+        }
+        step
+    });
+    unknown.store.finish_experiment(unknown.experiment).unwrap();
+    let reasons = gate(&unknown);
+    let said = "l.i0: b could be compared in 5 of the 6 blocks that it has in common with a";
+    assert_eq!(reasons, [said]);
+    assert!(unknown.compare().render(Format::Text).unwrap().contains(said));
+
+    let dead = Lab::new(&two, &plan(&two, &["l.i0"], 2, &[1]), 2);
+    for block in 1..=2 {
+        let base = dead.begin(0, block, 1);
+        dead.store.record_step(base, &record("l.i0", 100.0)).unwrap();
+        dead.store.finish_trial(base).unwrap();
+        let failed = dead.begin(1, block, 1);
+        dead.store.fail_trial(failed, "the server died:\nsignal 9").unwrap();
+    }
+    dead.store.interrupt_experiment(dead.experiment).unwrap();
+    let reasons = gate(&dead);
+    assert!(reasons[0].contains("not finished, 2 of its trials failed"), "{reasons:?}");
+    let said = "no trial finished (2 failed, the last because: the server died: signal 9)";
+    assert!(reasons[1].contains(said), "{reasons:?}");
+
+    let steps = ["l.i0", "qr100"];
+    let easier = Lab::new(&two, &plan(&two, &steps, 6, &[1]), 6);
+    easier.run(&steps, 6, 1, &|name, place, _| {
+        let mut step = record(name, [100.0, 150.0][place]);
+        if name == "qr100" {
+            step.metrics.push(("insert.held".to_owned(), [1.0, 0.0][place]));
+        }
+        step
+    });
+    easier.store.finish_experiment(easier.experiment).unwrap();
+    let reasons = gate(&easier);
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert!(reasons[0].contains("b did not hold its insert rate, which a held"), "{reasons:?}");
 }

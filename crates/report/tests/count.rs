@@ -52,6 +52,16 @@ fn printed_in_the_published_shape() {
 }
 
 #[test]
+fn an_unfinished_count_and_a_variant_without_one_fail_the_gate() {
+    let whole = three().report();
+    assert_eq!(whole.gate(), whole.regressions(), "nothing is missing");
+    let counting = Counting::new(&["a", "b"]);
+    counting.record(0, &record("point", 0, &BASE));
+    let reasons = counting.report().gate();
+    assert_eq!(reasons, ["the count is not finished: run it again", "b has no count"]);
+}
+
+#[test]
 fn an_added_loop_is_the_first_row() {
     let counting = Counting::new(&["a", "b"]);
     let looped = build(|cost| {

@@ -14,8 +14,8 @@ fn relative_throughput_of_the_insert_benchmark() {
         [233_500.0, 77_680.0, 9_710.0],
         [214_000.0, 75_680.0, 9_530.0],
     ];
-    let lab = Lab::new(&variants, &plan(&variants, &steps, 1, &[1]), 1);
-    lab.run(&steps, 1, 1, &|name, place, _| {
+    let lab = Lab::new(&variants, &plan(&variants, &steps, 2, &[1]), 2);
+    lab.run(&steps, 2, 1, &|name, place, _| {
         record(name, absolute[place][steps.iter().position(|step| *step == name).unwrap()])
     });
     let text = lab.compare().render(Format::Text).unwrap();
@@ -44,8 +44,8 @@ fn hardware_per_operation() {
         [1.03, 1.02, 1.03, 1.02, 1.02, 1.00],
         [1.20, 1.05, 1.17, 1.25, 1.29, 0.80],
     ];
-    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 1, &[1]), 1);
-    lab.run(&["l.i0"], 1, 1, &|name, place, _| {
+    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 2, &[1]), 2);
+    lab.run(&["l.i0"], 2, 1, &|name, place, _| {
         let mut step = record(name, absolute[place][5]);
         let costs = columns.iter().zip(absolute[place]).take(5);
         step.metrics.extend(costs.map(|(name, value)| ((*name).to_owned(), value)));

@@ -99,11 +99,57 @@ fn an_undecided_step_fails_the_strict_gate_only() {
 }
 
 #[test]
-fn a_step_without_results_fails_the_strict_gate_only() {
-    assert_eq!(gated(Some(BASE), None, "--gate").code, Some(0));
-    let strict = gated(Some(BASE), None, "--gate-inconclusive");
-    assert_eq!(strict.code, Some(1));
-    assert!(strict.stderr.contains("l.x: b has no result to compare with a"), "{}", strict.stderr);
+fn a_step_without_results_fails_both_gates() {
+    for gate in ["--gate", "--gate-inconclusive"] {
+        let ended = gated(Some(BASE), None, gate);
+        let said = "l.x: b has no result: no finished trial has this step";
+        ended.expect(1, &["the gate failed", said]);
+        assert!(ended.stdout.contains("no finished trial has this step: inconclusive"));
+    }
+}
+
+#[test]
+fn a_variant_that_did_nothing_fails_both_gates() {
+    for gate in ["--gate", "--gate-inconclusive"] {
+        let mut once = BASE;
+        once[2] = 0.0;
+        let ended = gated(Some(once), Some(BASE), gate);
+        let said = "b did nothing in 1 of 6 blocks (3), where a did: inconclusive";
+        ended.expect(1, &["l.i0: ", said]);
+        assert!(ended.stdout.contains(said), "{}", ended.stdout);
+        assert!(!ended.stderr.contains("l.x"), "{}", ended.stderr);
+        let ended = gated(Some([0.0; 6]), Some(BASE), gate);
+        ended.expect(1, &["l.i0: b did nothing in all 6 blocks, where a did: regression"]);
+    }
+}
+
+#[test]
+fn an_unfinished_run_fails_both_gates_and_names_what_failed() {
+    for gate in ["--gate", "--gate-inconclusive"] {
+        let place = Place::new();
+        store(&place, Some(BASE), Some(BASE));
+        let results = Store::open(&place.results()).unwrap();
+        let experiment = results.latest().unwrap().unwrap().id;
+        results.resume_experiment(experiment).unwrap();
+        place.steelyard(&["compare", gate]).expect(1, &["the experiment is not finished"]);
+        results.interrupt_experiment(experiment).unwrap();
+        place.steelyard(&["compare", gate]).expect(1, &["the experiment is not finished"]);
+        assert_eq!(place.steelyard(&["compare"]).code, Some(0));
+    }
+}
+
+#[test]
+fn the_gate_is_about_the_metrics_that_are_named() {
+    let place = Place::new();
+    store(&place, Some(SLOWER), Some(BASE));
+    // Only o/s is stored: nothing that was not measured passes.
+    let cpu = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--gate"]);
+    cpu.expect(1, &["l.i0: dbms.cpu/o was not measured for a and b", "l.x: "]);
+    let both = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--metric", "o/s", "--gate"]);
+    both.expect(1, &["l.i0: b is 7.0% slower than a", "l.i0: dbms.cpu/o was not measured"]);
+    let unknown = place.steelyard(&["compare", "--metric", "dbms.cpu", "--gate"]);
+    unknown.expect(2, &["found dbms.cpu, which may mean dbms.cpu/o", "wKB/o"]);
+    place.steelyard(&["compare", "--metric", "seconds"]).expect(2, &["that can be judged"]);
 }
 
 #[test]

@@ -23,6 +23,7 @@ fn all_steps_of_both_variants_from_one_command() {
     assert_eq!(database.finished().len(), 4);
     assert!(database.number("SELECT count(*) FROM setting WHERE name = 'shared_buffers'") > 0);
     assert!(database.number("SELECT count(*) FROM host_fact") > 5);
+    check_metrics(&place);
     check_json(&place);
     check_tables(&place);
     check_report(&place);
@@ -38,12 +39,32 @@ fn all_steps_of_both_variants_from_one_command() {
     assert!(matches!(gate.code, Some(0 | 1)), "{}", gate.stderr);
 }
 
+/// Every cost and response time that a run stores can be judged.
+fn check_metrics(place: &Place) {
+    let results = store::Store::open_read_only(&place.results()).unwrap();
+    let experiment = results.latest().unwrap().unwrap().id;
+    let names = results.metric_names(experiment).unwrap();
+    let judged = |name: &&String| {
+        name.ends_with("/o")
+            || ["query.", "insert.p", "delete.p"].iter().any(|p| name.starts_with(p))
+    };
+    let names: Vec<String> = names.iter().filter(judged).cloned().collect();
+    assert!(names.len() > 15, "{names:?}");
+    let by_all =
+        place.steelyard(&["compare", "--tables", "relative", "--metric", &names.join(",")]);
+    by_all.expect(0, &[]);
+    for name in &names {
+        let title = format!("Verdicts: {name}\n");
+        assert!(name == "o/s" || by_all.stdout.contains(&title), "{name}:\n{}", by_all.stdout);
+    }
+}
+
 /// Every step with both variants: absolute, relative, interval and costs (docs/compare-json.md).
 fn check_json(place: &Place) {
     let json = place.steelyard(&["compare", "--format", "json"]);
     json.expect(0, &[]);
     let document: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(document["format"], 1);
+    assert_eq!(document["format"], 2);
     assert_eq!(document["base"], "pg13.7");
     assert_eq!(document["finished"], true);
     let steps = document["steps"].as_array().unwrap();
@@ -57,7 +78,7 @@ fn check_json(place: &Place) {
             let what = format!("{} of {name}", step["name"]);
             assert_eq!(variant["name"], name, "{what}");
             assert_eq!(variant["blocks"], 2, "{what}");
-            let absolute = |metric: &str| variant["absolute"][metric]["median"].as_f64();
+            let absolute = |metric: &str| variant["absolute"][metric]["mean"].as_f64();
             for metric in ["o/s", "cpu/o", "client.cpu/o", "cs/o"] {
                 assert!(absolute(metric).is_some_and(|v| v > 0.0), "{metric} in {what}: {variant}");
             }

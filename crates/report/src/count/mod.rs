@@ -60,8 +60,23 @@ impl CountReport {
         self.sheet.render(format, &self.document)
     }
 
+    /// The reasons for which a gate fails: kinds that take more, counts that are not finished, a variant without any.
+    pub fn gate(&self) -> Vec<String> {
+        let mut reasons = self.regressions();
+        if !self.document.finished {
+            reasons.push("the count is not finished: run it again".to_owned());
+        }
+        let counted = |name: &String| {
+            let mut variants = self.document.counts.iter().flat_map(|kind| &kind.variants);
+            variants.any(|variant| variant.name == *name)
+        };
+        let lacking = self.document.variants.iter().filter(|name| !counted(name));
+        reasons.extend(lacking.map(|name| format!("{name} has no count")));
+        reasons
+    }
+
     /// A sentence for every kind of statement that takes more instructions than with the base, for certain and by more than the
-    /// margin: what a gate fails on.
+    /// margin.
     pub fn regressions(&self) -> Vec<String> {
         words::regressions(&self.document)
     }

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::ExplainOptions;
 use crate::document::Costs;
+use crate::figures::absolute;
 use crate::metrics::EVENTS;
 use crate::model::Results;
 use crate::profiles::{BACKEND, Folded, Moved, PHASES, StepProfiles, children, moved};
 use crate::tables::event_name;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A callee is shown from this share of its caller's samples on, in any variant.
 const LEAST: f64 = 0.005;
@@ -22,7 +23,7 @@ const LEAST: f64 = 0.005;
 /// A whole explanation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExplainDocument {
-    /// Version of this shape: 1.
+    /// Version of this shape: 2.
     pub format: u32,
     /// Name of the experiment.
     pub experiment: String,
@@ -66,9 +67,9 @@ pub struct ExplainedVariant {
     pub in_parent: Option<f64>,
     /// Of these the share of each phase of a statement and of the `other`; `null` where the parent is not PostgresMain.
     pub phases: Option<BTreeMap<String, f64>>,
-    /// Throughput and costs per operation, medians over the blocks.
+    /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,
-    /// Events per operation by perf's names, medians over the blocks; what the machine does not count is absent.
+    /// Events per operation by perf's names, geometric means over the blocks; what the machine does not count is absent.
     pub events: BTreeMap<String, f64>,
 }
 
@@ -126,7 +127,7 @@ pub(super) fn step(
     order.sort_by_key(|place| *place != base);
     let empty = Folded::default();
     let folded = |place: usize| profiles.variants.get(place).unwrap_or(&empty);
-    let median = |place: usize, metric: &str| step.variant(place)?.median(metric);
+    let shown = |place: usize, metric: &str| absolute(step, base, place, metric);
     let of_parent: Vec<_> =
         order.iter().map(|place| children(folded(*place), &options.parent)).collect();
     let variants = order.iter().zip(&of_parent).map(|(place, found)| {
@@ -138,16 +139,16 @@ pub(super) fn step(
             samples,
             in_parent: (samples > 0).then(|| found.samples as f64 / samples as f64),
             phases: backend.then(|| phases(found.phases())),
-            costs: Costs::each(|metric| median(*place, metric)),
+            costs: Costs::each(|metric| shown(*place, metric)),
             events: EVENTS
                 .iter()
-                .filter_map(|event| Some((event_name(event).to_owned(), median(*place, event)?)))
+                .filter_map(|event| Some((event_name(event).to_owned(), shown(*place, event)?)))
                 .collect(),
         }
     });
     let variants: Vec<_> = variants.collect();
     let moves = |place: &usize| {
-        let cpu = |place: usize| median(place, "dbms.cpu/o");
+        let cpu = |place: usize| shown(place, "dbms.cpu/o");
         let cpu = cpu(base).zip(cpu(*place));
         let moves = moved(folded(base), folded(*place)).into_iter().take(options.functions);
         let name = results.variant_name(*place).to_owned();

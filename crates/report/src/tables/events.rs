@@ -1,7 +1,7 @@
 //! Events per operation as perf counted them, absolute and relative, one pair of tables per step that has any.
 
 use super::{VARIANT, View, columns, says_something};
-use crate::figures::ratio;
+use crate::figures::{absolute, ratio};
 use crate::metrics::EVENTS;
 use crate::number::{cost, or_unknown, relative};
 use crate::table::{Row, Section, Table};
@@ -12,37 +12,37 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         // What no variant has this machine does not count.
         let counted: Vec<&str> = EVENTS
             .into_iter()
-            .filter(|event| step.variants.iter().any(|v| v.median(event).is_some()))
+            .filter(|event| step.variants.iter().any(|v| !v.values(event).is_empty()))
             .collect();
         if counted.is_empty() {
             continue;
         }
         let label = view.results.step_label(step);
-        let mut absolute = Table::new(
+        let mut absolutes = Table::new(
             Section::Hardware,
             format!("events.{label}.absolute"),
             format!("Events per operation: {label}"),
         );
-        absolute.step = Some(label.clone());
-        absolute.part = "absolute".to_owned();
-        absolute.legend = legend(view);
-        absolute.columns = columns(VARIANT, counted.iter().map(|event| name(event)));
+        absolutes.step = Some(label.clone());
+        absolutes.part = "absolute".to_owned();
+        absolutes.legend = legend(view);
+        absolutes.columns = columns(VARIANT, counted.iter().map(|event| name(event)));
         let mut relatives = Table {
             id: format!("events.{label}.relative"),
             part: view.relative_part(),
-            ..absolute.clone()
+            ..absolutes.clone()
         };
-        let base = step.variant(view.judged.base);
-        for (place, variant, figures) in view.variants(number) {
-            let cells = counted.iter().map(|event| or_unknown(figures.median(event), cost));
-            absolute.rows.push(Row::new(variant, cells.collect()).of_kind(view.kind(place)));
-            if let Some(base) = base.filter(|_| place != view.judged.base) {
-                let cells =
-                    counted.iter().map(|event| or_unknown(ratio(base, figures, event), relative));
+        for (place, variant, _) in view.variants(number) {
+            let shown = |event: &str| absolute(step, view.judged.base, place, event);
+            let cells = counted.iter().map(|event| or_unknown(shown(event), cost));
+            absolutes.rows.push(Row::new(variant, cells.collect()).of_kind(view.kind(place)));
+            if place != view.judged.base {
+                let of = |event: &&str| ratio(step, view.judged.base, place, event);
+                let cells = counted.iter().map(|event| or_unknown(of(event), relative));
                 relatives.rows.push(Row::new(variant, cells.collect()));
             }
         }
-        tables.extend([absolute, relatives].into_iter().filter(says_something));
+        tables.extend([absolutes, relatives].into_iter().filter(says_something));
     }
     tables
 }
@@ -56,6 +56,6 @@ fn legend(view: View<'_>) -> Vec<String> {
     vec![
         "of the DBMS's processes, per operation, counted by perf beside what is measured; task-clock in milliseconds of CPU"
             .to_owned(),
-        view.blocks(),
+        view.means(),
     ]
 }

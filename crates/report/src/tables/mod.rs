@@ -26,14 +26,17 @@ pub(crate) const VARIANT: &str = "version";
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) results: &'a Results,
+    /// By throughput.
     pub(crate) judged: &'a Judged,
+    /// What tables of verdicts are about.
+    pub(crate) verdicts: &'a [Judged],
     pub(crate) rows_are_steps: bool,
 }
 
 /// All tables that apply, in the order in which they are read.
 pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
-    tables.extend(verdicts::table(view));
+    tables.extend(verdicts::tables(view));
     tables.extend(slices::table(view));
     tables.extend(twins::table(view));
     tables.extend(rates::tables(view));
@@ -66,14 +69,23 @@ impl<'a> View<'a> {
 
     /// `medians over 6 blocks`, or what there is.
     pub(crate) fn blocks(&self) -> String {
+        self.over_blocks("medians")
+    }
+
+    /// The same of figures that have relative ones beside them.
+    pub(crate) fn means(&self) -> String {
+        self.over_blocks("geometric means")
+    }
+
+    fn over_blocks(&self, what: &str) -> String {
         let counts = || {
             let variants = self.results.steps.iter().flat_map(|step| &step.variants);
             variants.map(|variant| variant.samples.len()).filter(|count| *count > 0)
         };
         match (counts().min(), counts().max()) {
             (Some(1), Some(1)) => "one block".to_owned(),
-            (Some(low), Some(high)) if low == high => format!("medians over {low} blocks"),
-            (Some(low), Some(high)) => format!("medians over {low} to {high} blocks"),
+            (Some(low), Some(high)) if low == high => format!("{what} over {low} blocks"),
+            (Some(low), Some(high)) => format!("{what} over {low} to {high} blocks"),
             _ => "no finished block".to_owned(),
         }
     }
@@ -84,11 +96,34 @@ impl<'a> View<'a> {
     }
 
     /// What a relative value is.
-    pub(crate) fn relative_legend(&self) -> String {
-        format!(
-            "relative: value of the version / value of {}, geometric mean over paired blocks",
-            self.results.variant_name(self.judged.base)
-        )
+    pub(crate) fn relative_legend(&self) -> Vec<String> {
+        let base = self.results.variant_name(self.judged.base);
+        let mut legend = vec![format!(
+            "relative: value of the version / value of {base}, geometric mean over paired blocks"
+        )];
+        let differ = |step: &crate::StepResults| {
+            let counts = || step.variants.iter().map(|v| v.samples.len()).filter(|n| *n > 0);
+            counts().min() != counts().max()
+        };
+        if self.results.variants.len() > 2 && self.results.steps.iter().any(differ) {
+            legend.push(format!(
+                "of steps in which versions have different blocks: absolute figures of {base} are over the blocks that any other has"
+            ));
+        }
+        if self.judged.comparisons().any(|found| found.method == judge::Method::Slices) {
+            legend.push(
+                "of steps in slices: from the middle half of the paired slices, where the absolute figures are of all slices"
+                    .to_owned(),
+            );
+        }
+        legend
+    }
+
+    /// The note under relative figures of a single block, which are not there.
+    pub(crate) fn too_few(&self) -> Option<String> {
+        let most = self.results.steps.iter().flat_map(|step| &step.variants);
+        let one = most.map(|variant| variant.samples.len()).max() == Some(1);
+        one.then(|| format!("{UNKNOWN} 1 block: too few to compare"))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Throughput, absolute and relative: the first tables anyone reads.
 
 use super::{VARIANT, View, says_something};
-use crate::figures::ratio;
+use crate::figures::{absolute, ratio};
+use crate::judged::Outcome;
 use crate::metrics::OPS;
 use crate::model::VariantStep;
 use crate::number::{or_unknown, rate, relative};
@@ -14,8 +15,8 @@ pub(crate) const NOT_HELD: &str = "* the insert rate was not held (under 95% of 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
     absolute.part = "absolute".to_owned();
-    absolute.legend =
-        vec![format!("operations/s ({}): {}", units(view), view.blocks()), view.relative_legend()];
+    absolute.legend = vec![format!("operations/s ({}): {}", units(view), view.means())];
+    absolute.legend.extend(view.relative_legend());
     absolute.columns = std::iter::once(VARIANT.to_owned())
         .chain(view.results.steps.iter().map(|step| view.results.step_label(step)))
         .collect();
@@ -36,6 +37,9 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                 .collect();
             relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, place)));
         }
+    }
+    if !says_something(&relative_table) {
+        absolute.notes.extend(view.too_few());
     }
     let mut tables = vec![absolute, relative_table];
     tables.retain(says_something);
@@ -78,28 +82,33 @@ fn mark(step: &VariantStep) -> &'static str {
 }
 
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
-    let figures = view.results.steps.get(step).and_then(|step| step.variant(place));
-    figures.map_or_else(String::new, |figures| {
-        or_unknown(figures.median(OPS), |value| format!("{}{}", rate(value), mark(figures)))
-    })
+    let Some(step) = view.results.steps.get(step) else { return String::new() };
+    let mark = step.variant(place).map_or("", mark);
+    let value = absolute(step, view.judged.base, place, OPS);
+    or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }
 
-fn relative_cell(view: View<'_>, step: usize, place: usize) -> String {
-    let figures = |place| view.results.steps.get(step).and_then(|step| step.variant(place));
-    let held = [figures(place), figures(view.judged.base)]
-        .into_iter()
-        .flatten()
-        .all(|figures| !figures.rate_not_held());
-    let judged = view.judged.of(step, place).map(|comparison| comparison.ratio);
-    // Twins are not judged against the base.
-    let ratio = judged.or_else(|| ratio(figures(view.judged.base)?, figures(place)?, OPS));
-    or_unknown(ratio, |ratio| format!("{}{}", relative(ratio), if held { "" } else { "*" }))
+fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
+    let Some(step) = view.results.steps.get(number) else { return String::new() };
+    let base = view.judged.base;
+    let held = [base, place].into_iter().filter_map(|place| step.variant(place));
+    let mark = if held.clone().all(|figures| !figures.rate_not_held()) { "" } else { "*" };
+    let ratio = match view.judged.steps.get(number).and_then(|step| step.get(place)) {
+        Some(Outcome::Compared(found)) => found.low.map(|_| found.ratio),
+        // Twins are not judged against the base.
+        Some(Outcome::Aside) => ratio(step, base, place, OPS),
+        Some(Outcome::Unjudged(_)) | None => None,
+    };
+    or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
 }
 
 fn kind(view: View<'_>, place: usize) -> Option<RowKind> {
     let has = |verdict| {
-        (0..view.results.steps.len())
-            .any(|step| view.judged.of(step, place).is_some_and(|c| c.verdict == verdict))
+        let mut steps = 0..view.results.steps.len();
+        steps.any(|step| {
+            let found = view.judged.finding(view.results, step, place);
+            found.is_some_and(|found| found.verdict == Some(verdict))
+        })
     };
     match (has(Verdict::Regression), has(Verdict::Improvement)) {
         (true, false) => Some(RowKind::Regression),

@@ -1,15 +1,18 @@
-//! What the comparisons say, one row each.
+//! What the comparisons say, one row each: a table for each metric that was judged.
 
 use super::{View, columns, says_something};
-use crate::number::{or_unknown, relative};
-use crate::sentence::{confidence, sentence};
+use crate::figures::absolute;
+use crate::judged::{Finding, Judged};
+use crate::metrics::{Better, OPS, in_step};
+use crate::number::{UNKNOWN, cost, or_unknown, relative};
+use crate::sentence::confidence;
 use crate::table::{Row, RowKind, Section, Table};
 use judge::{Method, Verdict};
 
 /// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that differ.
-fn intervals(view: View<'_>) -> String {
+fn intervals(judged: &Judged) -> String {
     let mut found: Vec<String> = Vec::new();
-    for comparison in view.judged.steps.iter().flatten().flatten() {
+    for comparison in judged.comparisons() {
         let text = confidence(comparison.confidence);
         if !found.contains(&text) {
             found.push(text);
@@ -19,11 +22,8 @@ fn intervals(view: View<'_>) -> String {
 }
 
 /// How values were paired.
-fn pairings(view: View<'_>) -> &'static str {
-    let has = |method| {
-        let mut comparisons = view.judged.steps.iter().flatten().flatten();
-        comparisons.any(|comparison| comparison.method == method)
-    };
+fn pairings(judged: &Judged) -> &'static str {
+    let has = |method| judged.comparisons().any(|comparison| comparison.method == method);
     match (has(Method::Blocks), has(Method::Slices)) {
         (_, false) => "Student's t over paired blocks",
         (false, true) => "over paired slices and restarts of the servers",
@@ -33,58 +33,108 @@ fn pairings(view: View<'_>) -> &'static str {
     }
 }
 
-pub(super) fn table(view: View<'_>) -> Option<Table> {
-    let mut table = Table::new(Section::Relative, "verdicts", "Verdicts");
-    let percent = view.judged.margin * 100.0;
-    table.legend = vec![
-        format!("ratio: throughput relative to {}", view.results.variant_name(view.judged.base)),
-        format!("low, high: its {} interval ({})", intervals(view), pairings(view)),
-        "p: sign-flip test that there is no difference at all".to_owned(),
-        "mde: minimum detectable effect, the slowdown that as many blocks would confirm 4 times out of 5".to_owned(),
-        format!(
-            "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
-             equivalent when all of it is nearer, else inconclusive"
-        ),
-    ];
-    table.columns =
-        columns("step", ["version", "ratio", "low", "high", "p", "mde", "verdict", "in words"]);
-    for (number, step) in view.results.steps.iter().enumerate() {
-        for (place, name, figures) in view.variants(number) {
-            let Some(comparison) = view.judged.of(number, place) else { continue };
-            let base = step.variant(view.judged.base);
-            let held = !figures.rate_not_held() && !base.is_some_and(|base| base.rate_not_held());
-            let kind = match comparison.verdict {
-                Verdict::Regression => Some(RowKind::Regression),
-                Verdict::Improvement => Some(RowKind::Improvement),
-                _ if !held => Some(RowKind::Marked),
-                _ => None,
-            };
-            let cells = vec![
-                name.to_owned(),
-                relative(comparison.ratio),
-                or_unknown(comparison.low, relative),
-                or_unknown(comparison.high, relative),
-                or_unknown(comparison.sign_flip_p, relative),
-                or_unknown(comparison.detectable, |effect| format!("{:.1}%", effect * 100.0)),
-                comparison.verdict.to_string(),
-                sentence(name, view.results.variant_name(view.judged.base), comparison, held),
-            ];
-            table.rows.push(Row::new(view.results.step_label(step), cells).of_kind(kind));
+pub(super) fn tables(view: View<'_>) -> Vec<Table> {
+    view.verdicts.iter().filter_map(|judged| table(view, judged)).collect()
+}
+
+fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
+    let throughput = judged.metric == OPS;
+    let name = &judged.metric;
+    let mut table = if throughput {
+        Table::new(Section::Relative, "verdicts", "Verdicts")
+    } else {
+        Table::new(Section::Relative, format!("verdicts.{name}"), format!("Verdicts: {name}"))
+    };
+    table.legend = legend(view, judged);
+    let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
+    let values = ["base", "value"].into_iter().filter(|_| !throughput);
+    table.columns = columns("step", ["version"].into_iter().chain(values).chain(common));
+    let findings = judged.findings(view.results);
+    table.rows = findings.iter().filter_map(|finding| row(view, judged, finding)).collect();
+    let about = |about: Option<(usize, usize)>, text: String| match about
+        .and_then(|(step, v)| Some((view.results.steps.get(step)?, v)))
+    {
+        Some((step, variant)) => {
+            let name = view.results.variant_name(variant);
+            format!("! {} {name}: {text}", view.results.step_label(step))
         }
-    }
-    table.notes = view
-        .judged
-        .warnings()
-        .into_iter()
-        .map(|(about, warning)| {
-            match about.and_then(|(step, v)| Some((view.results.steps.get(step)?, v))) {
-                Some((step, variant)) => {
-                    let name = view.results.variant_name(variant);
-                    format!("! {} {name}: {warning}", view.results.step_label(step))
-                }
-                None => format!("! {warning}"),
-            }
-        })
-        .collect();
+        None => format!("! {text}"),
+    };
+    let warnings = judged.warnings().into_iter();
+    table.notes = warnings.map(|(place, warning)| about(place, warning.to_string())).collect();
+    table.notes.extend(judged.gaps.iter().filter_map(|gap| {
+        let step = view.results.steps.get(gap.step)?;
+        Some(format!("! {}: {}", view.results.step_label(step), gap.text))
+    }));
     says_something(&table).then_some(table)
+}
+
+fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
+    let base = view.results.variant_name(judged.base);
+    let percent = judged.margin * 100.0;
+    let name = &judged.metric;
+    let throughput = name == OPS;
+    let meant = in_step(name, "");
+    let what = if throughput { "throughput" } else { name };
+    let mut legend = vec![format!("ratio: {what} relative to {base}")];
+    if let Some(metric) = meant.filter(|_| !throughput) {
+        let meaning = match (metric.name == name, metric.unit) {
+            // A percentile alone is that of another class in each step.
+            (false, unit) => {
+                format!(
+                    "response time of the statements that the step counts, {name} of each block, {unit}"
+                )
+            }
+            (true, "") => metric.meaning.to_owned(),
+            (true, unit) => format!("{}, {unit}", metric.meaning),
+        };
+        legend.insert(0, format!("{name} - {meaning}; {} is better", metric.better.as_str()));
+        legend.insert(1, format!("base, value: of {base} and of the version, {}", view.means()));
+    }
+    let pairings = pairings(judged);
+    legend.push(format!("low, high: its {} interval ({pairings})", intervals(judged)));
+    legend.push("p: sign-flip test that there is no difference at all".to_owned());
+    let less = meant.is_some_and(|metric| metric.better == Better::Less);
+    let effect = if less { "increase" } else { "slowdown" };
+    legend.push(format!(
+        "mde: minimum detectable effect, the {effect} that as many blocks would confirm 4 times out of 5"
+    ));
+    let direction = if less { "; more is a regression" } else { "" };
+    legend.push(format!(
+        "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
+         equivalent when all of it is nearer, else inconclusive{direction}"
+    ));
+    legend
+}
+
+fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
+    let step = view.results.steps.get(finding.step)?;
+    let held = [judged.base, finding.variant]
+        .into_iter()
+        .filter_map(|place| step.variant(place))
+        .all(|figures| !figures.rate_not_held());
+    let kind = match finding.verdict {
+        Some(Verdict::Regression) => Some(RowKind::Regression),
+        Some(Verdict::Improvement) => Some(RowKind::Improvement),
+        _ if finding.fails || !held => Some(RowKind::Marked),
+        _ => None,
+    };
+    let mut cells = vec![view.results.variant_name(finding.variant).to_owned()];
+    if judged.metric != OPS {
+        let shown = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
+        cells.extend([judged.base, finding.variant].map(|place| or_unknown(shown(place), cost)));
+    }
+    let found = finding.comparison;
+    cells.extend([
+        or_unknown(found.map(|found| found.ratio), relative),
+        or_unknown(found.and_then(|found| found.low), relative),
+        or_unknown(found.and_then(|found| found.high), relative),
+        or_unknown(found.and_then(|found| found.sign_flip_p), relative),
+        or_unknown(found.and_then(|found| found.detectable), |effect| {
+            format!("{:.1}%", effect * 100.0)
+        }),
+        finding.verdict.map_or_else(|| UNKNOWN.to_owned(), |verdict| verdict.to_string()),
+        finding.sentence.clone(),
+    ]);
+    Some(Row::new(view.results.step_label(step), cells).of_kind(kind))
 }

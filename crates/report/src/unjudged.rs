@@ -1,0 +1,304 @@
+//! Why a variant can't be judged in a step, and what follows from it.
+
+use judge::{Side, Verdict, t_quantile};
+
+use crate::figures::Pairs;
+use crate::metrics::{Better, Metric};
+use crate::model::{Results, StepResults};
+
+/// What can't be judged: it is shown with its reason, and no gate passes over it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unjudged {
+    /// What is sure all the same: [`Verdict::Regression`] for a variant that did nothing where the base worked,
+    /// [`Verdict::Inconclusive`] elsewhere. `None` where there is nothing to compare because both sides have exactly none.
+    pub verdict: Option<Verdict>,
+    /// Why, in plain words.
+    pub reason: String,
+}
+
+impl Unjudged {
+    fn open(reason: String) -> Self {
+        Self { verdict: Some(Verdict::Inconclusive), reason }
+    }
+
+    /// Whether a gate must not pass over it.
+    pub fn fails(&self) -> bool {
+        self.verdict.is_some()
+    }
+
+    /// A side has no finished trial with the step.
+    pub(crate) fn without_results(
+        results: &Results,
+        step: &StepResults,
+        base: usize,
+        place: usize,
+    ) -> Option<Self> {
+        let lacks = |place: &usize| step.variant(*place).is_none_or(|v| v.samples.is_empty());
+        let lacking: Vec<usize> = [base, place].into_iter().filter(lacks).collect();
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for place in lacking {
+            let (why, name) = (why_missing(results, step, place), results.variant_name(place));
+            match said.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push(name),
+                None => said.push((why, vec![name])),
+            }
+        }
+        let said = said.into_iter().map(|(why, names)| {
+            let have = if names.len() == 1 { "has" } else { "have" };
+            format!("{} {have} no result: {why}", names.join(" and "))
+        });
+        let said: Vec<String> = said.collect();
+        (!said.is_empty()).then(|| Self::open(said.join("; ")))
+    }
+
+    /// No block has the metric on both sides.
+    pub(crate) fn without_pairs(
+        results: &Results,
+        step: &StepResults,
+        metric: &Metric,
+        base: usize,
+        place: usize,
+    ) -> Self {
+        let unknown = |place: &usize| {
+            step.variant(*place).is_none_or(|variant| variant.values(metric.name).is_empty())
+        };
+        let names: Vec<&str> = [base, place]
+            .into_iter()
+            .filter(unknown)
+            .map(|place| results.variant_name(place))
+            .collect();
+        Self::open(if names.is_empty() {
+            let (base, variant) = (results.variant_name(base), results.variant_name(place));
+            format!("{base} and {variant} have no block in common")
+        } else {
+            format!("{} was not measured for {}", metric.name, names.join(" and "))
+        })
+    }
+
+    /// A value that is no positive number; `None` where all are. Zero against zero in all blocks is no difference of a cost
+    /// and nothing to go by in a throughput.
+    ///
+    /// A variant that did nothing in some blocks gets the verdict towards which the interval goes when its rate in these
+    /// blocks goes to 0 ([`surely_less`]). A base that did nothing is nothing to compare with. Of a cost a block without any
+    /// says little: one read more would make it a ratio. So there is no verdict.
+    pub(crate) fn by_values(
+        names: (&str, &str),
+        metric: &Metric,
+        pairs: &Pairs,
+        confidence: f64,
+    ) -> Option<Self> {
+        let (base, variant) = names;
+        let name = metric.name;
+        let all = || pairs.base.iter().chain(&pairs.variant);
+        if let Some(value) = all().find(|value| !(**value >= 0.0 && value.is_finite())) {
+            return Some(Self::open(format!(
+                "{name} is {value} in a block, which is not a figure"
+            )));
+        }
+        let zeros = |values: &[f64]| -> Vec<u32> {
+            let blocks = pairs.blocks.iter().zip(values);
+            blocks.filter(|(_, value)| **value == 0.0).map(|(block, _)| *block).collect()
+        };
+        let (of_base, of_variant) = (zeros(&pairs.base), zeros(&pairs.variant));
+        let count = pairs.blocks.len();
+        let said = |who: &str, blocks: &[u32]| format!("{who} {}", in_blocks(blocks, count));
+        if metric.better == Better::Less {
+            return match (of_base.len(), of_variant.len()) {
+                (0, 0) => None,
+                (b, v) if b == count && v == count => Some(Self {
+                    verdict: None,
+                    reason: format!("{name} is 0 for both: nothing to compare"),
+                }),
+                _ => {
+                    let sides = [(base, &of_base), (variant, &of_variant)];
+                    let sides = sides.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+                    let sides: Vec<String> = sides.map(|(who, zeros)| said(who, zeros)).collect();
+                    Some(Self::open(format!(
+                        "no ratio: {name} is 0 for {}",
+                        sides.join(" and for ")
+                    )))
+                }
+            };
+        }
+        if !of_base.is_empty() {
+            let sides = [(base, &of_base), (variant, &of_variant)];
+            let sides = sides.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+            let sides: Vec<String> = sides
+                .map(|(who, zeros)| format!("{who} did nothing {}", in_blocks(zeros, count)))
+                .collect();
+            return Some(Self::open(sides.join(" and ")));
+        }
+        if of_variant.is_empty() {
+            return None;
+        }
+        let sure = surely_less(of_variant.len(), count, confidence);
+        Some(Self {
+            verdict: Some(if sure { Verdict::Regression } else { Verdict::Inconclusive }),
+            reason: format!(
+                "{variant} did nothing {}, where {base} did",
+                in_blocks(&of_variant, count)
+            ),
+        })
+    }
+
+    /// One block, or one restart: nothing is known of the spread.
+    pub(crate) fn too_few(name: &str, base: &str, comparison: &judge::Comparison) -> Self {
+        let what = match comparison.method {
+            judge::Method::Blocks => "block",
+            judge::Method::Slices => "restart in slices",
+        };
+        let count = comparison.blocks;
+        let many = if count == 1 { "" } else { "s" };
+        Self::open(format!("{count} {what}{many}: too few to compare {name} with {base}"))
+    }
+
+    /// What `judge` refuses.
+    pub(crate) fn by_error(error: &judge::JudgeError) -> Self {
+        Self::open(error.to_string())
+    }
+
+    /// Slices that can't be compared.
+    pub(crate) fn by_slices(names: (&str, &str), block: u32, error: judge::JudgeError) -> Self {
+        Self::open(match error {
+            judge::JudgeError::Idle { side } => {
+                let who = if side == Side::Base { names.0 } else { names.1 };
+                format!("{who} did nothing in more than a quarter of its slices in block {block}")
+            }
+            other => format!("the slices of block {block} can't be compared: {other}"),
+        })
+    }
+}
+
+/// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios of `zeros` of them go to
+/// 0. With these at −M and the others at 0 the mean is −M·j/k, the standard error M·√(j(k−j)/(k−1))/k, so that for large M
+/// the upper end is below everything exactly where √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
+fn surely_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
+    if blocks < 2 || zeros == 0 {
+        return false;
+    }
+    let (j, k) = (zeros as f64, blocks as f64);
+    zeros == blocks
+        || (j * (k - 1.0) / (k - j)).sqrt() > t_quantile(0.5 + 0.5 * confidence, k - 1.0)
+}
+
+/// `in all 6 blocks`, `in 1 of 6 blocks (3)`.
+fn in_blocks(blocks: &[u32], count: usize) -> String {
+    let noun = if count == 1 { "block" } else { "blocks" };
+    if blocks.len() == count {
+        return if count == 1 {
+            "in its only block".to_owned()
+        } else {
+            format!("in all {count} {noun}")
+        };
+    }
+    let numbers: Vec<String> = blocks.iter().map(u32::to_string).collect();
+    format!("in {} of {count} {noun} ({})", blocks.len(), numbers.join(", "))
+}
+
+/// Why a variant has no result in a step.
+fn why_missing(results: &Results, step: &StepResults, place: usize) -> String {
+    let failed: Vec<_> = results
+        .failed
+        .iter()
+        .filter(|trial| trial.variant == place && trial.dop == step.dop)
+        .collect();
+    let finished = results
+        .steps
+        .iter()
+        .filter(|other| other.dop == step.dop)
+        .filter_map(|other| other.variant(place))
+        .any(|variant| !variant.samples.is_empty());
+    if finished {
+        return "no finished trial has this step".to_owned();
+    }
+    let Some(last) = failed.last() else { return "never run".to_owned() };
+    let mut states: Vec<&str> = failed.iter().map(|trial| trial.state).collect();
+    states.sort_unstable();
+    states.dedup();
+    let counts: Vec<String> = states
+        .into_iter()
+        .map(|state| {
+            let count = failed.iter().filter(|trial| trial.state == state).count();
+            format!("{count} {state}")
+        })
+        .collect();
+    let error = last.error.split_whitespace().collect::<Vec<_>>().join(" ");
+    let error = if error.is_empty() { error } else { format!(", the last because: {error}") };
+    format!("no trial finished ({}{error})", counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{OPS, find};
+
+    /// The rule is the limit of the comparison itself.
+    #[test]
+    fn nothing_done_is_the_limit_of_ever_less() {
+        for blocks in 2..=12_usize {
+            for zeros in 1..=blocks {
+                let base: Vec<f64> =
+                    (0..blocks).map(|block| 1000.0 + (block * 7 % 5) as f64).collect();
+                let variant: Vec<f64> = (0..blocks)
+                    .map(|block| if block < zeros { 1e-290 } else { 1000.0 + (block % 3) as f64 })
+                    .collect();
+                let found = judge::compare(&base, &variant, judge::Margin::default()).unwrap();
+                assert_ne!(found.verdict, Verdict::Improvement);
+                assert_eq!(
+                    found.verdict == Verdict::Regression,
+                    surely_less(zeros, blocks, judge::CONFIDENCE),
+                    "{zeros} of {blocks}: {found:?}"
+                );
+            }
+        }
+        assert!(!surely_less(1, 1, 0.95), "one block decides nothing");
+        assert!(surely_less(6, 6, 0.95) && surely_less(4, 6, 0.95) && !surely_less(3, 6, 0.95));
+    }
+
+    fn by(metric: &str, base: &[f64], variant: &[f64]) -> Option<(Option<Verdict>, String)> {
+        let pairs = Pairs {
+            blocks: (1..=base.len() as u32).collect(),
+            base: base.to_vec(),
+            variant: variant.to_vec(),
+        };
+        let found = Unjudged::by_values(("a", "b"), find(metric).unwrap(), &pairs, 0.95)?;
+        Some((found.verdict, found.reason))
+    }
+
+    #[test]
+    fn zeros_in_words() {
+        let inconclusive = Some(Verdict::Inconclusive);
+        let said = |text: &str| text.to_owned();
+        assert_eq!(by(OPS, &[1.0, 2.0], &[1.0, 2.0]), None);
+        assert_eq!(
+            by(OPS, &[1.0; 3], &[1.0, 0.0, 1.0]),
+            Some((inconclusive, said("b did nothing in 1 of 3 blocks (2), where a did")))
+        );
+        assert_eq!(
+            by(OPS, &[1.0; 3], &[0.0; 3]),
+            Some((Some(Verdict::Regression), said("b did nothing in all 3 blocks, where a did")))
+        );
+        assert_eq!(
+            by(OPS, &[1.0], &[0.0]),
+            Some((inconclusive, said("b did nothing in its only block, where a did")))
+        );
+        assert_eq!(
+            by(OPS, &[0.0; 2], &[1.0; 2]),
+            Some((inconclusive, said("a did nothing in all 2 blocks")))
+        );
+        assert_eq!(by(OPS, &[0.0; 2], &[0.0; 2]).unwrap().0, inconclusive);
+        assert_eq!(by(OPS, &[1.0], &[f64::INFINITY]).unwrap().0, inconclusive);
+        assert_eq!(
+            by("r/o", &[0.0; 2], &[0.0; 2]),
+            Some((None, said("r/o is 0 for both: nothing to compare")))
+        );
+        assert_eq!(
+            by("r/o", &[0.0; 2], &[0.1, 0.0]),
+            Some((
+                inconclusive,
+                said("no ratio: r/o is 0 for a in all 2 blocks and for b in 1 of 2 blocks (2)")
+            ))
+        );
+        assert_eq!(by("r/o", &[1.0; 2], &[0.0; 2]).unwrap().0, inconclusive);
+    }
+}
