@@ -58,12 +58,18 @@ pub fn run(
             (plan, Some(experiment))
         }
     };
-    let prepared = prepare(plan, cache, interrupted, on_event)?;
+    let prepared = prepare(plan, cache, options.server_user.as_deref(), interrupted, on_event)?;
     // Only now, so that a plan which can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
-    let user = ServerUser::choose(options.server_user.as_deref())?;
+    let starts = prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some());
+    // Servers that run already need no user.
+    let user = if starts {
+        ServerUser::choose(options.server_user.as_deref())?
+    } else {
+        ServerUser::caller()
+    };
     let made = make_data_dir(options)?;
-    if prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some()) {
+    if starts {
         user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
     }
     let database = options.results.join(store::DATABASE);
@@ -269,7 +275,8 @@ impl DataDir {
 }
 
 /// Makes the directory under which servers' data is made: passable for others, listable by none,
-/// whatever the umask.
+/// whatever the umask. The default one stands where anyone can make it first, so it must be our own; one that is named with
+/// --data-dir is taken as it is.
 pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
     let path = options.data_dir.as_path();
@@ -279,10 +286,13 @@ pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
         remedy: "Choose a place for the servers' data with --data-dir",
     };
     let mut data = DataDir::default();
+    let shared_place = path == crate::default_data_dir();
+    if shared_place && path.symlink_metadata().is_ok() {
+        dbms::check_private(path)?;
+        data.made.push(path.to_owned());
+        return Ok(data);
+    }
     if path.is_dir() {
-        if path == crate::default_data_dir() {
-            data.made.push(path.to_owned());
-        }
         return Ok(data);
     }
     if path.exists() {
@@ -296,7 +306,11 @@ pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
         match result {
             Ok(()) => data.made.push(directory.to_owned()),
             // Another run was first.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                if shared_place && directory == path {
+                    dbms::check_private(path)?;
+                }
+            }
             Err(error) => {
                 data.remove();
                 return Err(io(error));

@@ -1,11 +1,14 @@
-//! Prepared data directories: initdb runs once per build, options and user; every trial gets a copy.
+//! Prepared data directories: initdb runs once per build and options; every trial gets a copy. What is kept is ours: a server
+//! can change its copy, but not what later servers begin with.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::{ROLE, launch, local};
-use crate::{Error, ServerSpec, place};
+use crate::unpack::Modes;
+use crate::{Error, ServerSpec, ServerUser, identity, place};
 
 /// Options of initdb that steelyard chooses itself, and why.
 const OWN_OPTIONS: [(&str, &str, &str); 7] = [
@@ -50,7 +53,7 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
     }
     spec.user.check_reach(spec.cache.path())?;
     let workshop = spec.cache.workshop(&name)?;
-    let made = workshop.path().join("made");
+    let made = workshop.path().join("initialised");
     std::fs::create_dir(&made).map_err(Error::io("create", &made))?;
     place::set_mode(&made, 0o700)?;
     if spec.user.differs() {
@@ -87,7 +90,22 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
             output: launch::last_lines(&output, 12),
         });
     }
-    spec.cache.publish(&made, &name)
+    let ours = workshop.path().join("made");
+    identity::take_over(&spec.user, &made, &ours, Modes::Kept)?;
+    remove_old(spec)?;
+    spec.cache.publish(&ours, &name)
+}
+
+/// Removes what an earlier steelyard has kept as files of the servers' user.
+fn remove_old(spec: &ServerSpec<'_>) -> Result<(), Error> {
+    let own = ServerUser::caller().uid;
+    for name in spec.cache.names("pgdata-") {
+        let path = spec.cache.finished(&name);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.uid() != own) {
+            std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
+        }
+    }
+    Ok(())
 }
 
 /// The name in the cache: the version for people, a hash over everything the result depends on.
@@ -97,9 +115,8 @@ fn name(spec: &ServerSpec<'_>, bin_dir: &Path) -> String {
         hash.update(text.as_bytes());
         hash.update([0]);
     };
-    add("template 1");
+    add("template 2");
     add(&bin_dir.to_string_lossy());
-    add(&spec.user.uid.to_string());
     for (key, value) in &spec.installation.build {
         add(key);
         add(value);
