@@ -155,10 +155,16 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
             .map_err(|error| Error::Resume(format!("the stored plan can't be read: {error}")))?;
         match &plan {
             // The stored plan has no passwords in it; the given one may.
-            Some(plan) if plan::without_passwords(&complete_text(plan)) == experiment.plan => {
+            Some(plan) if plan::plan_without_passwords(&complete_text(plan)) == experiment.plan => {
                 return Ok((plan.as_ref().clone(), experiment));
             }
             Some(_) => {}
+            None if experiment.plan.contains(plan::HIDDEN) => {
+                return Err(Error::Resume(format!(
+                    "passwords, commands and connection strings in the plan of `{}` were not stored; name the plan's file",
+                    stored.name
+                )));
+            }
             None => return Ok((stored, experiment)),
         }
     }
@@ -194,7 +200,7 @@ pub fn begin(
         seed,
         blocks: plan.blocks,
         margin: plan.margin,
-        plan: plan::without_passwords(&complete_text(plan)),
+        plan: plan::plan_without_passwords(&complete_text(plan)),
         steelyard: options.version.clone(),
         created_ms: now_ms(),
     })?;

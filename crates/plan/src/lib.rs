@@ -58,7 +58,9 @@ pub use duration::{DurationError, format_duration, parse_duration};
 pub use insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
-pub use secret::without_passwords;
+pub use secret::{
+    HIDDEN, plan_without_passwords, setting_of, setting_without_passwords, without_passwords,
+};
 pub use short::{variant_name, variant_names};
 pub use size::{SizeError, parse_size};
 pub use types::{

@@ -11,7 +11,7 @@ use crate::unpack::Modes;
 use crate::{Error, ServerSpec, ServerUser, identity, place};
 
 /// Options of initdb that steelyard chooses itself, and why.
-const OWN_OPTIONS: [(&str, &str, &str); 7] = [
+const OWN_OPTIONS: [(&str, &str, &str); 8] = [
     ("-D", "--pgdata", "steelyard chooses the data directory"),
     ("-U", "--username", "steelyard connects with a role of its own"),
     ("-A", "--auth", "the socket directory is private already, and steelyard must get in"),
@@ -19,16 +19,17 @@ const OWN_OPTIONS: [(&str, &str, &str); 7] = [
     ("--pwfile", "--pwfile", "steelyard's role has no password"),
     ("-X", "--waldir", "every trial gets a data directory of its own, WAL included"),
     ("-s", "--show", "it initialises nothing"),
+    ("-c", "--set", "settings belong into `config`, where they are checked"),
 ];
+
+/// Options of one letter without a value, after which others may follow in the same word.
+const FLAGS: &str = "dgkNnSVW";
 
 /// Checks the initdb options of a plan.
 pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Error> {
     for option in options {
         for (short, long, reason) in OWN_OPTIONS {
-            let is_long = option == long
-                || option.strip_prefix(long).is_some_and(|rest| rest.starts_with('='));
-            let is_short = !option.starts_with("--") && option.starts_with(short);
-            if is_long || is_short {
+            if is_option(option, short, long) {
                 return Err(Error::Reserved {
                     variant: variant.to_owned(),
                     setting: format!("initdb {option}"),
@@ -38,6 +39,19 @@ pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// Is this the option `short` or `long`, as getopt_long(3) reads it: names may be cut short, letters stand together?
+fn is_option(option: &str, short: &str, long: &str) -> bool {
+    if option.starts_with("--") {
+        let name = option.split('=').next().unwrap_or_default();
+        return name.len() > 2 && long.starts_with(name);
+    }
+    let Some(letters) = option.strip_prefix('-') else { return false };
+    let end = letters.find(|c| !FLAGS.contains(c)).map_or(letters.len(), |end| end + 1);
+    letters.get(..end).is_some_and(|letters| {
+        short.strip_prefix('-').is_some_and(|letter| letters.contains(letter))
+    })
 }
 
 /// The prepared data directory for `spec`, made if it is not there yet.
@@ -135,8 +149,22 @@ mod tests {
     #[test]
     fn own_options_are_refused() {
         let check = |option: &str| check_options("a", &[option.to_owned()]);
-        for bad in ["-D", "-D/x", "--pgdata=/x", "--waldir=/x", "--username", "-Ume", "--auth=md5"]
-        {
+        for bad in [
+            "-D",
+            "-D/x",
+            "--pgdata=/x",
+            "--waldir=/x",
+            "--username",
+            "-Ume",
+            "--auth=md5",
+            // Cut short, and behind other letters.
+            "--pgd=/x",
+            "--waldi=/x",
+            "-kX/x",
+            "-NkD",
+            "-cinclude=/x",
+            "--set=hba_file=/x",
+        ] {
             assert!(matches!(check(bad), Err(Error::Reserved { .. })), "{bad}");
         }
         for good in [
@@ -144,6 +172,8 @@ mod tests {
             "-k",
             "--data-checksums",
             "--auth-is-not-this",
+            "-kEUTF8",
+            "UTF8-D",
             "--locale=en_US.UTF-8",
         ] {
             check(good).unwrap();
