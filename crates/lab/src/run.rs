@@ -284,15 +284,18 @@ impl DataDir {
 /// whatever the umask. The default one stands where anyone can make it first, so it must be our own; one that is named with
 /// --data-dir is taken as it is.
 pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
+    make_directory(&options.data_dir, options.data_dir == crate::default_data_dir())
+}
+
+/// Makes it; `shared_place`: where anyone can make it first.
+fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
-    let path = options.data_dir.as_path();
     let io = |source| Error::Io {
         path: path.to_owned(),
         source,
         remedy: "Choose a place for the servers' data with --data-dir",
     };
     let mut data = DataDir::default();
-    let shared_place = path == crate::default_data_dir();
     if shared_place && path.symlink_metadata().is_ok() {
         dbms::check_private(path)?;
         data.made.push(path.to_owned());
@@ -324,4 +327,36 @@ pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
         }
     }
     Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_directory_made_by_someone_else_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("data");
+        make_directory(&path, true).unwrap();
+        let data = make_directory(&path, true).unwrap();
+        data.remove();
+        assert!(!path.exists(), "what is ours is taken, and removed at the end");
+        std::os::unix::fs::symlink(place.path(), &path).unwrap();
+        let refused = |part: &str| {
+            let Err(error) = make_directory(&path, true) else { panic!("expected: {part}") };
+            let text = error.to_string();
+            assert!(text.contains(part) && text.contains("--data-dir"), "{text}");
+            assert!(error.is_request());
+        };
+        refused("symbolic link");
+        make_directory(&path, false).unwrap();
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("skipped: not root, so no directory can be given away");
+            return;
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(65_534), Some(65_534)).unwrap();
+        refused("belongs to user");
+    }
 }

@@ -113,7 +113,8 @@ fn without_credentials(text: &str) -> String {
         let scheme = before.trim_end_matches("://").to_ascii_lowercase();
         let ours = scheme.ends_with("postgres") || scheme.ends_with("postgresql");
         // A text that is nothing but a URL may have anything in its password.
-        let alone = ours && out.trim_start().len() == scheme.len() + 3;
+        let alone =
+            out.len() == before.len() && matches!(scheme.trim_start(), "postgres" | "postgresql");
         let ends = |c: char| !alone && (c.is_whitespace() || "\"'".contains(c));
         let url = &after[..after.find(ends).unwrap_or(after.len())];
         rest = &after[url.len()..];
@@ -212,6 +213,9 @@ fn value(after: &str, in_url: bool) -> Option<(usize, usize)> {
 
 /// How long the value is at the beginning of a text: up to its closing quote, or without one up to the next blank.
 fn length(value: &str, in_url: bool) -> usize {
+    if value.starts_with(HIDDEN) {
+        return HIDDEN.len();
+    }
     let line = |from: usize| value[from..].find('\n').map_or(value.len(), |at| from + at);
     let mut chars = value.char_indices();
     let first = chars.next().map_or(' ', |(_, c)| c);

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{ROLE, launch, local};
 use crate::unpack::Modes;
-use crate::{Error, ServerSpec, ServerUser, identity, place};
+use crate::{Cache, Error, ServerSpec, ServerUser, identity, place};
 
 /// Options of initdb that steelyard chooses itself, and why.
 const OWN_OPTIONS: [(&str, &str, &str); 8] = [
@@ -106,15 +106,15 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
     }
     let ours = workshop.path().join("made");
     identity::take_over(&spec.user, &made, &ours, Modes::Kept)?;
-    remove_old(spec)?;
+    remove_old(spec.cache)?;
     spec.cache.publish(&ours, &name)
 }
 
 /// Removes what an earlier steelyard has kept as files of the servers' user.
-fn remove_old(spec: &ServerSpec<'_>) -> Result<(), Error> {
+fn remove_old(cache: &Cache) -> Result<(), Error> {
     let own = ServerUser::caller().uid;
-    for name in spec.cache.names("pgdata-") {
-        let path = spec.cache.finished(&name);
+    for name in cache.names("pgdata-") {
+        let path = cache.finished(&name);
         if std::fs::symlink_metadata(&path).is_ok_and(|found| found.uid() != own) {
             std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
         }
@@ -145,6 +145,23 @@ fn name(spec: &ServerSpec<'_>, bin_dir: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_earlier_version_kept_for_nobody_is_removed() {
+        if ServerUser::caller().uid != 0 {
+            eprintln!("skipped: not root, so nothing can be given away");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::at(directory.path()).unwrap();
+        for name in ["pgdata-old", "pgdata-ours", "postgres-old"] {
+            std::fs::create_dir_all(cache.finished(name).join("base")).unwrap();
+        }
+        place::give(&cache.finished("pgdata-old"), 65_534, 65_534).unwrap();
+        remove_old(&cache).unwrap();
+        assert_eq!(cache.names("pgdata-"), ["pgdata-ours"]);
+        assert_eq!(cache.names("postgres-"), ["postgres-old"]);
+    }
 
     #[test]
     fn own_options_are_refused() {
