@@ -45,7 +45,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let plan =
             plan.ok_or_else(|| WrongRequest("--write-plan needs a plan or a workload".to_owned()))?;
         // As it would be stored: a password is better given anew than written to a file.
-        std::io::stdout().write_all(plan::without_passwords(&plan.to_toml()).as_bytes())?;
+        std::io::stdout().write_all(plan::plan_without_passwords(&plan.to_toml()).as_bytes())?;
         return Ok(());
     }
     let resume = match (args.resume, plan) {

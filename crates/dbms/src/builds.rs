@@ -39,6 +39,8 @@ pub const COMMIT_DATE: &str = "commit date";
 pub const COMMIT_SUBJECT: &str = "commit subject";
 /// Key: BLAKE3 of the tarball that was built.
 pub const TARBALL_HASH: &str = "blake3 of the tarball";
+/// Key: SHA-256 of the archive that was fetched.
+pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 
 /// Options of configure and Meson that change the server's code, apart from assertions, which are a fact of their own.
 const OPTIONS: [&str; 17] = [

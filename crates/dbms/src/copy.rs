@@ -54,8 +54,15 @@ pub(crate) fn copy_tree(
             // Whatever the umask took away.
             set_mode(&target, metadata.mode() & 0o7777)?;
         }
-        owner.map_or(Ok(()), |(uid, gid)| give(&target, uid, gid))
+        match owner {
+            Some((uid, gid)) if path != from => give(&target, uid, gid),
+            _ => Ok(()),
+        }
     })?;
+    if let Some((uid, gid)) = owner {
+        // Last, so that the owner can't enter, and exchange directories for links, while there is something to do inside.
+        give(to, uid, gid)?;
+    }
     Ok(Copied { shared: copier.way == Way::Share })
 }
 

@@ -86,6 +86,37 @@ pub enum Error {
         /// What the archive client said.
         detail: String,
     },
+    /// An archive of a known version is not the one it should be.
+    #[error(
+        "the archive of postgres {version} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
+    )]
+    Digest {
+        /// The version.
+        version: String,
+        /// The digest in steelyard's table.
+        expected: &'static str,
+        /// What was fetched.
+        found: String,
+    },
+    /// An archive holds what must not be unpacked.
+    #[error("cannot unpack {archive}: {problem}")]
+    Unpack {
+        /// The archive.
+        archive: String,
+        /// The entry and what is wrong with it.
+        problem: String,
+    },
+    /// A directory that other users can change.
+    #[error(
+        "cannot keep the servers' data in {}: {problem}, so someone else could read or exchange the data; remove it or choose another directory with --data-dir",
+        .path.display()
+    )]
+    NotPrivate {
+        /// The directory.
+        path: PathBuf,
+        /// What was found.
+        problem: String,
+    },
     /// A path given as an installation is none.
     #[error("{} is no PostgreSQL installation: {problem}; give the directory that holds bin/postgres and bin/initdb", .path.display())]
     Installation {
@@ -144,7 +175,7 @@ pub enum Error {
     },
     /// No user to run servers as.
     #[error(
-        "cannot run servers as user `{name}`: {problem}; create the user or name another that is not root"
+        "cannot run servers as user `{name}`: {problem}; create it (as root: `useradd --system {name}`) or name another user with --server-user"
     )]
     User {
         /// The user's name.
@@ -264,6 +295,7 @@ impl Error {
                 | Self::User { .. }
                 | Self::Unreachable { .. }
                 | Self::DirectoryInUse { .. }
+                | Self::NotPrivate { .. }
                 | Self::Reserved { .. }
                 | Self::Rejected { .. }
         )

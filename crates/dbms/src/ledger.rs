@@ -227,6 +227,7 @@ impl Entry {
     pub fn make_directory(&mut self, directory: &Path, mode: u32) -> Result<(), Error> {
         match fs::read_dir(directory) {
             Ok(mut listing) => {
+                place::check_private(directory)?;
                 if listing.next().is_some() {
                     return Err(Error::DirectoryInUse { path: directory.to_path_buf() });
                 }

@@ -39,6 +39,7 @@ mod cache;
 mod copy;
 mod counters;
 mod error;
+mod identity;
 mod installation;
 mod ipc;
 mod ledger;
@@ -50,6 +51,7 @@ mod process;
 mod reference;
 mod server;
 mod stopped;
+mod unpack;
 mod user;
 
 pub use build_options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
@@ -62,6 +64,7 @@ pub use ipc::{IpcObjects, SemaphoreSet};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use loaded::{Loaded, Origin, Pages, Restored};
 pub use manifest::{Difference, Manifest};
+pub use place::check_private;
 pub use process::ProcessId;
 pub use reference::Reference;
 pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, TableSize};
@@ -74,28 +77,33 @@ use std::sync::atomic::AtomicBool;
 /// for a server that already runs, finds out what it is. `progress` gets lines for people.
 ///
 /// # Errors
-/// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`], [`Error::Installation`],
+/// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`], [`Error::Digest`],
+/// [`Error::Unpack`], [`Error::Installation`], [`Error::User`], [`Error::Unreachable`],
 /// [`Error::Source`], [`Error::Tools`], [`Error::Build`], [`Error::Connect`], [`Error::Io`].
 pub fn obtain(
     reference: &Reference,
     cache: &Cache,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    obtain_interruptible(reference, cache, &AtomicBool::new(false), progress)
+    obtain_interruptible(reference, cache, None, &AtomicBool::new(false), progress)
 }
 
-/// The same; a build, which may take minutes, is broken off once `interrupted` is set.
+/// The same; a build, which may take minutes, is broken off once `interrupted` is set. Where root asks, archives are
+/// unpacked, sources compiled and programs asked for their version as `server_user`; see [`ServerUser::choose`].
 ///
 /// # Errors
 /// As [`obtain`]; [`Error::Interrupted`].
 pub fn obtain_interruptible(
     reference: &Reference,
     cache: &Cache,
+    server_user: Option<&str>,
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     match reference {
-        Reference::Postgres(reference) => postgres::obtain(reference, cache, interrupted, progress),
+        Reference::Postgres(reference) => {
+            postgres::obtain(reference, cache, server_user, interrupted, progress)
+        }
     }
 }
 

@@ -57,6 +57,26 @@ pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks that `path` is a directory of our own, no link, in which nobody else may write. In a directory such as `/tmp`
+/// anyone can make such a path before we do.
+pub fn check_private(path: &Path) -> Result<(), Error> {
+    let found = fs::symlink_metadata(path).map_err(Error::io("look at", path))?;
+    let problem = if found.is_symlink() {
+        "it is a symbolic link".to_owned()
+    } else if !found.is_dir() {
+        "it is not a directory".to_owned()
+    } else if found.uid() != geteuid().as_raw() {
+        let owner = nix::unistd::User::from_uid(found.uid().into());
+        let owner = owner.ok().flatten().map_or_else(|| found.uid().to_string(), |user| user.name);
+        format!("it belongs to user {owner}")
+    } else if found.mode() & 0o022 != 0 {
+        format!("others may write into it (mode {:04o})", found.mode() & 0o7777)
+    } else {
+        return Ok(());
+    };
+    Err(Error::NotPrivate { path: path.to_path_buf(), problem })
+}
+
 /// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if not, so that an
 /// unprivileged user can run what root unpacked. Symbolic links are left alone.
 pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
@@ -130,6 +150,34 @@ mod tests {
         }
         fs::write(directory.path().join("file"), "x").unwrap();
         assert!(create_directories(&directory.path().join("file/b")).is_err());
+    }
+
+    #[test]
+    fn a_directory_made_by_someone_else_is_not_private() {
+        let directory = tempfile::tempdir().unwrap();
+        let (own, link) = (directory.path().join("own"), directory.path().join("link"));
+        fs::create_dir(&own).unwrap();
+        set_mode(&own, 0o711).unwrap();
+        check_private(&own).unwrap();
+        let refused = |path: &Path, part: &str| {
+            let error = check_private(path).unwrap_err();
+            assert!(matches!(error, Error::NotPrivate { .. }), "{error}");
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(error.to_string().contains("remove it") && error.is_request(), "{error}");
+        };
+        std::os::unix::fs::symlink(&own, &link).unwrap();
+        refused(&link, "symbolic link");
+        set_mode(&own, 0o777).unwrap();
+        refused(&own, "0777");
+        fs::write(directory.path().join("file"), "x").unwrap();
+        refused(&directory.path().join("file"), "not a directory");
+        if !geteuid().is_root() {
+            eprintln!("skipped: not root, so no directory can be given away");
+            return;
+        }
+        set_mode(&own, 0o711).unwrap();
+        give(&own, 65_534, 65_534).unwrap();
+        refused(&own, "belongs to user");
     }
 
     #[test]

@@ -1,11 +1,26 @@
-//! The unprivileged user that servers run under.
+//! The unprivileged user that servers run under, and everything else that others have written: their builds, their
+//! `--version`, the unpacking of their archives.
+//!
+//! As root this is a system user of its own, `steelyard`, created when it is first needed. `nobody` would be shared with
+//! other services, and each of them could connect to our servers, trace them and change their data. A bare number without
+//! an entry in the user database would leave that file alone, but PostgreSQL looks its own user up: initdb and `postgres
+//! --single` end with "could not look up effective user ID" in every version from 9.6 to 18, even with `--username`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use nix::unistd::{User, getegid, geteuid};
 
 use crate::Error;
+use crate::process::wait_until;
+
+/// The user that servers run as unless another is named.
+const OWN_USER: &str = "steelyard";
+
+/// How long another process that is creating the same user is waited for.
+const CREATE_LIMIT: Duration = Duration::from_secs(10);
 
 /// The user a server runs under. Postgres refuses to run as root, and a server under test has no need to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,31 +34,23 @@ pub struct ServerUser {
 }
 
 impl ServerUser {
-    /// Chooses the user. As root: `requested`, else `steelyard` if there is such a user, else `nobody`. Not as
-    /// root: the calling user, and `requested` may name no other.
+    /// Chooses the user. As root: `requested`, else the system user `steelyard`, which is created if it does not exist. Not
+    /// as root: the calling user, and `requested` may name no other.
     ///
     /// # Errors
-    /// [`Error::User`] if the user does not exist, is root, or may not be taken on.
+    /// [`Error::User`] if the user does not exist, cannot be created, is root, or may not be taken on.
     pub fn choose(requested: Option<&str>) -> Result<Self, Error> {
-        let own = geteuid();
-        if own.is_root() {
-            let names = requested.map_or_else(|| vec!["steelyard", "nobody"], |name| vec![name]);
-            for name in &names {
-                if let Some(user) = lookup(name)? {
-                    if user.uid.is_root() {
-                        return Err(problem(
-                            name,
-                            "it is root, and servers run without privileges",
-                        ));
-                    }
-                    return Ok(Self {
-                        name: user.name,
-                        uid: user.uid.as_raw(),
-                        gid: user.gid.as_raw(),
-                    });
-                }
+        if geteuid().is_root() {
+            let name = requested.unwrap_or(OWN_USER);
+            let user = match (lookup(name)?, requested) {
+                (Some(user), _) => user,
+                (None, Some(_)) => return Err(problem(name, "there is no such user")),
+                (None, None) => create()?,
+            };
+            if user.uid.is_root() {
+                return Err(problem(name, "it is root, and servers run without privileges"));
             }
-            return Err(problem(&names.join("` or `"), "there is no such user"));
+            return Ok(Self { name: user.name, uid: user.uid.as_raw(), gid: user.gid.as_raw() });
         }
         let caller = Self::caller();
         match requested {
@@ -55,7 +62,7 @@ impl ServerUser {
     }
 
     /// The user that steelyard itself runs as.
-    pub(crate) fn caller() -> Self {
+    pub fn caller() -> Self {
         let own = geteuid();
         let name =
             User::from_uid(own).ok().flatten().map_or_else(|| own.to_string(), |user| user.name);
@@ -102,6 +109,31 @@ fn lookup(name: &str) -> Result<Option<User>, Error> {
     User::from_name(name).map_err(|error| problem(name, &error.to_string()))
 }
 
+/// Creates the servers' user as packages do: no password, no shell, no home.
+fn create() -> Result<User, Error> {
+    let mut command = Command::new("useradd");
+    command.args(["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"]);
+    command.args(["--shell", "/usr/sbin/nologin", "--comment", "steelyard's servers", OWN_USER]);
+    command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C");
+    let mut said = String::new();
+    let mut user = None;
+    // It fails if another process has the user database locked, or has just created the user.
+    wait_until(CREATE_LIMIT, || match command.output() {
+        Ok(output) => {
+            said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            user = lookup(OWN_USER).ok().flatten();
+            user.is_some() || !said.contains("try again later")
+        }
+        Err(error) => {
+            said = format!("useradd cannot be run: {error}");
+            true
+        }
+    });
+    user.ok_or_else(|| {
+        problem(OWN_USER, &format!("there is no such user, and it cannot be created ({said})"))
+    })
+}
+
 fn problem(name: &str, problem: &str) -> Error {
     Error::User { name: name.to_owned(), problem: problem.to_owned() }
 }
@@ -117,6 +149,23 @@ mod tests {
         let user = ServerUser::choose(None).unwrap();
         assert_ne!(user.uid, 0);
         assert_eq!(user.differs(), geteuid().is_root());
+    }
+
+    #[test]
+    fn it_is_shared_with_no_service() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: not root, so servers run as the calling user");
+            return;
+        }
+        let created: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| ServerUser::choose(None).unwrap())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(created.iter().all(|user| *user == created[0] && user.name == OWN_USER));
+        let nobody = lookup("nobody").unwrap().unwrap();
+        assert_ne!(created[0].uid, nobody.uid.as_raw());
+        assert_ne!(created[0].gid, nobody.gid.as_raw());
     }
 
     #[test]

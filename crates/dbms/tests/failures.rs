@@ -43,7 +43,9 @@ fn settings_the_server_rejects_are_named_with_its_own_words() {
 fn what_steelyard_chooses_itself_is_refused() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
-    for setting in ["listen_addresses", "unix_socket_directories", "port", "Data_Directory"] {
+    for setting in
+        ["listen_addresses", "unix_socket_directories", "port", "Data_Directory", "Include_Dir"]
+    {
         let error = place.start(&variant, &[(setting, "1")]).err().unwrap();
         assert!(matches!(error, Error::Reserved { .. }), "{error}");
         assert!(error.to_string().contains(setting), "{error}");
@@ -53,11 +55,20 @@ fn what_steelyard_chooses_itself_is_refused() {
     let error = dbms::start(ServerSpec { initdb, ..place.spec(&variant, &trial) }).err().unwrap();
     assert!(error.to_string().contains("--waldir"), "{error}");
     let file = place.path().join("my.conf");
-    fs::write(&file, "shared_buffers = 16MB\n  data_directory = '/x'\n").unwrap();
-    let config_file = Some(file.clone());
-    let error =
-        dbms::start(ServerSpec { config_file, ..place.spec(&variant, &trial) }).err().unwrap();
-    assert!(error.to_string().contains("my.conf"), "{error}");
+    for line in [
+        "  data_directory = '/x'",
+        "include '/x'",
+        "\tINCLUDE='/x'",
+        "include_dir /x # y",
+        "Include_If_Exists'/x'",
+    ] {
+        fs::write(&file, format!("shared_buffers = 16MB\n{line}\n")).unwrap();
+        let config_file = Some(file.clone());
+        let error =
+            dbms::start(ServerSpec { config_file, ..place.spec(&variant, &trial) }).err().unwrap();
+        assert!(matches!(error, Error::Reserved { .. }), "{error}");
+        assert!(error.to_string().contains("my.conf"), "{error}");
+    }
     fs::remove_file(file).unwrap();
     place.assert_clean();
 }

@@ -33,6 +33,9 @@ fn two_at_once_into_an_empty_cache_and_then_offline() {
         return without_network(&directory);
     }
     let directory = tempfile::tempdir().unwrap();
+    // The servers' user must get through.
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(directory.path(), open).unwrap();
     let cache = Cache::at(directory.path()).unwrap();
     let results: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -59,6 +62,12 @@ fn two_at_once_into_an_empty_cache_and_then_offline() {
     let bin = installation.bin_dir.as_ref().unwrap();
     assert_eq!(std::fs::metadata(bin.join("postgres")).unwrap().mode() & 0o777, 0o755);
     assert_eq!(std::fs::metadata(bin).unwrap().mode() & 0o777, 0o755);
+    // No server can change the binaries of later ones.
+    let own = nix::unistd::geteuid().as_raw();
+    for path in [bin.as_path(), &bin.join("postgres"), bin.parent().unwrap()] {
+        assert_eq!(std::fs::metadata(path).unwrap().uid(), own, "{}", path.display());
+    }
+    assert_eq!(installation.build["sha256 of the archive"].len(), 64);
     let names: Vec<_> =
         std::fs::read_dir(directory.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert!(

@@ -5,6 +5,30 @@ use std::os::unix::fs::MetadataExt;
 use crate::common::{Place, processes_in, socket_directory, variant};
 use dbms::{Ending, ProcessId, ServerUser};
 
+/// A process of `nobody`, and one of the server's group alone, is refused by the kernel.
+fn others_cannot_connect(sockets: &std::path::Path) {
+    use std::os::unix::process::CommandExt;
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: not root, so no process of another user can be started");
+        return;
+    }
+    let socket = sockets.join(".s.PGSQL.5432");
+    std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap();
+    let group = ServerUser::choose(None).unwrap().gid;
+    for (uid, gid) in [(nobody.uid.as_raw(), nobody.gid.as_raw()), (12_345, group)] {
+        let socket = socket.clone();
+        let mut command = std::process::Command::new("/bin/true");
+        command.uid(uid).gid(gid);
+        // SAFETY: after the change of user, the child makes system calls only: socket, connect, close.
+        unsafe {
+            command.pre_exec(move || std::os::unix::net::UnixStream::connect(&socket).map(drop));
+        }
+        let error = command.status().unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied, "{uid}: {error}");
+    }
+}
+
 fn start_and_stop(text: &str) {
     let Some(variant) = variant(text) else { return };
     let place = Place::new();
@@ -26,6 +50,7 @@ fn start_and_stop(text: &str) {
     assert_eq!(sockets.uid(), user.uid);
     assert_eq!(server.query_rows("show listen_addresses").unwrap()[0][0].as_deref(), Some(""));
     assert_eq!(std::fs::metadata(place.trial().join("data")).unwrap().mode() & 0o777, 0o700);
+    others_cannot_connect(&socket_directory(server.as_ref()));
 
     // The entry names it, and a sweep by others leaves it alone.
     let record = place.ledger.records().unwrap().remove(0);

@@ -10,7 +10,7 @@ pub struct Options {
     pub results: PathBuf,
     /// Where the servers' data directories are made. The device below it is what gets measured.
     pub data_dir: PathBuf,
-    /// User that servers run as when steelyard runs as root; `None`: `steelyard` or `nobody`.
+    /// User that servers run as when steelyard runs as root; `None`: `steelyard`.
     pub server_user: Option<String>,
     /// Whether another run on this machine is no reason to refuse.
     pub allow_concurrent: bool,

@@ -43,6 +43,7 @@ pub struct Prepared {
 pub fn prepare(
     plan: Plan,
     cache: Cache,
+    server_user: Option<&str>,
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<Prepared, Error> {
@@ -61,11 +62,12 @@ pub fn prepare(
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let installation = dbms::obtain_interruptible(&reference, &cache, interrupted, &note)
-            .map_err(|error| match error {
-                dbms::Error::Interrupted { .. } => Error::Interrupted,
-                error => of(variant, error),
-            })?;
+        let installation =
+            dbms::obtain_interruptible(&reference, &cache, server_user, interrupted, &note)
+                .map_err(|error| match error {
+                    dbms::Error::Interrupted { .. } => Error::Interrupted,
+                    error => of(variant, error),
+                })?;
         let subject = Subject {
             dialect: dialect(&installation),
             variant: variant.clone(),

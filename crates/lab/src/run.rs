@@ -58,12 +58,18 @@ pub fn run(
             (plan, Some(experiment))
         }
     };
-    let prepared = prepare(plan, cache, interrupted, on_event)?;
+    let prepared = prepare(plan, cache, options.server_user.as_deref(), interrupted, on_event)?;
     // Only now, so that a plan which can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
-    let user = ServerUser::choose(options.server_user.as_deref())?;
+    let starts = prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some());
+    // Servers that run already need no user.
+    let user = if starts {
+        ServerUser::choose(options.server_user.as_deref())?
+    } else {
+        ServerUser::caller()
+    };
     let made = make_data_dir(options)?;
-    if prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some()) {
+    if starts {
         user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
     }
     let database = options.results.join(store::DATABASE);
@@ -149,10 +155,16 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
             .map_err(|error| Error::Resume(format!("the stored plan can't be read: {error}")))?;
         match &plan {
             // The stored plan has no passwords in it; the given one may.
-            Some(plan) if plan::without_passwords(&complete_text(plan)) == experiment.plan => {
+            Some(plan) if plan::plan_without_passwords(&complete_text(plan)) == experiment.plan => {
                 return Ok((plan.as_ref().clone(), experiment));
             }
             Some(_) => {}
+            None if experiment.plan.contains(plan::HIDDEN) => {
+                return Err(Error::Resume(format!(
+                    "passwords, commands and connection strings in the plan of `{}` were not stored; name the plan's file",
+                    stored.name
+                )));
+            }
             None => return Ok((stored, experiment)),
         }
     }
@@ -188,7 +200,7 @@ pub fn begin(
         seed,
         blocks: plan.blocks,
         margin: plan.margin,
-        plan: plan::without_passwords(&complete_text(plan)),
+        plan: plan::plan_without_passwords(&complete_text(plan)),
         steelyard: options.version.clone(),
         created_ms: now_ms(),
     })?;
@@ -269,20 +281,27 @@ impl DataDir {
 }
 
 /// Makes the directory under which servers' data is made: passable for others, listable by none,
-/// whatever the umask.
+/// whatever the umask. The default one stands where anyone can make it first, so it must be our own; one that is named with
+/// --data-dir is taken as it is.
 pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
+    make_directory(&options.data_dir, options.data_dir == crate::default_data_dir())
+}
+
+/// Makes it; `shared_place`: where anyone can make it first.
+fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
-    let path = options.data_dir.as_path();
     let io = |source| Error::Io {
         path: path.to_owned(),
         source,
         remedy: "Choose a place for the servers' data with --data-dir",
     };
     let mut data = DataDir::default();
+    if shared_place && path.symlink_metadata().is_ok() {
+        dbms::check_private(path)?;
+        data.made.push(path.to_owned());
+        return Ok(data);
+    }
     if path.is_dir() {
-        if path == crate::default_data_dir() {
-            data.made.push(path.to_owned());
-        }
         return Ok(data);
     }
     if path.exists() {
@@ -296,7 +315,11 @@ pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
         match result {
             Ok(()) => data.made.push(directory.to_owned()),
             // Another run was first.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                if shared_place && directory == path {
+                    dbms::check_private(path)?;
+                }
+            }
             Err(error) => {
                 data.remove();
                 return Err(io(error));
@@ -304,4 +327,36 @@ pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
         }
     }
     Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_directory_made_by_someone_else_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("data");
+        make_directory(&path, true).unwrap();
+        let data = make_directory(&path, true).unwrap();
+        data.remove();
+        assert!(!path.exists(), "what is ours is taken, and removed at the end");
+        std::os::unix::fs::symlink(place.path(), &path).unwrap();
+        let refused = |part: &str| {
+            let Err(error) = make_directory(&path, true) else { panic!("expected: {part}") };
+            let text = error.to_string();
+            assert!(text.contains(part) && text.contains("--data-dir"), "{text}");
+            assert!(error.is_request());
+        };
+        refused("symbolic link");
+        make_directory(&path, false).unwrap();
+        if !nix::unistd::geteuid().is_root() {
+            eprintln!("skipped: not root, so no directory can be given away");
+            return;
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(65_534), Some(65_534)).unwrap();
+        refused("belongs to user");
+    }
 }

@@ -59,7 +59,9 @@ pub use insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonica
 pub use near::nearest;
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
-pub use secret::without_passwords;
+pub use secret::{
+    HIDDEN, plan_without_passwords, setting_of, setting_without_passwords, without_passwords,
+};
 pub use short::{variant_name, variant_names};
 pub use size::{SizeError, parse_size};
 pub use types::{

@@ -72,7 +72,7 @@ pub struct Plan {
     /// What `steelyard count` counts; a run has no use for it.
     pub count: CountPlan,
     /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
-    /// It may hold a password, see [`crate::without_passwords`].
+    /// It may hold a password, see [`crate::plan_without_passwords`].
     pub text: String,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
-use plan::without_passwords;
+use plan::{plan_without_passwords, setting_without_passwords, without_passwords};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::codec;
@@ -33,7 +33,7 @@ impl Store {
                     new.seed.cast_signed(),
                     new.blocks,
                     new.margin,
-                    without_passwords(&new.plan),
+                    plan_without_passwords(&new.plan),
                     new.steelyard,
                     new.created_ms,
                     new.purpose.as_str()
@@ -128,7 +128,7 @@ impl Store {
                 .map(|s| {
                     [
                         s.name.clone(),
-                        without_passwords(&s.value),
+                        setting_without_passwords(&s.name, &s.value),
                         s.unit.clone(),
                         s.source.clone(),
                         s.boot_value.clone(),
@@ -316,7 +316,7 @@ impl Store {
 
 /// A map as JSON, without passwords.
 fn object(map: &BTreeMap<String, String>) -> String {
-    let clean = map.iter().map(|(k, v)| (k.clone(), without_passwords(v).into()));
+    let clean = map.iter().map(|(k, v)| (k.clone(), setting_without_passwords(k, v).into()));
     serde_json::Value::Object(clean.collect()).to_string()
 }
 

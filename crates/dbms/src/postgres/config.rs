@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::{Error, ServerSpec};
 
 /// Settings steelyard must choose, and why.
-const OWN_SETTINGS: [(&str, &str); 11] = [
+const OWN_SETTINGS: [(&str, &str); 14] = [
     ("listen_addresses", "servers listen only on a private unix socket"),
     ("unix_socket_directories", "every trial has a socket directory of its own"),
     ("unix_socket_permissions", "the socket is for the server's own user"),
@@ -19,10 +19,23 @@ const OWN_SETTINGS: [(&str, &str); 11] = [
     ("external_pid_file", "steelyard records the process itself"),
     ("logging_collector", "the log goes to the trial's server.log"),
     ("log_destination", "the log goes to the trial's server.log"),
+    ("include", INCLUDED),
+    ("include_dir", INCLUDED),
+    ("include_if_exists", INCLUDED),
 ];
 
-/// Settings that would move the server's files away even if steelyard's own lines come last.
-const MOVING: [&str; 4] = ["data_directory", "hba_file", "ident_file", "external_pid_file"];
+const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results, so put them into the config_file itself";
+
+/// Settings that steelyard's own lines don't override, although these come last.
+const NOT_OVERRIDDEN: [&str; 7] = [
+    "data_directory",
+    "hba_file",
+    "ident_file",
+    "external_pid_file",
+    "include",
+    "include_dir",
+    "include_if_exists",
+];
 
 /// Checks names of settings before anything is made.
 pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
@@ -60,7 +73,7 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
         for line in given.lines() {
             if let Some(name) =
-                MOVING.iter().find(|name| setting_of(line).eq_ignore_ascii_case(name))
+                NOT_OVERRIDDEN.iter().find(|name| plan::setting_of(line).eq_ignore_ascii_case(name))
             {
                 let reason = OWN_SETTINGS
                     .iter()
@@ -99,15 +112,6 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
         quote(&format!("\"{}\"", sockets.replace('"', "\"\"")))
     );
     Ok(text)
-}
-
-/// The name a line of a configuration file sets; empty for comments.
-fn setting_of(line: &str) -> &str {
-    let line = line.trim_start();
-    let end = line
-        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-        .unwrap_or(line.len());
-    line.get(..end).unwrap_or_default()
 }
 
 /// A value as a quoted string of postgresql.conf ("Setting Parameters"): quotes doubled, backslashes escaped.
@@ -171,13 +175,6 @@ mod tests {
     fn values_are_quoted() {
         assert_eq!(quote("1GB"), "'1GB'");
         assert_eq!(quote("it's C:\\x\nport=1"), "'it''s C:\\\\x\\nport=1'");
-    }
-
-    #[test]
-    fn lines_of_configuration_files() {
-        assert_eq!(setting_of("  port = 5433"), "port");
-        assert_eq!(setting_of("hba_file='/x'"), "hba_file");
-        assert_eq!(setting_of("# port = 1"), "");
     }
 
     #[test]

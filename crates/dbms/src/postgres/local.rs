@@ -2,23 +2,27 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::Stdio;
 
-use super::facts;
+use super::{facts, launch};
 use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE, SYMBOLS};
-use crate::{Error, Installation, place};
+use crate::{Error, Installation, ServerUser, place};
 
 /// Describes the installation in `path`, the directory above `bin`.
-pub(super) fn obtain(path: &Path) -> Result<Installation, Error> {
+pub(super) fn obtain(path: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let root = fs::canonicalize(place::expand_home(path)).map_err(|error| Error::Installation {
         path: path.to_path_buf(),
         problem: error.to_string(),
     })?;
-    describe(&root, format!("path:{}", root.display()))
+    describe(&root, format!("path:{}", root.display()), user)
 }
 
-/// Describes the installation in `root`, which came from `source`.
-pub(super) fn describe(root: &Path, source: String) -> Result<Installation, Error> {
+/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`, like its servers.
+pub(super) fn describe(
+    root: &Path,
+    source: String,
+    user: &ServerUser,
+) -> Result<Installation, Error> {
     let bin_dir = root.join("bin");
     let postgres = bin_dir.join("postgres");
     for program in [&postgres, &bin_dir.join("initdb")] {
@@ -29,7 +33,8 @@ pub(super) fn describe(root: &Path, source: String) -> Result<Installation, Erro
             });
         }
     }
-    let banner = say(&postgres, "--version")?;
+    user.check_reach(&bin_dir)?;
+    let banner = say(&postgres, "--version", user)?;
     let version = version_in(&banner)
         .ok_or_else(|| Error::Installation {
             path: root.to_path_buf(),
@@ -41,7 +46,7 @@ pub(super) fn describe(root: &Path, source: String) -> Result<Installation, Erro
     let pg_config = bin_dir.join("pg_config");
     if pg_config.is_file() {
         for (key, argument) in [(CONFIGURE, "--configure"), (CC, "--cc"), (CFLAGS, "--cflags")] {
-            if let Ok(value) = say(&pg_config, argument) {
+            if let Ok(value) = say(&pg_config, argument, user) {
                 build.insert(key.to_owned(), value);
             }
         }
@@ -60,8 +65,12 @@ fn version_in(banner: &str) -> Option<&str> {
     banner.split_ascii_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-fn say(program: &Path, argument: &str) -> Result<String, Error> {
-    let output = Command::new(program).arg(argument).output().map_err(Error::io("run", program))?;
+fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Error> {
+    let mut command = launch::command(program, user, &[])?;
+    command.arg(argument).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = launch::spawn(command)
+        .and_then(std::process::Child::wait_with_output)
+        .map_err(Error::io("run", program))?;
     if !output.status.success() {
         return Err(Error::Program {
             program: format!("{} {argument}", program.display()),
@@ -93,8 +102,40 @@ mod tests {
     #[test]
     fn a_directory_without_postgres_is_refused() {
         let directory = tempfile::tempdir().unwrap();
-        let error = obtain(directory.path()).unwrap_err().to_string();
+        let user = ServerUser::choose(None).unwrap();
+        let error = obtain(directory.path(), &user).unwrap_err().to_string();
         assert!(error.contains("bin/postgres"), "{error}");
-        assert!(obtain(Path::new("/no/such/place")).is_err());
+        assert!(obtain(Path::new("/no/such/place"), &user).is_err());
+    }
+
+    #[test]
+    fn programs_of_others_run_as_the_servers_user() {
+        let user = ServerUser::choose(None).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        place::set_mode(directory.path(), 0o755).unwrap();
+        let (bin, told) = (directory.path().join("bin"), directory.path().join("told"));
+        fs::create_dir(&bin).unwrap();
+        fs::create_dir(&told).unwrap();
+        place::set_mode(&bin, 0o755).unwrap();
+        place::set_mode(&told, 0o777).unwrap();
+        for (program, says) in
+            [("postgres", "postgres (PostgreSQL) 15.8"), ("pg_config", "x"), ("initdb", "")]
+        {
+            let script = format!(
+                "#!/bin/sh\nid -u >> {0}/uid; id -G > {0}/$(basename $0)\nexec echo '{says}'\n",
+                told.display()
+            );
+            fs::write(bin.join(program), script).unwrap();
+            place::set_mode(&bin.join(program), 0o755).unwrap();
+        }
+        let found = obtain(directory.path(), &user).unwrap();
+        assert_eq!((found.version.as_str(), found.build[CFLAGS].as_str()), ("15.8", "x"));
+        let uids = fs::read_to_string(told.join("uid")).unwrap();
+        // `postgres --version` and three questions to pg_config.
+        assert_eq!(uids.lines().collect::<Vec<_>>(), [user.uid.to_string().as_str(); 4]);
+        let groups = fs::read_to_string(told.join("postgres")).unwrap();
+        if user.differs() {
+            assert_eq!(groups.trim(), user.gid.to_string());
+        }
     }
 }

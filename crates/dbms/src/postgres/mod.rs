@@ -1,6 +1,6 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `reference` → `fetch` (and `unlisted`), `build` (from a `source`) or `local` (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` → `launch` and `postmaster`
+//! `reference` → `fetch` (with `digests`, and `unlisted`), `build` (from a `source`) or `local` (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` → `launch` and `postmaster`
 //! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
 //! server that runs already.
 
@@ -10,6 +10,7 @@ mod checksums;
 mod config;
 mod control;
 mod counters;
+mod digests;
 mod facts;
 mod fetch;
 mod kept;
@@ -31,7 +32,7 @@ pub use source::{Repository, Source, SourceTree};
 
 use std::sync::atomic::AtomicBool;
 
-use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec};
+use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec, ServerUser};
 
 /// Role and database of the servers started here.
 pub(crate) const ROLE: &str = "steelyard";
@@ -39,13 +40,17 @@ pub(crate) const ROLE: &str = "steelyard";
 pub(crate) fn obtain(
     reference: &PostgresReference,
     cache: &Cache,
+    server_user: Option<&str>,
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
+    let user = || ServerUser::choose(server_user);
     match reference {
-        PostgresReference::Release(release) => fetch::obtain(release, cache, progress),
-        PostgresReference::Path(path) => local::obtain(path),
-        PostgresReference::Source(source) => build::obtain(source, cache, interrupted, progress),
+        PostgresReference::Release(release) => fetch::obtain(release, cache, &user()?, progress),
+        PostgresReference::Path(path) => local::obtain(path, &user()?),
+        PostgresReference::Source(source) => {
+            build::obtain(source, cache, &user()?, interrupted, progress)
+        }
         PostgresReference::Running(running) => attach::describe(running),
     }
 }

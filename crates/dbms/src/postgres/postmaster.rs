@@ -14,7 +14,10 @@ use super::{ROLE, config, launch, template, warm};
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
 use crate::server::{Ending, Endpoint, Host};
-use crate::{Error, Origin, Pages, ProcessId, Restored, ServerSpec, Stopped, copy, ipc, place};
+use crate::{
+    Error, Origin, Pages, ProcessId, Restored, ServerSpec, ServerUser, Stopped, copy, identity,
+    ipc, place,
+};
 
 /// The number in the socket's name. The directory is private, so it collides with nothing.
 const PORT: u16 = 5432;
@@ -214,7 +217,7 @@ impl Site {
                 let mut restored =
                     origin.loaded.copy_to(&site.data, owner, origin.pages, origin.interrupted)?;
                 // The configuration of the server that loaded names that server's sockets.
-                rewrite(&template.join("postgresql.conf"), &conf)?;
+                rewrite(&template.join("postgresql.conf"), &conf, &spec.user)?;
                 if origin.pages == Pages::Charged {
                     restored.read_seconds = warm::read_in_group(spec, origin, &site.data)?;
                 }
@@ -225,7 +228,7 @@ impl Site {
                 None
             }
         };
-        append(&conf, &settings)?;
+        identity::as_user(&spec.user, || append(&conf, &settings))?;
         Ok((site, restored))
     }
 
@@ -240,11 +243,8 @@ impl Site {
         let check = root.join("check");
         make_private(spec, &check)?;
         let conf = check.join("postgresql.conf");
-        fs::copy(template.join("postgresql.conf"), &conf).map_err(Error::io("write", &conf))?;
-        append(&conf, text)?;
-        if spec.user.differs() {
-            place::give(&conf, spec.user.uid, spec.user.gid)?;
-        }
+        rewrite(&template.join("postgresql.conf"), &conf, &spec.user)?;
+        identity::as_user(&spec.user, || append(&conf, text))?;
         let mut command = launch::command(&self.postgres, &spec.user, &[])?;
         command.arg("-D").arg(&check).args(["-C", "port"]);
         let outcome = launch::run(command, "checking the configuration", None);
@@ -399,10 +399,11 @@ fn make_private(spec: &ServerSpec<'_>, directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the file `to` the content of `from`; owner and mode stay.
-fn rewrite(from: &Path, to: &Path) -> Result<(), Error> {
+/// Gives the file `to` the content of `from`; owner and mode stay. It is written with the rights of `user`, who owns the
+/// directory and could have made a link of it.
+fn rewrite(from: &Path, to: &Path, user: &ServerUser) -> Result<(), Error> {
     let bytes = fs::read(from).map_err(Error::io("read", from))?;
-    fs::write(to, bytes).map_err(Error::io("write", to))
+    identity::as_user(user, || fs::write(to, bytes).map_err(Error::io("write", to)))
 }
 
 fn append(path: &Path, text: &str) -> Result<(), Error> {

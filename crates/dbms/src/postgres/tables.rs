@@ -4,10 +4,6 @@ use super::control::{Control, literal};
 use crate::Error;
 use crate::server::{Setting, TableSize};
 
-/// Names of settings whose values may hold a password.
-const SECRET_SETTINGS: [&str; 4] =
-    ["primary_conninfo", "ssl_passphrase_command", "archive_command", "restore_command"];
-
 /// SQL of a relation `tree (root, relid)`: every table of `tables` under the name it was given, with everything
 /// that inherits from it. Works from 9.6 on, where partitions are children by inheritance.
 pub(super) fn tree(tables: &[String]) -> String {
@@ -65,7 +61,7 @@ pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
     rows.into_iter()
         .map(|row| match <[Option<String>; 5]>::try_from(row) {
             Ok([Some(name), value, unit, Some(source), boot_value]) => {
-                let value = hide_secrets(&name, value.unwrap_or_default());
+                let value = plan::setting_without_passwords(&name, &value.unwrap_or_default());
                 Ok(Setting { name, value, unit, source, boot_value })
             }
             other => {
@@ -73,24 +69,4 @@ pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
             }
         })
         .collect()
-}
-
-fn hide_secrets(name: &str, value: String) -> String {
-    let secret =
-        SECRET_SETTINGS.contains(&name) || value.to_ascii_lowercase().contains("password=");
-    if secret && !value.is_empty() { "(not shown)".to_owned() } else { value }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_in_settings_are_hidden() {
-        assert_eq!(hide_secrets("primary_conninfo", "host=a password=x".to_owned()), "(not shown)");
-        assert_eq!(hide_secrets("some.extension", "PASSWORD=x".to_owned()), "(not shown)");
-        assert_eq!(hide_secrets("archive_command", String::new()), "");
-        assert_eq!(hide_secrets("shared_buffers", "1GB".to_owned()), "1GB");
-        assert_eq!(hide_secrets("password_encryption", "md5".to_owned()), "md5");
-    }
 }

@@ -1,14 +1,17 @@
-//! Prepared data directories: initdb runs once per build, options and user; every trial gets a copy.
+//! Prepared data directories: initdb runs once per build and options; every trial gets a copy. What is kept is ours: a server
+//! can change its copy, but not what later servers begin with.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::{ROLE, launch, local};
-use crate::{Error, ServerSpec, place};
+use crate::unpack::Modes;
+use crate::{Cache, Error, ServerSpec, ServerUser, identity, place};
 
 /// Options of initdb that steelyard chooses itself, and why.
-const OWN_OPTIONS: [(&str, &str, &str); 7] = [
+const OWN_OPTIONS: [(&str, &str, &str); 8] = [
     ("-D", "--pgdata", "steelyard chooses the data directory"),
     ("-U", "--username", "steelyard connects with a role of its own"),
     ("-A", "--auth", "the socket directory is private already, and steelyard must get in"),
@@ -16,16 +19,17 @@ const OWN_OPTIONS: [(&str, &str, &str); 7] = [
     ("--pwfile", "--pwfile", "steelyard's role has no password"),
     ("-X", "--waldir", "every trial gets a data directory of its own, WAL included"),
     ("-s", "--show", "it initialises nothing"),
+    ("-c", "--set", "settings belong into `config`, where they are checked"),
 ];
+
+/// Options of one letter without a value, after which others may follow in the same word.
+const FLAGS: &str = "dgkNnSVW";
 
 /// Checks the initdb options of a plan.
 pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Error> {
     for option in options {
         for (short, long, reason) in OWN_OPTIONS {
-            let is_long = option == long
-                || option.strip_prefix(long).is_some_and(|rest| rest.starts_with('='));
-            let is_short = !option.starts_with("--") && option.starts_with(short);
-            if is_long || is_short {
+            if is_option(option, short, long) {
                 return Err(Error::Reserved {
                     variant: variant.to_owned(),
                     setting: format!("initdb {option}"),
@@ -35,6 +39,19 @@ pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Err
         }
     }
     Ok(())
+}
+
+/// Is this the option `short` or `long`, as getopt_long(3) reads it: names may be cut short, letters stand together?
+fn is_option(option: &str, short: &str, long: &str) -> bool {
+    if option.starts_with("--") {
+        let name = option.split('=').next().unwrap_or_default();
+        return name.len() > 2 && long.starts_with(name);
+    }
+    let Some(letters) = option.strip_prefix('-') else { return false };
+    let end = letters.find(|c| !FLAGS.contains(c)).map_or(letters.len(), |end| end + 1);
+    letters.get(..end).is_some_and(|letters| {
+        short.strip_prefix('-').is_some_and(|letter| letters.contains(letter))
+    })
 }
 
 /// The prepared data directory for `spec`, made if it is not there yet.
@@ -50,7 +67,7 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
     }
     spec.user.check_reach(spec.cache.path())?;
     let workshop = spec.cache.workshop(&name)?;
-    let made = workshop.path().join("made");
+    let made = workshop.path().join("initialised");
     std::fs::create_dir(&made).map_err(Error::io("create", &made))?;
     place::set_mode(&made, 0o700)?;
     if spec.user.differs() {
@@ -87,7 +104,22 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
             output: launch::last_lines(&output, 12),
         });
     }
-    spec.cache.publish(&made, &name)
+    let ours = workshop.path().join("made");
+    identity::take_over(&spec.user, &made, &ours, Modes::Kept)?;
+    remove_old(spec.cache)?;
+    spec.cache.publish(&ours, &name)
+}
+
+/// Removes what an earlier steelyard has kept as files of the servers' user.
+fn remove_old(cache: &Cache) -> Result<(), Error> {
+    let own = ServerUser::caller().uid;
+    for name in cache.names("pgdata-") {
+        let path = cache.finished(&name);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.uid() != own) {
+            std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
+        }
+    }
+    Ok(())
 }
 
 /// The name in the cache: the version for people, a hash over everything the result depends on.
@@ -97,9 +129,8 @@ fn name(spec: &ServerSpec<'_>, bin_dir: &Path) -> String {
         hash.update(text.as_bytes());
         hash.update([0]);
     };
-    add("template 1");
+    add("template 2");
     add(&bin_dir.to_string_lossy());
-    add(&spec.user.uid.to_string());
     for (key, value) in &spec.installation.build {
         add(key);
         add(value);
@@ -116,10 +147,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_an_earlier_version_kept_for_nobody_is_removed() {
+        if ServerUser::caller().uid != 0 {
+            eprintln!("skipped: not root, so nothing can be given away");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::at(directory.path()).unwrap();
+        for name in ["pgdata-old", "pgdata-ours", "postgres-old"] {
+            std::fs::create_dir_all(cache.finished(name).join("base")).unwrap();
+        }
+        place::give(&cache.finished("pgdata-old"), 65_534, 65_534).unwrap();
+        remove_old(&cache).unwrap();
+        assert_eq!(cache.names("pgdata-"), ["pgdata-ours"]);
+        assert_eq!(cache.names("postgres-"), ["postgres-old"]);
+    }
+
+    #[test]
     fn own_options_are_refused() {
         let check = |option: &str| check_options("a", &[option.to_owned()]);
-        for bad in ["-D", "-D/x", "--pgdata=/x", "--waldir=/x", "--username", "-Ume", "--auth=md5"]
-        {
+        for bad in [
+            "-D",
+            "-D/x",
+            "--pgdata=/x",
+            "--waldir=/x",
+            "--username",
+            "-Ume",
+            "--auth=md5",
+            // Cut short, and behind other letters.
+            "--pgd=/x",
+            "--waldi=/x",
+            "-kX/x",
+            "-NkD",
+            "-cinclude=/x",
+            "--set=hba_file=/x",
+        ] {
             assert!(matches!(check(bad), Err(Error::Reserved { .. })), "{bad}");
         }
         for good in [
@@ -127,6 +189,8 @@ mod tests {
             "-k",
             "--data-checksums",
             "--auth-is-not-this",
+            "-kEUTF8",
+            "UTF8-D",
             "--locale=en_US.UTF-8",
         ] {
             check(good).unwrap();

@@ -80,7 +80,7 @@ pub fn count(
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     let valgrind = Valgrind::find()?;
     sweep(ledger, on_event)?;
-    let prepared = prepare(plan, cache, interrupted, on_event)?;
+    let prepared = prepare(plan, cache, options.server_user.as_deref(), interrupted, on_event)?;
     let catalogues = catalogues(&prepared)?;
     let store = Store::open(&options.results)?;
     let user = ServerUser::choose(options.server_user.as_deref())?;

@@ -37,11 +37,11 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
     let mut words = git();
     words.extend([OsString::from("-C"), path.into()]);
     words.extend(["rev-parse", "--absolute-git-dir"].map(OsString::from));
-    let found = ask(&words, true)?
+    let found = ask(&words, None)?
         .map_err(|said| problem(format!("it is not a repository that git can use: {said}")))?;
     let git_dir = PathBuf::from(found);
     let commit = [OsString::from(format!("{revision}^{{commit}}"))];
-    let id = ask(&in_dir(&git_dir, &["rev-parse", "--verify"], &commit), true)?.map_err(|said| {
+    let id = ask(&in_dir(&git_dir, &["rev-parse", "--verify"], &commit), None)?.map_err(|said| {
         problem(format!(
             "the repository has no such commit (git says: {said}); name a branch, a tag or a commit that is in it, or fetch \
              it there first"
@@ -69,7 +69,7 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
             .filter(|name| name.starts_with("refs/"))
             .collect()
     };
-    let listing = ask(&words, true)?
+    let listing = ask(&words, None)?
         .map_err(|said| problem(format!("its names cannot be listed (git says: {said})")))?;
     let id = find(&listing, &names).ok_or_else(|| {
         problem(
@@ -119,7 +119,7 @@ impl Commit {
         let archive = in_dir(&git_dir, &["archive", "--format=tar"], &[output, (&self.id).into()]);
         work.git(&archive, workshop)?;
         let show = ["show", "--no-patch", "--no-show-signature", "--format=%cI%n%s", &self.id];
-        let said = ask(&in_dir(&git_dir, &show, &[]), true)?.unwrap_or_default();
+        let said = ask(&in_dir(&git_dir, &show, &[]), None)?.unwrap_or_default();
         let (date, subject) = said.split_once('\n').unwrap_or((&said, ""));
         Ok(Exported { tar, date: date.to_owned(), subject: subject.to_owned() })
     }

@@ -21,7 +21,8 @@ use super::{kept, local};
 use crate::builds::{
     ASSERTS, BUILD_SYSTEM, COMMIT, COMMIT_DATE, COMMIT_SUBJECT, CONFIGURE, TARBALL_HASH,
 };
-use crate::{BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, place};
+use crate::unpack::Modes;
+use crate::{BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, identity, place};
 use work::Work;
 
 /// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
@@ -37,12 +38,13 @@ enum Code {
 pub(super) fn obtain(
     source: &Source,
     cache: &Cache,
+    user: &ServerUser,
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     let what = source.to_string();
     let code = find(&source.tree)?;
-    let compiler = compiler_version(&what, &source.options)?;
+    let compiler = compiler_version(&what, &source.options, user)?;
     let (kind, identity) = match &code {
         Code::Commit(commit) => ("git", &commit.id),
         Code::Tarball { hash, .. } => ("src", hash),
@@ -53,18 +55,18 @@ pub(super) fn obtain(
         source: format!("{what} ({kind} {})", identity.get(..12).unwrap_or(identity)),
         ..installation
     };
-    if let Some(installation) = kept::find(cache, &name)? {
+    if let Some(installation) = kept::find(cache, &name, user)? {
         return Ok(described(installation));
     }
     let _lock = cache.lock(WORKSHOP)?;
     // Another process may have built it while we waited.
-    if let Some(installation) = kept::find(cache, &name)? {
+    if let Some(installation) = kept::find(cache, &name, user)? {
         return Ok(described(installation));
     }
     let begin = Instant::now();
     progress(&format!("building {what} ({})", identity.get(..12).unwrap_or(identity)));
-    let build =
-        Build { what: &what, options: &source.options, cache, name: &name, interrupted, progress };
+    let options = &source.options;
+    let build = Build { what: &what, options, cache, name: &name, user, interrupted, progress };
     let installation = build.make(&code)?;
     progress(&format!(
         "built postgres {} in {:.0} s: {}",
@@ -121,7 +123,11 @@ fn hash_tarball(path: &Path) -> Result<(String, Vec<u8>), Error> {
 }
 
 /// What the compiler says of itself: another one is another build.
-fn compiler_version(what: &str, options: &BuildOptions) -> Result<String, Error> {
+fn compiler_version(
+    what: &str,
+    options: &BuildOptions,
+    user: &ServerUser,
+) -> Result<String, Error> {
     let words: Vec<&str> = options.compiler.split_ascii_whitespace().collect();
     // The first is started; what it starts in turn it will say itself.
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
@@ -131,7 +137,7 @@ fn compiler_version(what: &str, options: &BuildOptions) -> Result<String, Error>
     tools::check(what, &wrapped)?;
     let command: Vec<OsString> =
         words.iter().copied().chain(["--version"]).map(OsString::from).collect();
-    work::ask(&command, false)?.map_err(|said| Error::Source {
+    work::ask(&command, Some(user))?.map_err(|said| Error::Source {
         what: what.to_owned(),
         problem: format!("the compiler `{}` does not say its version: {said}", options.compiler),
     })
@@ -144,21 +150,22 @@ struct Build<'a> {
     cache: &'a Cache,
     /// Its name in the cache.
     name: &'a str,
+    /// Who compiles.
+    user: &'a ServerUser,
     interrupted: &'a AtomicBool,
     progress: &'a dyn Fn(&str),
 }
 
 impl Build<'_> {
     fn make(&self, code: &Code) -> Result<Installation, Error> {
-        let user = ServerUser::choose(None)?;
-        user.check_reach(self.cache.path())?;
+        self.user.check_reach(self.cache.path())?;
         let workshop = self.cache.fixed_workshop(WORKSHOP)?;
         let kept_log = self.cache.finished(&format!("{}.failed.log", self.name));
-        let mut work = Work::begin(self.what, &user, workshop.path(), self.interrupted)?;
+        let mut work = Work::begin(self.what, self.user, workshop.path(), self.interrupted)?;
         if self.options.compiler.starts_with("ccache ") {
             work.keep_ccache_in(self.cache.finished("ccache"))?;
         }
-        match self.make_in(code, &work, &user, workshop.path()) {
+        match self.make_in(code, &work, workshop.path()) {
             Ok(installation) => {
                 let _ = fs::remove_file(kept_log);
                 Ok(installation)
@@ -175,7 +182,6 @@ impl Build<'_> {
         &self,
         code: &Code,
         work: &Work<'_>,
-        user: &ServerUser,
         workshop: &Path,
     ) -> Result<Installation, Error> {
         let mut facts = Vec::new();
@@ -216,14 +222,10 @@ impl Build<'_> {
                 facts.push((CONFIGURE, quoted.join(" ")));
             }
         }
-        let made = workshop.join("installed").join(recipe::PREFIX.trim_start_matches('/'));
-        if user.differs() {
-            // All that ran as the other user is gone; from here on nothing can be changed by it.
-            let own = ServerUser::caller();
-            place::walk(&made, &mut |path, _| place::give(path, own.uid, own.gid))?;
-        }
-        place::open_up(&made)?;
-        let mut installation = local::describe(&made, self.what.to_owned())?;
+        let installed = workshop.join("installed").join(recipe::PREFIX.trim_start_matches('/'));
+        let made = workshop.join("made");
+        identity::take_over(self.user, &installed, &made, Modes::Open)?;
+        let mut installation = local::describe(&made, self.what.to_owned(), self.user)?;
         for (key, value) in facts {
             if !value.is_empty() {
                 installation.build.insert(key.to_owned(), value);
@@ -332,7 +334,8 @@ mod tests {
         // The user that compiles must get through.
         place::set_mode(directory.path(), 0o755).unwrap();
         let cache = Cache::at(directory.path()).unwrap();
-        let error = obtain(&source, &cache, &AtomicBool::new(false), &|_| ()).unwrap_err();
+        let (user, interrupted) = (ServerUser::choose(None).unwrap(), AtomicBool::new(false));
+        let error = obtain(&source, &cache, &user, &interrupted, &|_| ()).unwrap_err();
         assert!(error.is_request(), "{error}");
         let left: Vec<_> = fs::read_dir(directory.path())
             .unwrap()
@@ -368,10 +371,23 @@ mod tests {
     fn a_compiler_that_is_not_there_is_named() {
         let of = |compiler: &str| {
             let options = BuildOptions { compiler: compiler.to_owned(), ..BuildOptions::default() };
-            compiler_version("x", &options)
+            compiler_version("x", &options, &ServerUser::choose(None).unwrap())
         };
         assert!(matches!(of("no-such-cc"), Err(Error::Tools { .. })));
         assert!(matches!(of("ccache no-such-cc"), Err(Error::Tools { .. })));
         assert!(!of("cc").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_compiler_is_asked_as_the_servers_user() {
+        let user = ServerUser::choose(None).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        place::set_mode(directory.path(), 0o755).unwrap();
+        let compiler = directory.path().join("cc");
+        fs::write(&compiler, "#!/bin/sh\nid -u\n").unwrap();
+        place::set_mode(&compiler, 0o755).unwrap();
+        let options =
+            BuildOptions { compiler: compiler.display().to_string(), ..BuildOptions::default() };
+        assert_eq!(compiler_version("x", &options, &user).unwrap(), user.uid.to_string());
     }
 }

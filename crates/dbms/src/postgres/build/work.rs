@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -87,7 +88,12 @@ impl<'a> Work<'a> {
     /// Has ccache keep its results in `path`, unless the caller said where.
     pub(super) fn keep_ccache_in(&mut self, path: PathBuf) -> Result<(), Error> {
         if self.user.differs() && std::env::var_os("CCACHE_DIR").is_none() {
-            if !path.is_dir() {
+            let owner = std::fs::symlink_metadata(&path).ok().map(|found| found.uid());
+            if owner.is_some_and(|owner| owner != self.user.uid) {
+                // An earlier steelyard compiled as another user, whose files this one could not replace.
+                std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
+            }
+            if owner != Some(self.user.uid) {
                 self.directory(&path)?;
             }
             self.ccache = Some(path);
@@ -168,15 +174,24 @@ fn supervised(words: &[OsString], user: &ServerUser) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// The answer of a program that is done at once, such as `cc --version`; `Err` holds what it said instead.
-pub(super) fn ask(words: &[OsString], of_git: bool) -> Result<Result<String, String>, Error> {
-    let user = ServerUser::caller();
-    let mut command = supervised(words, &user)?;
-    if of_git {
-        git_environment(&mut command);
-    } else {
-        clean_environment(&mut command, None, &user);
-    }
+/// The answer of a program that is done at once, such as `cc --version`, run as `user`, or of git, which runs as the caller
+/// (`None`); `Err` holds what it said instead.
+pub(super) fn ask(
+    words: &[OsString],
+    user: Option<&ServerUser>,
+) -> Result<Result<String, String>, Error> {
+    let mut command = match user {
+        Some(user) => {
+            let mut command = supervised(words, user)?;
+            clean_environment(&mut command, None, user);
+            command
+        }
+        None => {
+            let mut command = supervised(words, &ServerUser::caller())?;
+            git_environment(&mut command);
+            command
+        }
+    };
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = PathBuf::from(words.first().map_or(OsStr::new(""), OsString::as_os_str));
     let child = launch::spawn(command).map_err(Error::io("run", &program))?;
@@ -342,8 +357,11 @@ mod tests {
 
     #[test]
     fn answers_and_refusals() {
-        assert_eq!(ask(&words(&["echo", "a"]), false).unwrap(), Ok("a".to_owned()));
+        assert_eq!(
+            ask(&words(&["echo", "a"]), Some(&ServerUser::caller())).unwrap(),
+            Ok("a".to_owned())
+        );
         let script = "echo no >&2; exit 1";
-        assert_eq!(ask(&words(&["sh", "-c", script]), true).unwrap(), Err("no".to_owned()));
+        assert_eq!(ask(&words(&["sh", "-c", script]), None).unwrap(), Err("no".to_owned()));
     }
 }
