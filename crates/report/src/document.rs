@@ -178,7 +178,8 @@ pub struct RelativeFigures {
     pub verdict: Option<String>,
     /// Whether there is a difference for sure, be it smaller than the margin.
     pub confirmed: Option<bool>,
-    /// Minimum detectable effect: the slowdown, as a fraction, that as many blocks confirm with a power of 80%.
+    /// Minimum detectable effect: the slowdown, as a fraction, that as many blocks again would confirm with a power of 80% among as
+    /// many comparisons; `null` below 5 blocks.
     pub detectable: Option<f64>,
     /// Estimated further blocks until the verdict is decided; 0 when it is.
     pub further_blocks: Option<u32>,

@@ -1,6 +1,6 @@
 //! A comparison in plain words.
 
-use judge::{Comparison, Method, Verdict, Warning};
+use judge::{Comparison, Method, Verdict};
 
 /// Says what a comparison found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks): regression".
 ///
@@ -46,9 +46,6 @@ fn open(comparison: &Comparison) -> String {
         Some(_) => String::new(),
         None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
             "; not enough among so many comparisons".to_owned()
-        }
-        None if comparison.warnings.contains(&Warning::OneRestart) => {
-            "; more restarts would tell how much they differ".to_owned()
         }
         None => format!("; on the edge of the margin of {}", percent(comparison.margin)),
     });

@@ -1,6 +1,8 @@
 //! Steps whose load moved between the servers of all variants in slices: their rates by round, and their comparison.
 
-use judge::{Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio};
+use judge::{
+    JudgeError, Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio,
+};
 use store::{StepId, Store};
 
 use crate::ReportError;
@@ -83,14 +85,14 @@ struct Restart {
 }
 
 /// A variant compared with the base over the restarts in which both have slices; `None` where there are none with rounds
-/// enough.
+/// enough, and where one of the two did nothing at all in a restart: the others must not speak for that one.
 pub(crate) fn compare(
     base: &VariantStep,
     variant: &VariantStep,
     margin: Margin,
     looks: &Looks,
 ) -> Option<judge::Comparison> {
-    let restarts = restarts(base, variant);
+    let restarts = restarts(base, variant).ok()?;
     let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
     let confidence = looks.confidence_at(u32::try_from(all.len()).unwrap_or(u32::MAX));
     let mut comparison = compare_slices(&all, margin, confidence).ok()?;
@@ -101,7 +103,7 @@ pub(crate) fn compare(
 
 /// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
 pub(crate) fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
-    let restarts = restarts(base, variant);
+    let restarts = restarts(base, variant).ok()?;
     let of = |value: fn(&RestartRatio) -> f64| -> Vec<f64> {
         restarts.iter().map(|restart| value(&restart.all)).collect()
     };
@@ -127,7 +129,7 @@ fn by_length(restarts: &[Restart]) -> (Vec<RestartRatio>, Vec<RestartRatio>) {
 }
 
 /// Per block that both have, what its rounds say. A block with too few rounds says nothing.
-fn restarts(base: &VariantStep, variant: &VariantStep) -> Vec<Restart> {
+fn restarts(base: &VariantStep, variant: &VariantStep) -> Result<Vec<Restart>, JudgeError> {
     let slices = |step: &VariantStep, block: u32| {
         let place = step.samples.binary_search_by_key(&block, |sample| sample.block).ok()?;
         step.samples.get(place)?.slices.clone()
@@ -139,7 +141,7 @@ fn restarts(base: &VariantStep, variant: &VariantStep) -> Vec<Restart> {
         .collect()
 }
 
-fn restart(base: &Slices, variant: &Slices) -> Option<Restart> {
+fn restart(base: &Slices, variant: &Slices) -> Option<Result<Restart, JudgeError>> {
     let length_ms = base.length_ms.max(variant.length_ms);
     let rounds = base.rounds().min(variant.rounds());
     // Planned lengths of the same round are the same; those of the base are taken.
@@ -153,17 +155,17 @@ fn restart(base: &Slices, variant: &Slices) -> Option<Restart> {
             .filter(|(_, length)| wanted(**length))
             .map(|(rates, _)| rates)
             .unzip();
-        restart_ratio(&of_base, &of_variant).ok()
+        restart_ratio(&of_base, &of_variant)
     };
     // Lengths were drawn from exact values, but stored as milliseconds.
     let used = 0.999 * length_ms;
     let longer = LONGER * length_ms;
-    Some(Restart {
-        length_ms,
-        all: of(&|length| length >= used)?,
-        by_length: of(&|length| length >= used && length < longer)
-            .zip(of(&|length| length >= longer)),
-    })
+    let chosen = of(&|length| length >= used && length < longer).ok();
+    let by_length = chosen.zip(of(&|length| length >= longer).ok());
+    match of(&|length| length >= used) {
+        Err(JudgeError::TooFewRounds { .. }) => None,
+        all => Some(all.map(|all| Restart { length_ms, all, by_length })),
+    }
 }
 
 #[cfg(test)]
@@ -232,12 +234,38 @@ mod tests {
     }
 
     #[test]
-    fn one_restart_decides_with_a_warning() {
+    fn one_restart_decides_nothing() {
         let base = step(vec![Some(slices(1000.0, 200, 1))]);
         let variant = step(vec![Some(slices(900.0, 200, 2))]);
         let found = compared(&base, &variant).unwrap();
-        assert_eq!(found.verdict, Verdict::Regression);
+        assert_eq!((found.verdict, found.low), (Verdict::Inconclusive, None));
         assert_eq!(found.warnings, [Warning::OneRestart]);
+        let slicing = slicing(&base, &variant).unwrap();
+        assert!(slicing.within > 0.0 && slicing.between.is_none(), "what it says of itself is shown");
+    }
+
+    /// A restart in which a server did nothing is not one that may be left out.
+    #[test]
+    fn a_restart_without_operations_is_not_passed_over() {
+        let dead = Slices { rates: vec![0.0; 200], ..slices(1.0, 200, 1) };
+        let base = step((1..4).map(|phase| Some(slices(1000.0, 200, phase))).collect());
+        let variant =
+            step(vec![Some(slices(1000.0, 200, 4)), Some(slices(1000.0, 200, 5)), Some(dead)]);
+        assert_eq!(compared(&base, &variant), None);
+    }
+
+    #[test]
+    fn a_variant_that_stalls_is_slower() {
+        let stalling = |phase: usize| {
+            let mut slices = slices(1000.0, 200, phase);
+            slices.rates.iter_mut().step_by(2).for_each(|rate| *rate = 0.0);
+            Some(slices)
+        };
+        let base = step((1..4).map(|phase| Some(slices(1000.0, 200, phase))).collect());
+        let found = compared(&base, &step((4..7).map(stalling).collect())).unwrap();
+        assert_eq!(found.verdict, Verdict::Regression);
+        assert!((found.ratio - 0.5).abs() < 0.01, "{found:?}");
+        assert_eq!(found.warnings[0].code(), "stalled");
     }
 
     #[test]

@@ -40,7 +40,9 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
         format!("ratio: throughput relative to {}", view.results.variant_name(view.judged.base)),
         format!("low, high: its {} interval ({})", intervals(view), pairings(view)),
         "p: sign-flip test that there is no difference at all".to_owned(),
-        "mde: minimum detectable effect, the slowdown that as many blocks would confirm 4 times out of 5".to_owned(),
+        "mde: minimum detectable effect, the slowdown that as many blocks again would confirm 4 times out of 5 among as many \
+         comparisons; – below 5 blocks"
+            .to_owned(),
         format!(
             "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
              equivalent when all of it is nearer, else inconclusive"
