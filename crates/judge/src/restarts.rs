@@ -158,8 +158,8 @@ fn tails(restarts: &[RestartRatio], mean_log: f64) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Side, Verdict};
     use crate::random::Random;
+    use crate::{Side, Verdict};
 
     fn restart(mean_log: f64, error: f64) -> RestartRatio {
         RestartRatio {

@@ -112,7 +112,8 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
     let logs: Vec<f64> = rounds.iter().map(Round::log).collect();
     let trimmed = Trimmed::of(&logs, TRIMMED);
     let total = total_influence(&rounds);
-    let influence = trimmed.map(|trimmed| trimmed.influence(&logs)).unwrap_or_else(|| total.clone());
+    let influence =
+        trimmed.map(|trimmed| trimmed.influence(&logs)).unwrap_or_else(|| total.clone());
     let number = number_of_batches(&influence);
     let variance = |values: &[f64]| {
         variance_of_mean(&batches(values, number).filter_map(crate::mean).collect::<Vec<f64>>())

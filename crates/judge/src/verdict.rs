@@ -145,7 +145,9 @@ mod tests {
         for noise_floor in [0.999, 1.0, 1.7, 30.0, f64::INFINITY] {
             let margin = Margin { asked: 0.02, noise_floor };
             let (below, above) = margin.log_edges();
-            assert!(below < 0.0 && above > 0.0 && (below + above).abs() < 1e-12 || above.is_infinite());
+            assert!(
+                below < 0.0 && above > 0.0 && (below + above).abs() < 1e-12 || above.is_infinite()
+            );
         }
         let margin = Margin { asked: 0.02, noise_floor: 1.7 };
         let verdict = |low, high| margin.verdict(f64::ln(low), f64::ln(high));

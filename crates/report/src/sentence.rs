@@ -151,7 +151,7 @@ mod tests {
         );
         assert_eq!(
             said(&[94.0, 106.0, 97.0, 103.0, 99.0, 101.0]),
-            "14.3 is 0.1% slower than 13.7 (95% interval −4.5% to +4.5%, 6 blocks): inconclusive; 5.9% slower would have \
+            "14.3 is 0.1% slower than 13.7 (95% interval −4.5% to +4.5%, 6 blocks): inconclusive; 7.1% slower would have \
              been noticed; about 16 more blocks would decide"
         );
         assert_eq!(

@@ -241,7 +241,10 @@ mod tests {
         assert_eq!((found.verdict, found.low), (Verdict::Inconclusive, None));
         assert_eq!(found.warnings, [Warning::OneRestart]);
         let slicing = slicing(&base, &variant).unwrap();
-        assert!(slicing.within > 0.0 && slicing.between.is_none(), "what it says of itself is shown");
+        assert!(
+            slicing.within > 0.0 && slicing.between.is_none(),
+            "what it says of itself is shown"
+        );
     }
 
     /// A restart in which a server did nothing is not one that may be left out.

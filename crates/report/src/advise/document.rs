@@ -95,7 +95,7 @@ pub(super) fn document(
             optimal: expected.optimal.filter(|optimal| optimal.is_finite()),
             half_width: expected.half_width,
             detectable: expected.detectable,
-            decided: expected.detectable.map(|_| expected.decided),
+            decided: expected.half_width.map(|_| expected.decided),
         })
         .collect();
     let WorkloadPlan::Insert(insert) = &advised.workload;

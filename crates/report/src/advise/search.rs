@@ -135,14 +135,14 @@ fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     lengths
 }
 
-/// Whether a choice is better than the best so far: more steps decided; then, when all are, less time, else smaller effects
-/// detectable.
+/// Whether a choice is better than the best so far: more steps decided; then, when all are, less time, else narrower
+/// intervals.
 fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     let decided = |it: &Found| it.steps.iter().filter(|step| step.decided).count();
     let all = evidence.steps.iter().filter(|step| step.variance.is_some() && !step.load).count();
     let open = |it: &Found| -> f64 {
         let open = it.steps.iter().filter(|step| !step.decided);
-        open.filter_map(|step| step.detectable).map(f64::ln).sum()
+        open.filter_map(|step| step.half_width).map(f64::ln).sum()
     };
     let shorter = found.time < best.time - 1e-9;
     match decided(found).cmp(&decided(best)) {
