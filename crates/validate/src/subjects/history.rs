@@ -81,7 +81,7 @@ fn changes(logs: &[f64], search: &ChangeSearch) -> Changes {
 /// False alarms where nothing ever changed.
 fn nothing(size: Size, findings: &mut Findings) {
     let tries = size.pick(30, 1_000);
-    let lengths: &[usize] = if size == Size::Short { &[20, 40] } else { &[12, 20, 50, 100] };
+    let lengths: &[usize] = if size == Size::Short { &[20] } else { &[12, 20, 50, 100] };
     let mut head = vec!["noise of runs", "runs"];
     head.extend([
         "best cut, t test at 5%",
@@ -162,7 +162,7 @@ fn best_t(logs: &[f64]) -> f64 {
 
 /// Planted changes: found, placed, sized.
 fn planted(size: Size, findings: &mut Findings) {
-    let few = size.pick(16, 200);
+    let few = size.pick(6, 200);
     let lengths: &[usize] = if size == Size::Short { &[20, 50] } else { &[20, 50, 100] };
     let sizes: &[u32] = if size == Size::Short { &[3] } else { &[2, 3, 5] };
     let mut table = Table::new(
@@ -274,7 +274,7 @@ impl Outcome {
 
 /// Versions interleaved in the blocks of one experiment: each trial is exchangeable.
 fn versions(size: Size, findings: &mut Findings) {
-    let tries = size.pick(50, 2_000);
+    let tries = size.pick(20, 2_000);
     let mut table = Table::new(
         format!(
             "**Versions of one experiment**, 6 blocks, trials 1% apart; the second last version and the last are slower by so much \

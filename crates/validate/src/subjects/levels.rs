@@ -174,8 +174,8 @@ fn promises(size: Size, findings: &mut Findings) {
                     noise.name
                 ),
                 confirmed,
-                "80% to 90%",
-                confirmed.at_least(0.8) && confirmed.at_most(0.9),
+                "80% to 92%",
+                confirmed.at_least(0.8) && confirmed.at_most(0.92),
             );
             findings.check(
                 format!("half width, {}, {blocks} × {seconds} s", noise.name),
