@@ -39,9 +39,9 @@ pub struct Comparison {
     pub ratio: f64,
     /// Confidence of the interval, as a fraction: 0.95 unless several looks share the error (see [`crate::Looks`]).
     pub confidence: f64,
-    /// Lower end of the interval of the ratio; `None` with one block.
+    /// Lower end of the interval of the ratio; `None` with one block or restart.
     pub low: Option<f64>,
-    /// Upper end of the interval of the ratio; `None` with one block.
+    /// Upper end of the interval of the ratio; `None` with one block or restart.
     pub high: Option<f64>,
     /// Two-sided p value of the exact sign-flip test that there is no difference at all.
     pub sign_flip_p: Option<f64>,
@@ -60,7 +60,8 @@ pub struct Comparison {
     /// block) or over [`crate::MAX_FURTHER_BLOCKS`].
     pub further_blocks: Option<u32>,
     /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's throughput, that as many
-    /// blocks with the spread seen here confirm with a power of 80%. `None` with one block.
+    /// blocks again would confirm with a power of 80%, if all else were equal. Among many comparisons it is larger:
+    /// [`crate::control_false_discoveries`] knows how many there are. `None` with fewer than 5 blocks.
     pub detectable: Option<f64>,
     /// The margin δ in force, as a fraction.
     pub margin: f64,
@@ -89,6 +90,17 @@ impl Comparison {
         // The hair of tolerance is that of `control_false_discoveries`.
         let limit = crate::FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
         self.excludes_one() && self.adjusted_p.is_none_or(|p| p <= limit)
+    }
+
+    /// Sets [`Self::detectable`] as one of so many comparisons. A slowdown that is alone among equals is confirmed when its
+    /// p value is at most `α/comparisons`, where α is 1 - confidence: Benjamini and Hochberg's procedure asks that of the
+    /// smallest p value, and less of the others.
+    pub(crate) fn detect_among(&mut self, comparisons: usize) {
+        let level = (1.0 - self.confidence) / comparisons.max(1) as f64;
+        self.detectable = self
+            .error_log
+            .filter(|_| self.blocks > LEAST_DETECTING_FREEDOM as usize)
+            .and_then(|error| detectable_effect(error, self.freedom, level));
     }
 
     /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None` with one block.
@@ -153,7 +165,7 @@ impl Estimate {
             Verdict::Inconclusive => margin.further_blocks(self.mean_log, sd, self.blocks, upper),
             _ => Some(0),
         };
-        outcome.detectable = Some(detectable_effect(error, freedom, confidence));
+        outcome.detect_among(1);
         let (below, above) = margin.log_edges();
         let outside = (below - self.mean_log).max(self.mean_log - above);
         outcome.margin_p = Some(two_sided_p(outside, error, freedom));
@@ -167,15 +179,32 @@ pub(crate) fn upper_point(confidence: f64) -> f64 {
     0.5 + 0.5 * confidence
 }
 
-/// The minimum detectable effect as a fraction: the smallest true slowdown whose interval of `confidence` excludes 1 with
-/// a probability of [`POWER`], when the standard error of the log ratio is `error` with `freedom` degrees of freedom.
+/// Fewest degrees of freedom from which a detectable effect is given: those of 5 blocks. With fewer the spread is known
+/// so badly that the answer would only mislead.
+pub const LEAST_DETECTING_FREEDOM: u32 = 4;
+
+/// The minimum detectable effect as a fraction: the smallest true slowdown that an experiment confirms with a probability
+/// of [`POWER`], when the standard error of the log ratio was estimated as `error` with `freedom` degrees of freedom and the
+/// experiment will estimate its own as well as that. Confirmed means that the two-sided p value of the t test is at most
+/// `level`. `None` with fewer than [`LEAST_DETECTING_FREEDOM`].
 ///
-/// `1 - exp(-(t(1 - α/2) + t(0.8)) · error)`, the multiplier of H. S. Bloom (*Evaluation Review* 19, 1995). By the
-/// exact noncentral t the power is then between 79% and 80.5% from 4 degrees of freedom on (see the test). `error` is what
-/// was seen, so the answer holds if the spread seen is the true one.
-pub fn detectable_effect(error: f64, freedom: f64, confidence: f64) -> f64 {
-    let multiplier = t_quantile(upper_point(confidence), freedom) + t_quantile(POWER, freedom);
-    -(-multiplier * error).exp_m1()
+/// The experiment's t exceeds its critical value `t` where `Z + δ·S₁ > t·S₂`: Z is standard normal, `S₁` and `S₂` are the
+/// estimated over the true error, once as seen here and once in the experiment. Each S is nearly normal with mean
+/// `g = 1 - 1/4ν` and variance `1/2ν` (Abramowitz and Stegun, 26.7.10), so that the power is
+/// `Φ((δ - t)·g / √(1 + (t² + δ²)/2ν))`, which is solved for δ. Were the error known for sure, δ would be a little smaller.
+pub fn detectable_effect(error: f64, freedom: f64, level: f64) -> Option<f64> {
+    if !(freedom >= f64::from(LEAST_DETECTING_FREEDOM) && level > 0.0) {
+        return None;
+    }
+    let t = t_quantile(1.0 - 0.5 * level, freedom);
+    // Squares: of g, and of z(POWER) over 2ν.
+    let g = (1.0 - 0.25 / freedom).powi(2);
+    let z = t_quantile(POWER, 1e9).powi(2);
+    let own = 0.5 * z / freedom;
+    let a = g - own;
+    let c = g * t * t - z - own * t * t;
+    let multiplier = (g * t + (g * g * t * t - a * c).max(0.0).sqrt()) / a;
+    Some(-(-multiplier * error).exp_m1())
 }
 
 /// Twice the probability of a t variable beyond `distance / error`.
@@ -191,31 +220,54 @@ mod tests {
     use super::*;
     use crate::normal_cdf;
 
-    /// Power of the two-sided t test at 5% when the true difference is `shift` standard errors: the noncentral t by
-    /// numerical integration over the distribution of the estimated deviation, s/σ = √(χ²(ν)/ν).
-    fn power(shift: f64, freedom: f64) -> f64 {
-        let critical = t_quantile(0.975, freedom);
-        let (mut whole, mut found) = (0.0, 0.0);
-        for step in 1..20_000 {
-            let s = f64::from(step) * 2e-4;
-            // Density of s/σ up to a constant: s^(ν-1) exp(-ν s²/2).
-            let density = ((freedom - 1.0) * s.ln() - 0.5 * freedom * s * s).exp();
-            whole += density;
-            found +=
-                density * (normal_cdf(shift - critical * s) + normal_cdf(-shift - critical * s));
+    /// Power of the two-sided t test at `level` when the true difference is `shift` times a standard error that was
+    /// itself estimated: by numerical integration over the distributions of both deviations, s/σ = √(χ²(ν)/ν).
+    fn power(shift: f64, freedom: f64, level: f64) -> f64 {
+        let critical = t_quantile(1.0 - 0.5 * level, freedom);
+        let steps: Vec<(f64, f64)> = (1..400)
+            .map(|step| {
+                let s = f64::from(step) * 0.01;
+                // Density of s/σ up to a constant: s^(ν-1) exp(-ν s²/2).
+                (s, ((freedom - 1.0) * s.ln() - 0.5 * freedom * (s * s - 1.0)).exp())
+            })
+            .collect();
+        let whole: f64 = steps.iter().map(|(_, density)| density).sum();
+        let mut found = 0.0;
+        for (seen, weight) in &steps {
+            for (own, density) in &steps {
+                found += weight * density * normal_cdf(shift * seen - critical * own);
+            }
         }
-        found / whole
+        found / (whole * whole)
     }
 
     #[test]
     fn the_detectable_effect_has_the_power_it_says() {
-        for freedom in [4.0, 5.0, 7.0, 9.0, 19.0, 100.0] {
-            let error = 1e-4;
-            let shift = detectable_effect(error, freedom, 0.95) / error;
-            let found = power(shift, freedom);
-            assert!((0.79..0.805).contains(&found), "{freedom} degrees: {found}");
+        for comparisons in [1.0, 6.0, 30.0] {
+            for freedom in [4.0, 5.0, 7.0, 9.0, 19.0, 100.0] {
+                let (error, level) = (1e-5, 0.05 / comparisons);
+                let shift = detectable_effect(error, freedom, level).unwrap() / error;
+                let found = power(shift, freedom, level);
+                assert!(
+                    (0.795..0.81).contains(&found),
+                    "{comparisons} comparisons, {freedom} degrees: {found}"
+                );
+            }
         }
-        assert!((power(0.0, 7.0) - 0.05).abs() < 1e-6);
+        assert_eq!(detectable_effect(0.01, 3.9, 0.05), None);
+        assert_eq!(detectable_effect(0.01, 7.0, 0.0), None);
+    }
+
+    #[test]
+    fn fewer_than_five_blocks_detect_nothing_that_could_be_told() {
+        let of = |blocks: usize, freedom: f64| {
+            let error = Some((0.002, freedom));
+            Estimate { method: Method::Slices, blocks, mean_log: 0.0, sd_log: Some(0.004), error }
+                .judge(Margin::default(), CONFIDENCE)
+                .detectable
+        };
+        assert_eq!((of(4, 3.0), of(2, 38.0)), (None, None));
+        assert!(of(5, 4.0) > of(6, 5.0) && of(6, 5.0) > of(6, 100.0));
     }
 
     #[test]

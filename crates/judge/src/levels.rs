@@ -121,25 +121,22 @@ impl StepVariance {
         Some((t * self.error(blocks, seconds)).exp_m1())
     }
 
-    /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction ([`detectable_effect`]). `None` for
-    /// fewer than two blocks.
-    pub fn detectable(&self, blocks: u32, seconds: f64) -> Option<f64> {
-        let freedom = f64::from(blocks.checked_sub(1).filter(|freedom| *freedom > 0)?);
-        Some(detectable_effect(self.error(blocks, seconds), freedom, CONFIDENCE))
+    /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction; `level` is the largest p value that
+    /// confirms (see [`detectable_effect`]: the variances are taken to be known as well as that many blocks will know
+    /// them). `None` for fewer than five blocks.
+    pub fn detectable(&self, blocks: u32, seconds: f64, level: f64) -> Option<f64> {
+        let freedom = f64::from(blocks) - 1.0;
+        detectable_effect(self.error(blocks, seconds), freedom, level)
     }
 
-    /// The whole seconds in `shortest..=longest` from which on a slowdown by `effect` is detectable in that many blocks;
+    /// The whole seconds between the shortest and the longest from which on a slowdown by `effect` is detectable in that many blocks;
     /// `None` when not even `longest` suffices.
-    pub fn seconds_for(
-        &self,
-        effect: f64,
-        blocks: u32,
-        shortest: u32,
-        longest: u32,
-    ) -> Option<u32> {
+    pub fn seconds_for(&self, effect: f64, blocks: u32, spending: &Spending) -> Option<u32> {
         let enough = |seconds: u32| {
-            self.detectable(blocks, f64::from(seconds)).is_some_and(|found| found <= effect)
+            self.detectable(blocks, f64::from(seconds), spending.level)
+                .is_some_and(|found| found <= effect)
         };
+        let (shortest, longest) = (spending.shortest, spending.longest);
         if !enough(longest) {
             return None;
         }
@@ -201,6 +198,8 @@ pub struct Spending {
     pub shortest: u32,
     /// The longest step, in seconds.
     pub longest: u32,
+    /// The largest p value that confirms a slowdown: 5% over the number of comparisons and of looks.
+    pub level: f64,
 }
 
 /// How to spend it.
@@ -233,7 +232,7 @@ pub fn allocate(steps: &[StepVariance], effect: f64, spending: &Spending) -> Opt
                 if served(a) == steps.len() {
                     b.time.total_cmp(&a.time)
                 } else {
-                    let rest = |it: &Allocation| undetected(steps, it);
+                    let rest = |it: &Allocation| undetected(steps, it, spending.level);
                     rest(b).total_cmp(&rest(a))
                 }
             })
@@ -241,11 +240,12 @@ pub fn allocate(steps: &[StepVariance], effect: f64, spending: &Spending) -> Opt
 }
 
 /// Sum of the detectable effects of the steps that are not decided.
-fn undetected(steps: &[StepVariance], allocation: &Allocation) -> f64 {
+fn undetected(steps: &[StepVariance], allocation: &Allocation, level: f64) -> f64 {
     (0..steps.len())
         .filter(|step| !allocation.decided[*step])
         .filter_map(|step| {
-            steps[step].detectable(allocation.blocks, f64::from(allocation.seconds[step]))
+            let seconds = f64::from(allocation.seconds[step]);
+            steps[step].detectable(allocation.blocks, seconds, level)
         })
         .sum()
 }
@@ -269,7 +269,7 @@ fn allocate_to(
         .iter()
         .enumerate()
         .filter_map(|(place, step)| {
-            let needed = step.seconds_for(effect, blocks, spending.shortest, spending.longest)?;
+            let needed = step.seconds_for(effect, blocks, spending)?;
             Some((needed, place))
         })
         .collect();
@@ -293,7 +293,7 @@ fn allocate_to(
     }
     for place in others {
         decided[place] = steps[place]
-            .detectable(blocks, f64::from(seconds[place]))
+            .detectable(blocks, f64::from(seconds[place]), spending.level)
             .is_some_and(|found| found <= effect);
     }
     let measured: f64 = seconds.iter().map(|seconds| f64::from(*seconds)).sum();

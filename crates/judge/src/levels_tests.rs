@@ -112,9 +112,12 @@ fn only_trials_are_degrees_of_freedom() {
     // However long the trials, two blocks have one degree of freedom: t = 12.7.
     let width = TRUTH.half_width(2, 1e9).unwrap();
     assert!((width - (12.706_205 * 0.01_f64).exp_m1()).abs() < 1e-6, "{width}");
-    assert_eq!((TRUTH.half_width(1, 60.0), TRUTH.detectable(0, 60.0)), (None, None));
-    assert!(TRUTH.detectable(8, 60.0) > TRUTH.detectable(9, 60.0));
-    assert!(TRUTH.detectable(8, 60.0) > TRUTH.detectable(8, 61.0));
+    assert_eq!((TRUTH.half_width(1, 60.0), TRUTH.detectable(0, 60.0, 0.05)), (None, None));
+    let effect = |blocks, seconds, level| TRUTH.detectable(blocks, seconds, level).unwrap();
+    assert!(effect(8, 60.0, 0.05) > effect(9, 60.0, 0.05));
+    assert!(effect(8, 60.0, 0.05) > effect(8, 61.0, 0.05));
+    assert!(effect(8, 60.0, 0.05) < effect(8, 60.0, 0.05 / 6.0), "harder among six");
+    assert_eq!(TRUTH.detectable(4, 60.0, 0.05), None);
 }
 
 const SPENDING: Spending = Spending {
@@ -125,6 +128,7 @@ const SPENDING: Spending = Spending {
     most_blocks: 50,
     shortest: 10,
     longest: 3600,
+    level: 0.05,
 };
 
 #[test]
@@ -134,12 +138,12 @@ fn the_budget_is_kept_and_the_cheapest_plan_taken() {
     assert_eq!(found.decided, [true, true]);
     assert!(found.time < SPENDING.budget);
     for (step, seconds) in steps.iter().zip(&found.seconds) {
-        assert!(step.detectable(found.blocks, f64::from(*seconds)).unwrap() <= 0.02);
+        assert!(step.detectable(found.blocks, f64::from(*seconds), 0.05).unwrap() <= 0.02);
     }
     // No other number of blocks with the fewest seconds that suffice is cheaper.
     for blocks in 6..=50 {
         let seconds: Option<u32> =
-            steps.iter().map(|step| step.seconds_for(0.02, blocks, 10, 3600)).sum();
+            steps.iter().map(|step| step.seconds_for(0.02, blocks, &SPENDING)).sum();
         if let Some(seconds) = seconds {
             assert!(f64::from(blocks * 2) * (60.0 + f64::from(seconds)) >= found.time - 1e-9);
         }

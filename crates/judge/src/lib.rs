@@ -63,7 +63,9 @@ pub use change_points::{
     ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, HistoryError, MIN_SEGMENT,
     change_points,
 };
-pub use comparison::{CONFIDENCE, Comparison, Method, POWER, detectable_effect};
+pub use comparison::{
+    CONFIDENCE, Comparison, LEAST_DETECTING_FREEDOM, Method, POWER, detectable_effect,
+};
 pub use lengths::{
     Bias, ENOUGH_OPERATIONS, LEVEL_TOLERANCE, LengthChoice, LengthFigures, LengthTrial, RuledOut,
     choose_length,
@@ -76,7 +78,9 @@ pub use looks::{Looks, decided};
 pub use multiple::{FALSE_DISCOVERY_RATE, adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
 pub use paired::{JudgeError, Side, compare, compare_at};
-pub use restarts::{ENOUGH_ROUNDS, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, lengths_agree};
+pub use restarts::{
+    ENOUGH_ROUNDS, MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, lengths_agree,
+};
 pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, steady_from, trend};
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
 pub use slices::{FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};

@@ -22,7 +22,7 @@ pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
 
 /// Takes back those regressions and improvements that [`FALSE_DISCOVERY_RATE`] does not cover: they become
 /// inconclusive and say why. Give all comparisons of one experiment at once; a single one stays as it is. Also fills in
-/// [`Comparison::adjusted_p`], on which [`Comparison::confirmed`] rests.
+/// [`Comparison::adjusted_p`], on which [`Comparison::confirmed`] rests, and [`Comparison::detectable`] for as many comparisons.
 ///
 /// A comparison counts through its [`Comparison::margin_p`] and [`Comparison::difference_p`]; those without an interval make
 /// no claim and are left out. Where several looks share the error, a p value is the one at the look reached times
@@ -46,6 +46,7 @@ pub fn control_false_discoveries<'a>(comparisons: impl IntoIterator<Item = &'a m
     let count = tested.len();
     for (place, comparison) in tested.iter_mut().enumerate() {
         comparison.adjusted_p = Some(of_difference[place]).filter(|p| !p.is_nan());
+        comparison.detect_among(count);
         let adjusted_p = of_margin[place];
         let claims = matches!(comparison.verdict, Verdict::Regression | Verdict::Improvement);
         // A hair of tolerance: a p of exactly 5% alone was already decided by its interval.
@@ -101,7 +102,7 @@ mod tests {
         assert_eq!(alone[0].verdict, weak.verdict);
         assert!(alone[0].confirmed());
 
-        let mut many = vec![nothing; 30];
+        let mut many = vec![nothing.clone(); 30];
         many.push(weak);
         many.push(strong);
         control_false_discoveries(&mut many);
@@ -110,6 +111,7 @@ mod tests {
         assert_eq!(many[31].verdict, Verdict::Regression);
         assert_eq!(many[0].verdict, Verdict::Equivalent);
         assert!(many[31].confirmed() && !many[0].confirmed());
+        assert!(many[0].detectable > nothing.detectable, "harder to confirm among many");
         assert!(
             many[30].confirmed(),
             "a difference for sure, though not for sure beyond the margin"

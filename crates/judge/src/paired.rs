@@ -75,9 +75,9 @@ pub enum JudgeError {
         /// The rate.
         value: f64,
     },
-    /// Too many slices without any operation.
+    /// Not a single operation.
     #[error(
-        "expected operations in three of four slices of the {side}, found fewer; choose longer slices"
+        "expected operations in the slices of the {side}, found none; look for errors in its log, or choose longer slices"
     )]
     Idle {
         /// Whose slices.

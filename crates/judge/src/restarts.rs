@@ -12,6 +12,9 @@ pub const ENOUGH_ROUNDS: usize = 30;
 /// A larger share of rounds set aside than this carries a warning: what remains may no longer be typical.
 pub const MUCH_SET_ASIDE: f64 = 0.2;
 
+/// A larger share of rounds in which neither did anything than this carries a warning: that should hardly ever happen.
+pub const MUCH_IDLE: f64 = 0.01;
+
 /// Differences smaller than this, as logs of ratios, between two lengths of slices or between the middle and all of the
 /// slices are not warned of, however sure they are: half a percent, a quarter of the default margin.
 pub const SLICE_TOLERANCE: f64 = 0.005;
@@ -29,8 +32,12 @@ const SURE: f64 = 0.99;
 /// - from the batches within the restarts, `√(Σ variance)/R` with Satterthwaite's degrees of freedom.
 ///
 /// The wider one counts. When restarts differ by more than their slices explain, that is the first. The second prevents
-/// that two or three restarts which happen to agree are taken for certainty. For R = 1 there is only the second, with a
-/// [`Warning::OneRestart`].
+/// that two or three restarts which happen to agree are taken for certainty. For R = 1 there would only be the second,
+/// which holds the truth in half of all experiments where restarts differ: one restart is like one block and has neither
+/// interval nor verdict, and a [`Warning::OneRestart`].
+///
+/// Where one of the two did nothing in more than a quarter of its slices of some restart, no typical slice can be compared:
+/// all restarts are then compared by all that was done in them, with a [`Warning::Stalled`].
 ///
 /// Tempting is to take the second whenever the restarts scatter no more than it explains. That was tried: a few restarts
 /// say so little about their scatter that the interval then misses the truth too often (with R = 2 in 13%, with R = 3 in
@@ -48,6 +55,9 @@ pub fn compare_slices(
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(JudgeError::Confidence { confidence });
     }
+    let stalled = restarts.iter().find_map(|restart| restart.stalled);
+    let totals: Vec<RestartRatio> = restarts.iter().map(RestartRatio::in_total).collect();
+    let restarts = if stalled.is_some() { &totals[..] } else { restarts };
     let logs: Vec<f64> = restarts.iter().map(|restart| restart.mean_log).collect();
     let mean_log = mean(&logs).ok_or(JudgeError::NoBlocks)?;
     let sd_log = sd_sample(&logs);
@@ -56,19 +66,11 @@ pub fn compare_slices(
     let count = restarts.len() as f64;
     let error = sd_log
         .map(|sd| (sd / count.sqrt(), count - 1.0))
-        .filter(|between| half(*between) >= half(within))
-        .unwrap_or(within);
-    let estimate = Estimate {
-        method: Method::Slices,
-        blocks: restarts.len(),
-        mean_log,
-        sd_log,
-        error: Some(error),
-    };
+        .map(|between| if half(between) >= half(within) { between } else { within });
+    let estimate =
+        Estimate { method: Method::Slices, blocks: restarts.len(), mean_log, sd_log, error };
     let mut outcome = estimate.judge(margin, confidence);
     if restarts.len() == 1 {
-        // How much restarts differ is not known, so neither is how many more are needed.
-        outcome.further_blocks = outcome.further_blocks.filter(|further| *further == 0);
         outcome.warnings.push(Warning::OneRestart);
     } else {
         outcome.sign_flip_p = sign_flip_p(&logs);
@@ -88,6 +90,11 @@ pub fn compare_slices(
     if let Some(share) = mean(&shares).filter(|share| *share > MUCH_SET_ASIDE) {
         outcome.warnings.push(Warning::MuchSetAside { share });
     }
+    let idle: Vec<f64> = restarts.iter().map(|restart| restart.idle).collect();
+    if let Some(share) = mean(&idle).filter(|share| *share > MUCH_IDLE) {
+        outcome.warnings.push(Warning::IdleRounds { share });
+    }
+    outcome.warnings.extend(stalled.map(|side| Warning::Stalled { side }));
     outcome.warnings.extend(tails(restarts, mean_log));
     Ok(outcome)
 }
@@ -151,8 +158,8 @@ fn tails(restarts: &[RestartRatio], mean_log: f64) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
     use crate::random::Random;
+    use crate::{Side, Verdict};
 
     fn restart(mean_log: f64, error: f64) -> RestartRatio {
         RestartRatio {
@@ -164,6 +171,9 @@ mod tests {
             batches: 20,
             tails_log: 0.0,
             tails_variance: 1e-8,
+            idle: 0.0,
+            total_variance: error * error,
+            stalled: None,
         }
     }
 
@@ -197,15 +207,28 @@ mod tests {
     }
 
     #[test]
-    fn one_restart_has_an_interval_and_a_warning() {
-        let outcome = judged(&[restart(-0.05, 0.002)]);
-        assert!((half(&outcome) - t_quantile(0.975, 19.0) * 0.002).abs() < 1e-12);
-        assert_eq!(outcome.verdict, Verdict::Regression);
-        assert_eq!(outcome.warnings, [Warning::OneRestart]);
-        assert_eq!((outcome.blocks, outcome.sd_log, outcome.sign_flip_p), (1, None, None));
-        let undecided = judged(&[restart(-0.02, 0.002)]);
-        assert_eq!(undecided.verdict, Verdict::Inconclusive);
-        assert_eq!(undecided.further_blocks, None);
+    fn one_restart_decides_nothing() {
+        for log in [-3.0, -0.05, 0.0, 0.1] {
+            let outcome = judged(&[restart(log, 0.0001)]);
+            assert_eq!(outcome.verdict, Verdict::Inconclusive);
+            assert_eq!((outcome.low, outcome.high, outcome.detectable), (None, None, None));
+            assert_eq!((outcome.difference_p, outcome.margin_p), (None, None));
+            assert_eq!((outcome.blocks, outcome.sd_log, outcome.further_blocks), (1, None, None));
+            assert!((outcome.mean_log - log).abs() < 1e-15 && !outcome.confirmed());
+            assert_eq!(outcome.warnings, [Warning::OneRestart]);
+        }
+    }
+
+    #[test]
+    fn restarts_with_stalls_are_compared_by_all_that_was_done() {
+        let stalls = |log: f64| RestartRatio { stalled: Some(Side::Variant), ..restart(log, 0.01) };
+        // The third stalled less: its typical slice is as fast as the base's, its total is not.
+        let third = RestartRatio { tails_log: -0.2, total_variance: 1e-4, ..restart(0.0, 1e-3) };
+        let outcome = judged(&[stalls(-0.5), stalls(-0.52), third]);
+        assert!((outcome.mean_log + 1.22 / 3.0).abs() < 1e-12, "{outcome:?}");
+        assert_eq!(outcome.warnings, [Warning::Stalled { side: Side::Variant }]);
+        let alike = judged(&[stalls(-0.5), stalls(-0.52), stalls(-0.49)]);
+        assert_eq!(alike.verdict, Verdict::Regression);
     }
 
     #[test]
@@ -222,6 +245,7 @@ mod tests {
         let mut few = restart(0.0, 0.002);
         few.pairs = 29;
         few.set_aside = 0.3;
+        few.idle = 0.01;
         few.tails_log = -0.04;
         few.tails_variance = 1e-5;
         let warnings = judged(&[few, restart(0.0, 0.002)]).warnings;
@@ -230,6 +254,8 @@ mod tests {
         assert!(matches!(warnings[1], Warning::RareSlices { all, .. } if all < 0.985));
         let warnings = judged(&[few, few]).warnings;
         assert!(warnings.contains(&Warning::MuchSetAside { share: 0.3 }), "{warnings:?}");
+        let idle = RestartRatio { idle: 0.03, ..restart(0.0, 0.002) };
+        assert_eq!(judged(&[idle, idle]).warnings, [Warning::IdleRounds { share: 0.03 }]);
     }
 
     #[test]

@@ -31,10 +31,12 @@ pub struct RestartRatio {
     pub variance: f64,
     /// Degrees of freedom of `variance`: batches - 1.
     pub freedom: f64,
-    /// Rounds in which both were measured.
+    /// Rounds in which both were measured and one of them, at least, did something.
     pub pairs: usize,
     /// Share of the rounds, 0 to 1, in which one of the two was not measured or set aside.
     pub set_aside: f64,
+    /// Share of the rounds, 0 to 1, in which both were measured and neither did anything.
+    pub idle: f64,
     /// Number of batches.
     pub batches: usize,
     /// `ln` of the ratio of the mean rates over the same rounds, less `mean_log`: what the slices cut off by the
@@ -42,13 +44,34 @@ pub struct RestartRatio {
     pub tails_log: f64,
     /// Variance of `tails_log`, from the same batches.
     pub tails_variance: f64,
+    /// Variance of `mean_log + tails_log`, the log ratio of all that was done, from the same batches.
+    pub total_variance: f64,
+    /// Who did nothing in so many slices that the middle half of the rounds has no ratio. `mean_log` is then that of all that
+    /// was done, and `tails_log` is 0.
+    pub stalled: Option<Side>,
+}
+
+impl RestartRatio {
+    /// The ratio of all that was done in place of that of the typical slice.
+    pub(crate) fn in_total(&self) -> Self {
+        Self {
+            mean_log: self.mean_log + self.tails_log,
+            variance: self.total_variance,
+            tails_log: 0.0,
+            tails_variance: 0.0,
+            ..*self
+        }
+    }
 }
 
 /// The log ratio of one restart from the rates of base and variant by round, in any unit; NaN marks a slice set aside or
 /// not measured.
 ///
 /// The centre is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation (rate 0) counts as
-/// infinitely slow, and thereby as one of those cut off. The variance of the centre respects that neighbouring rounds are
+/// infinitely slow, and thereby as one of those cut off, as long as there are no more of them than that. If there are, the
+/// typical slice has no ratio; what is left is that of all that was done, and [`RestartRatio::stalled`] says so. A round in
+/// which neither did anything has no ratio either and moves none: it is left out of the centre, adds nothing to what both did
+/// in total, and is counted in [`RestartRatio::idle`]. The variance of the centre respects that neighbouring rounds are
 /// alike: it comes from the means of batches of them, each six integrated autocorrelation times long where there are
 /// rounds enough for 8 to 30 such batches.
 ///
@@ -58,7 +81,7 @@ pub struct RestartRatio {
 ///
 /// # Errors
 /// When the counts differ, fewer than [`FEWEST_PAIRS`] rounds have both, a rate is negative or infinite, or one side did
-/// nothing in more than a quarter of its slices.
+/// nothing at all.
 pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, JudgeError> {
     if base.len() != variant.len() {
         return Err(JudgeError::Unpaired { base: base.len(), variant: variant.len() });
@@ -69,39 +92,47 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
             return Err(JudgeError::Rate { side, round: place + 1, value: *value });
         }
     }
-    // Where neither did anything the logarithm is NaN, too: nothing to compare.
-    let rounds: Vec<Round> = base
+    let measured: Vec<Round> = base
         .iter()
         .zip(variant)
         .map(|(base, variant)| Round { base: *base, variant: *variant })
-        .filter(|round| !round.log().is_nan())
+        .filter(|round| !round.base.is_nan() && !round.variant.is_nan())
         .collect();
-    if rounds.len() < FEWEST_PAIRS {
-        return Err(JudgeError::TooFewRounds { pairs: rounds.len(), needed: FEWEST_PAIRS });
+    if measured.len() < FEWEST_PAIRS {
+        return Err(JudgeError::TooFewRounds { pairs: measured.len(), needed: FEWEST_PAIRS });
+    }
+    let rounds: Vec<Round> = measured.iter().filter(|round| !round.is_idle()).copied().collect();
+    let idle = |of: fn(&Round) -> f64| rounds.iter().filter(|round| of(round) == 0.0).count();
+    let (of_base, of_variant) = (idle(|round| round.base), idle(|round| round.variant));
+    let slower = if of_base > of_variant { Side::Base } else { Side::Variant };
+    let total_log = total_log(&rounds);
+    if rounds.len() < FEWEST_PAIRS || !total_log.is_finite() {
+        return Err(JudgeError::Idle { side: slower });
     }
     let logs: Vec<f64> = rounds.iter().map(Round::log).collect();
-    let Some(trimmed) = Trimmed::of(&logs, TRIMMED) else {
-        let idle = |of: fn(&Round) -> f64| rounds.iter().filter(|round| of(round) == 0.0).count();
-        let of_base = idle(|round| round.base) > idle(|round| round.variant);
-        return Err(JudgeError::Idle { side: if of_base { Side::Base } else { Side::Variant } });
-    };
-    let influence = trimmed.influence(&logs);
+    let trimmed = Trimmed::of(&logs, TRIMMED);
+    let total = total_influence(&rounds);
+    let influence =
+        trimmed.map(|trimmed| trimmed.influence(&logs)).unwrap_or_else(|| total.clone());
     let number = number_of_batches(&influence);
-    let means: Vec<f64> = batches(&influence, number).filter_map(crate::mean).collect();
-    let tails: Vec<f64> = batches(&rounds, number)
-        .zip(&means)
-        .map(|(batch, mean)| total_log(batch) - mean)
-        .filter(|tail| tail.is_finite())
-        .collect();
+    let variance = |values: &[f64]| {
+        variance_of_mean(&batches(values, number).filter_map(crate::mean).collect::<Vec<f64>>())
+    };
+    let tails: Vec<f64> = total.iter().zip(&influence).map(|(total, own)| total - own).collect();
+    let mean_log = trimmed.map_or(total_log, |trimmed| trimmed.mean);
+    let share = |count: usize| count as f64 / base.len() as f64;
     Ok(RestartRatio {
-        mean_log: trimmed.mean,
-        variance: variance_of_mean(&means),
+        mean_log,
+        variance: variance(&influence),
         freedom: (number - 1) as f64,
         pairs: rounds.len(),
-        set_aside: 1.0 - rounds.len() as f64 / base.len() as f64,
+        set_aside: share(base.len() - measured.len()),
+        idle: share(measured.len() - rounds.len()),
         batches: number,
-        tails_log: total_log(&rounds) - trimmed.mean,
-        tails_variance: variance_of_mean(&tails),
+        tails_log: total_log - mean_log,
+        tails_variance: variance(&tails),
+        total_variance: variance(&total),
+        stalled: trimmed.is_none().then_some(slower),
     })
 }
 
@@ -113,16 +144,33 @@ struct Round {
 }
 
 impl Round {
+    /// Infinite where one of the two did nothing.
     fn log(&self) -> f64 {
         (self.variant / self.base).ln()
     }
+
+    fn is_idle(&self) -> bool {
+        self.base + self.variant == 0.0
+    }
+}
+
+/// The mean rates of base and variant.
+fn mean_rates(rounds: &[Round]) -> (f64, f64) {
+    let mean = |of: fn(&Round) -> f64| rounds.iter().map(of).sum::<f64>() / rounds.len() as f64;
+    (mean(|round| round.base), mean(|round| round.variant))
 }
 
 /// `ln` of the ratio of the mean rates.
 fn total_log(rounds: &[Round]) -> f64 {
-    let variant: f64 = rounds.iter().map(|round| round.variant).sum();
-    let base: f64 = rounds.iter().map(|round| round.base).sum();
+    let (base, variant) = mean_rates(rounds);
     (variant / base).ln()
+}
+
+/// The influence of each round on the logarithm of the ratio of the mean rates (the delta method): finite for a round in which
+/// one did nothing, too. They add up to 0.
+fn total_influence(rounds: &[Round]) -> Vec<f64> {
+    let (base, variant) = mean_rates(rounds);
+    rounds.iter().map(|round| round.variant / variant - round.base / base).collect()
 }
 
 #[cfg(test)]
@@ -181,7 +229,53 @@ mod tests {
         variant[9] = 0.0;
         let found = restart_ratio(&base, &variant).unwrap();
         assert_eq!(found.pairs, 47);
-        assert!((found.set_aside - 0.06).abs() < 1e-12);
+        assert!((found.set_aside - 0.04).abs() < 1e-12 && (found.idle - 0.02).abs() < 1e-12);
+    }
+
+    /// A round in which neither did anything says nothing about either: with it or without it the answer is the same.
+    #[test]
+    fn rounds_in_which_neither_did_anything_move_nothing() {
+        let mut random = Random::new(14);
+        let mut rates =
+            || -> Vec<f64> { (0..200).map(|_| (0.1 * random.normal()).exp()).collect() };
+        let (base, variant) = (rates(), rates());
+        let bare = restart_ratio(&base, &variant).unwrap();
+        let with_idle = |rates: &[f64]| -> Vec<f64> {
+            rates.chunks(2).flat_map(|two| [two[0], two[1], 0.0]).collect()
+        };
+        let found = restart_ratio(&with_idle(&base), &with_idle(&variant)).unwrap();
+        assert!((found.idle - 1.0 / 3.0).abs() < 1e-12 && found.set_aside == 0.0);
+        assert_eq!(RestartRatio { idle: 0.0, ..found }, bare);
+    }
+
+    #[test]
+    fn who_stalls_in_more_than_a_quarter_of_the_slices_is_judged_by_all_of_them() {
+        let base: Vec<f64> = (0..400).map(|round| 1000.0 + f64::from(round % 7)).collect();
+        let mut variant = base.clone();
+        for place in 0..160 {
+            variant[place * 5 / 2] = 0.0;
+        }
+        let found = restart_ratio(&base, &variant).unwrap();
+        assert_eq!(found.stalled, Some(Side::Variant));
+        assert!((found.mean_log - 0.6_f64.ln()).abs() < 0.001, "{found:?}");
+        assert!(found.variance > 0.0 && found.variance.sqrt() < 0.1, "{found:?}");
+        assert_eq!(found, found.in_total());
+        let back = restart_ratio(&variant, &base).unwrap();
+        assert_eq!(back.stalled, Some(Side::Base));
+        assert!((back.mean_log + found.mean_log).abs() < 1e-12);
+    }
+
+    /// A stall of many slices in a row fills whole batches; what it says of the tails must stay a number.
+    #[test]
+    fn a_long_stall_is_in_the_tails_and_their_variance() {
+        let base = vec![1000.0; 300];
+        let mut variant = base.clone();
+        variant[100..160].fill(0.0);
+        let found = restart_ratio(&base, &variant).unwrap();
+        assert!(found.stalled.is_none() && found.mean_log.abs() < 1e-12);
+        assert!((found.tails_log - 0.8_f64.ln()).abs() < 1e-12, "{found:?}");
+        // One stall of a fifth of the time is no proof that there will be another.
+        assert!(found.tails_variance.sqrt() > 0.05, "{found:?}");
     }
 
     #[test]
@@ -204,11 +298,10 @@ mod tests {
             assert_eq!(restart_ratio(&wrong, &[1.0; 9]), error(Side::Base));
             assert_eq!(restart_ratio(&[1.0; 9], &wrong), error(Side::Variant));
         }
-        let mut idle = [1.0; 9];
-        idle[4..].fill(0.0);
         let error = |side| Err(JudgeError::Idle { side });
-        assert_eq!(restart_ratio(&[1.0; 9], &idle), error(Side::Variant));
-        assert_eq!(restart_ratio(&idle, &[1.0; 9]), error(Side::Base));
+        assert_eq!(restart_ratio(&[1.0; 9], &[0.0; 9]), error(Side::Variant));
+        assert_eq!(restart_ratio(&[0.0; 9], &[1.0; 9]), error(Side::Base));
+        assert!(matches!(restart_ratio(&[0.0; 9], &[0.0; 9]), Err(JudgeError::Idle { .. })));
     }
 
     /// Coverage of the interval from the batches of one restart; the long form is in the crate `validate`.

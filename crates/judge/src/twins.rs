@@ -27,7 +27,6 @@ pub fn noise_floor(twins: &[Comparison]) -> Option<f64> {
         (squares + own, freedom + twin.freedom + 1.0)
     });
     let expected = t_quantile(0.5 + 0.5 * NOISE_PERCENTILE, freedom) * (squares / freedom).sqrt();
-    // The margin's upper edge is ln(1+δ), its lower edge lies further out.
     Some(seen.max(expected).exp_m1())
 }
 
@@ -77,7 +76,7 @@ pub fn binomial_interval(hits: usize, tries: usize, confidence: f64) -> (f64, f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Margin, compare};
+    use crate::{Margin, Verdict, compare};
 
     #[test]
     fn one_pair_of_twins_is_the_t_point_of_its_own_spread() {
@@ -90,6 +89,28 @@ mod tests {
         let expected = (3.355_387 * 0.01 / 8.0_f64.sqrt()).exp_m1();
         assert!((noise_floor(&[twin]).unwrap() - expected).abs() < 1e-8);
         assert_eq!(noise_floor(&[]), None);
+    }
+
+    /// Two blocks of twins 60% apart put the floor over 100%. Whatever is compared with it, edges and p values are numbers.
+    #[test]
+    fn a_floor_over_one_hundred_percent_decides_nothing_wrong() {
+        let twin = compare(&[1.0, 1.0], &[1.6, 1.0 / 1.6], Margin::default()).unwrap();
+        let floor = noise_floor(&[twin]).unwrap();
+        assert!(floor > 1.0, "{floor}");
+        let margin = Margin { asked: 0.02, noise_floor: floor };
+        for (ratio, verdict) in [
+            (0.001, Verdict::Regression),
+            (0.5, Verdict::Inconclusive),
+            (1.0, Verdict::Inconclusive),
+            (1000.0, Verdict::Improvement),
+        ] {
+            let variant: Vec<f64> =
+                [0.99, 1.0, 1.01, 1.0, 0.99, 1.01].iter().map(|noise| noise * ratio).collect();
+            let found = compare(&[1.0; 6], &variant, margin).unwrap();
+            assert_eq!(found.verdict, verdict, "{ratio} with a floor of {floor}");
+            assert!(found.margin_p.is_some_and(|p| (0.0..=1.0).contains(&p)), "{found:?}");
+            assert_eq!(found.margin_p < Some(0.05), verdict != Verdict::Inconclusive);
+        }
     }
 
     #[test]

@@ -67,19 +67,23 @@ impl Margin {
         self.asked.max(self.noise_floor)
     }
 
-    /// The edges `ln(1-δ)` and `ln(1+δ)`.
+    /// The edges `ln(1-δ)` and `ln(1+δ)` of what was asked for, or, where they lie further out, those of the noise floor F,
+    /// `-ln(1+F)` and `ln(1+F)`: identical variants differ by that factor in either direction. Of a margin of 100% or more the
+    /// lower edge is infinitely far away: nothing is slower by more than that.
     pub(crate) fn log_edges(&self) -> (f64, f64) {
-        ((-self.used()).ln_1p(), self.used().ln_1p())
+        let below = if self.asked < 1.0 { (-self.asked).ln_1p() } else { f64::NEG_INFINITY };
+        (below.min(-self.noise_floor.ln_1p()), self.used().ln_1p())
     }
 
-    /// The verdict for an interval of log ratios.
+    /// The verdict for an interval of log ratios. Where the margin in force is 100% or more nothing is called equivalent:
+    /// that identical variants differ by a factor of two makes none the same as another.
     pub(crate) fn verdict(&self, low: f64, high: f64) -> Verdict {
         let (below, above) = self.log_edges();
         if high < below {
             Verdict::Regression
         } else if low > above {
             Verdict::Improvement
-        } else if low >= below && high <= above {
+        } else if low >= below && high <= above && self.used() < 1.0 {
             Verdict::Equivalent
         } else {
             Verdict::Inconclusive
@@ -134,6 +138,30 @@ mod tests {
         assert_eq!(margin.verdict(f64::ln(0.955), f64::ln(0.97)), Verdict::Equivalent);
         let quiet = Margin { asked: 0.02, noise_floor: 0.001 };
         assert!((quiet.used() - 0.02).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_noise_floor_of_a_factor_has_edges_on_both_sides() {
+        for noise_floor in [0.999, 1.0, 1.7, 30.0, f64::INFINITY] {
+            let margin = Margin { asked: 0.02, noise_floor };
+            let (below, above) = margin.log_edges();
+            assert!(
+                below < 0.0 && above > 0.0 && (below + above).abs() < 1e-12 || above.is_infinite()
+            );
+        }
+        let margin = Margin { asked: 0.02, noise_floor: 1.7 };
+        let verdict = |low, high| margin.verdict(f64::ln(low), f64::ln(high));
+        assert_eq!(verdict(0.30, 0.36), Verdict::Regression, "below 1/2.7");
+        assert_eq!(verdict(0.30, 0.38), Verdict::Inconclusive);
+        assert_eq!(verdict(2.71, 2.8), Verdict::Improvement);
+        assert_eq!(verdict(0.9, 1.1), Verdict::Inconclusive, "not the same for that");
+        assert_eq!(margin.further_blocks(0.0, 0.1, 6, 0.975), None);
+        for margin in [Margin::of(1.0), Margin::of(3.0)] {
+            assert_eq!(margin.verdict(-20.0, -19.0), Verdict::Inconclusive);
+        }
+        for (low, high) in [(f64::NAN, f64::NAN), (f64::NEG_INFINITY, f64::INFINITY)] {
+            assert_eq!(Margin::default().verdict(low, high), Verdict::Inconclusive);
+        }
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub enum Warning {
         /// p value after Benjamini and Hochberg.
         adjusted_p: f64,
     },
-    /// Slices within a single start of the servers: differences between starts are not in the interval.
+    /// Slices within a single start of the servers: nothing is known of how much starts differ, so there is neither interval
+    /// nor verdict.
     OneRestart,
     /// Some restart has fewer rounds of slices than [`crate::ENOUGH_ROUNDS`].
     FewRounds {
@@ -50,6 +51,17 @@ pub enum Warning {
     MuchSetAside {
         /// Share of the rounds, 0 to 1.
         share: f64,
+    },
+    /// In more rounds than [`crate::MUCH_IDLE`] neither did anything.
+    IdleRounds {
+        /// Share of the rounds, 0 to 1.
+        share: f64,
+    },
+    /// One did nothing in more than a quarter of its slices of some restart: the ratio is that of all that was done, as a
+    /// typical slice has none.
+    Stalled {
+        /// Who.
+        side: crate::Side,
     },
     /// Slices of two lengths give different ratios.
     LengthsDisagree {
@@ -79,6 +91,8 @@ impl Warning {
             Self::OneRestart => "one-restart",
             Self::FewRounds { .. } => "few-rounds",
             Self::MuchSetAside { .. } => "much-set-aside",
+            Self::IdleRounds { .. } => "idle-rounds",
+            Self::Stalled { .. } => "stalled",
             Self::LengthsDisagree { .. } => "lengths-disagree",
             Self::RareSlices { .. } => "rare-slices",
         }
@@ -114,8 +128,10 @@ impl fmt::Display for Warning {
                 f,
                 "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
-            Self::OneRestart => f.write_str(
-                "the servers were started once: differences between starts of the server are not in the interval",
+            Self::OneRestart => write!(
+                f,
+                "the servers were started once, so there is no interval and no verdict: slices don't show how much starts \
+                 differ; run at least 3 blocks, better {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => write!(
                 f,
@@ -126,6 +142,17 @@ impl fmt::Display for Warning {
                 f,
                 "{:.0}% of the rounds could not be used, because a slice was disturbed or not measured: what is left may not be typical",
                 share * 100.0
+            ),
+            Self::IdleRounds { share } => write!(
+                f,
+                "in {:.0}% of the rounds no operation ended in either slice, so they count for neither: choose longer slices, or \
+                 look for what stopped both servers",
+                share * 100.0
+            ),
+            Self::Stalled { side } => write!(
+                f,
+                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations instead of the \
+                 typical slice: look for stalls"
             ),
             Self::LengthsDisagree { short, long } => write!(
                 f,

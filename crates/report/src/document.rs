@@ -218,8 +218,8 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     pub verdict: Option<String>,
     /// Whether there is a difference for sure, be it smaller than the margin.
     pub confirmed: Option<bool>,
-    /// Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as many blocks confirm with a
-    /// power of 80%.
+    /// Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as many blocks again would
+    /// confirm with a power of 80% among as many comparisons; `null` below 5 blocks.
     pub detectable: Option<f64>,
     /// Estimated further blocks until the verdict is decided; 0 when it is.
     pub further_blocks: Option<u32>,

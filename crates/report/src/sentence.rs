@@ -1,6 +1,6 @@
 //! A comparison in plain words.
 
-use judge::{Comparison, Method, Verdict, Warning};
+use judge::{Comparison, Method, Verdict};
 
 use crate::metrics::Words;
 
@@ -55,9 +55,6 @@ fn open(comparison: &Comparison, words: Words) -> String {
         Some(_) => String::new(),
         None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
             "; not enough among so many comparisons".to_owned()
-        }
-        None if comparison.warnings.contains(&Warning::OneRestart) => {
-            "; more restarts would tell how much they differ".to_owned()
         }
         None => format!("; on the edge of the margin of {}", percent(comparison.margin)),
     });
@@ -170,7 +167,7 @@ mod tests {
         );
         assert_eq!(
             said(&[94.0, 106.0, 97.0, 103.0, 99.0, 101.0]),
-            "14.3 is 0.1% slower than 13.7 (95% interval −4.5% to +4.5%, 6 blocks): inconclusive; 5.9% slower would have \
+            "14.3 is 0.1% slower than 13.7 (95% interval −4.5% to +4.5%, 6 blocks): inconclusive; 7.1% slower would have \
              been noticed; about 16 more blocks would decide"
         );
         assert_eq!(

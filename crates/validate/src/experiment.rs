@@ -65,7 +65,7 @@ pub fn scaled(values: &[f64], ratio: f64) -> Vec<f64> {
 
 /// How many experiments a rate near 5% needs for a standard error of 0.1 percentage points.
 pub fn experiments(size: Size) -> usize {
-    size.pick(600, 50_000)
+    size.pick(200, 50_000)
 }
 
 /// Seconds of a measured step in the reference design.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::Rate;
+
 /// How many experiments to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
@@ -96,6 +98,15 @@ pub struct Check {
     pub bound: String,
     /// Whether it holds.
     pub holds: bool,
+    /// Of a rate: how often it happened, exactly.
+    pub rate: Option<Rate>,
+}
+
+impl Check {
+    /// What was found, as exactly as it is known: `187 of 200`.
+    pub fn exactly(&self) -> String {
+        self.rate.map_or(self.found.clone(), |rate| format!("{} of {}", rate.hits, rate.tries))
+    }
 }
 
 /// All that one subject found.
@@ -117,7 +128,21 @@ impl Findings {
         holds: bool,
     ) {
         let (what, found, bound) = (what.into(), found.into(), bound.into());
-        self.checks.push(Check { what, found, bound, holds });
+        self.checks.push(Check { what, found, bound, holds, rate: None });
+    }
+
+    /// Adds a check of how often something happened.
+    pub fn rate(
+        &mut self,
+        what: impl Into<String>,
+        rate: Rate,
+        bound: impl Into<String>,
+        holds: bool,
+    ) {
+        self.check(what, rate.to_string(), bound, holds);
+        if let Some(check) = self.checks.last_mut() {
+            check.rate = Some(rate);
+        }
     }
 
     /// Checks that do not hold.

@@ -14,7 +14,7 @@ use validate::{SUBJECTS, Size, document};
 #[command(name = "validate")]
 struct Cli {
     /// Few experiments, as in the tests
-    #[arg(long)]
+    #[arg(long, conflicts_with = "document")]
     short: bool,
     /// Only these subjects
     #[arg(long, value_name = "NAME")]
@@ -44,15 +44,8 @@ fn main() -> Result<ExitCode> {
         if let Some(path) = &cli.document {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
-            let new = document::replace(&text, subject.name, &findings).with_context(|| {
-                format!(
-                    "{} has no place for {name}: expected the lines\n{}\n{}",
-                    path.display(),
-                    document::begin_marker(subject.name),
-                    document::end_marker(subject.name),
-                    name = subject.name,
-                )
-            })?;
+            let new = document::replace(&text, subject, &findings, &document::short(subject))
+                .with_context(|| format!("{} has no place for {}", path.display(), subject.name))?;
             std::fs::write(path, new)
                 .with_context(|| format!("cannot write {}", path.display()))?;
         }

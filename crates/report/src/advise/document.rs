@@ -63,7 +63,7 @@ pub struct AdvisedStep {
     pub optimal: Option<f64>,
     /// Expected half width of the 95% interval of a ratio.
     pub half_width: Option<f64>,
-    /// The smallest slowdown that is confirmed with a probability of 80%.
+    /// The smallest slowdown that is confirmed with a probability of 80% among all comparisons of the plan; `null` below 5 blocks.
     pub detectable: Option<f64>,
     /// Whether that is at most the margin; `null` when not known.
     pub decided: Option<bool>,
@@ -95,7 +95,7 @@ pub(super) fn document(
             optimal: expected.optimal.filter(|optimal| optimal.is_finite()),
             half_width: expected.half_width,
             detectable: expected.detectable,
-            decided: expected.detectable.map(|_| expected.decided),
+            decided: expected.half_width.map(|_| expected.decided),
         })
         .collect();
     let WorkloadPlan::Insert(insert) = &advised.workload;

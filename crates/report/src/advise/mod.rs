@@ -78,10 +78,7 @@ pub fn advise(
 
 /// The plan as advised, read again from its text, as `run` will read it.
 fn changed(plan: &Plan, found: &search::Found) -> Result<Plan, ReportError> {
-    let mut plan = plan.clone();
-    plan.blocks = found.blocks;
-    // An adaptive plan may not end before its first look.
-    plan.max_blocks = plan.max_blocks.filter(|most| *most >= found.blocks);
+    let mut plan = search::with_blocks(plan, found.blocks);
     let WorkloadPlan::Insert(insert) = &mut plan.workload;
     insert.read_write_seconds = found.seconds;
     insert.rows = scaled(insert.rows, found.rows);

@@ -3,7 +3,7 @@
 //! A plan has one length for all its timed steps and one number of rows, so the choice is small enough to try all of it: every
 //! length of a ladder with every number of blocks that fits.
 
-use judge::{ENOUGH_BLOCKS, TrialCost, optimal_seconds};
+use judge::{ENOUGH_BLOCKS, Looks, TrialCost, optimal_seconds};
 use plan::{Plan, WorkloadPlan};
 
 use super::evidence::{Evidence, KnownStep};
@@ -62,6 +62,7 @@ pub(super) fn search(
     let lengths = lengths(evidence, insert.read_write_seconds);
     let rows: &[u32] = if wanted.scale_rows { &ROWS } else { &ROWS[..1] };
     let enough = ENOUGH_BLOCKS as u32;
+    let levels: Vec<f64> = (0..=MOST_BLOCKS).map(|blocks| level(plan, evidence, blocks)).collect();
     let try_all = |least: u32| {
         let mut best: Option<Found> = None;
         for rows in rows {
@@ -69,12 +70,13 @@ pub(super) fn search(
                 let cost = cost(plan, evidence, *length, *rows);
                 let most = cost.blocks_in(wanted.budget).min(MOST_BLOCKS);
                 for blocks in least..=most {
+                    let level = levels[blocks as usize];
                     let found = Found {
                         blocks,
                         seconds: *length,
                         rows: *rows,
                         time: cost.of(blocks),
-                        steps: expected(plan, evidence, wanted, (*length, *rows, blocks)),
+                        steps: expected(plan, evidence, wanted, (*length, *rows, blocks, level)),
                     };
                     if best.as_ref().is_none_or(|best| better(evidence, &found, best)) {
                         best = Some(found);
@@ -92,6 +94,26 @@ pub(super) fn search(
             needed: duration(cost(plan, evidence, shortest, 1).of(2)),
         }
     })
+}
+
+/// The largest p value that confirms a slowdown which is alone in an experiment of so many blocks: 5% over all its comparisons
+/// and looks (see [`judge::Comparison::detectable`]).
+fn level(plan: &Plan, evidence: &Evidence, blocks: u32) -> f64 {
+    let base = plan.base_index();
+    let compared = |(place, it): (usize, &plan::Variant)| place != base && it.twin_of.is_none();
+    let variants = plan.variants.iter().enumerate().filter(|one| compared(*one)).count();
+    let comparisons = variants * evidence.steps.iter().filter(|step| !step.load).count();
+    let confidence = Looks::new(&with_blocks(plan, blocks).looks()).confidence_at(blocks);
+    (1.0 - confidence) / comparisons.max(1) as f64
+}
+
+/// The plan with another number of blocks.
+pub(super) fn with_blocks(plan: &Plan, blocks: u32) -> Plan {
+    let mut plan = plan.clone();
+    plan.blocks = blocks;
+    // An adaptive plan may not end before its first look.
+    plan.max_blocks = plan.max_blocks.filter(|most| *most >= blocks);
+    plan
 }
 
 /// The lengths to try. Where seconds could not be told from trials, steps are not made shorter than they were measured: nobody
@@ -113,14 +135,14 @@ fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     lengths
 }
 
-/// Whether a choice is better than the best so far: more steps decided; then, when all are, less time, else smaller effects
-/// detectable.
+/// Whether a choice is better than the best so far: more steps decided; then, when all are, less time, else narrower
+/// intervals.
 fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     let decided = |it: &Found| it.steps.iter().filter(|step| step.decided).count();
     let all = evidence.steps.iter().filter(|step| step.variance.is_some() && !step.load).count();
     let open = |it: &Found| -> f64 {
         let open = it.steps.iter().filter(|step| !step.decided);
-        open.filter_map(|step| step.detectable).map(f64::ln).sum()
+        open.filter_map(|step| step.half_width).map(f64::ln).sum()
     };
     let shorter = found.time < best.time - 1e-9;
     match decided(found).cmp(&decided(best)) {
@@ -188,7 +210,7 @@ fn expected(
     plan: &Plan,
     evidence: &Evidence,
     wanted: &Wanted,
-    (length, rows, blocks): (u32, u32, u32),
+    (length, rows, blocks, level): (u32, u32, u32, f64),
 ) -> Vec<Expected> {
     let mut all: Vec<Expected> = evidence
         .steps
@@ -197,7 +219,7 @@ fn expected(
             let seconds = seconds(step, length, rows);
             let known = step.variance.filter(|_| !step.load).zip(seconds);
             let detectable =
-                known.and_then(|(variance, seconds)| variance.detectable(blocks, seconds));
+                known.and_then(|(variance, seconds)| variance.detectable(blocks, seconds, level));
             Expected {
                 seconds,
                 optimal: None,

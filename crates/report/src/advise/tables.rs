@@ -41,7 +41,10 @@ fn table(document: &AdviseDocument) -> Table {
         "now, advised: seconds of the step; best: what would buy most if each step had its own length (Kalibera and Jones)"
             .to_owned(),
         "±: expected half width of the 95% interval of a ratio".to_owned(),
-        format!("detects: the smallest slowdown confirmed with 80% probability; decided: it is at most {margin}"),
+        format!(
+            "detects: the smallest slowdown confirmed with 80% probability among all comparisons of the plan, – below 5 blocks; \
+             decided: it is at most {margin}"
+        ),
     ];
     table.columns = [
         "step", "dop", "trials", "between", "second", "lag-1", "now", "advised", "best", "blocks",

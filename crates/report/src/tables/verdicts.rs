@@ -97,7 +97,8 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let less = meant.is_some_and(|metric| metric.better == Better::Less);
     let effect = if less { "increase" } else { "slowdown" };
     legend.push(format!(
-        "mde: minimum detectable effect, the {effect} that as many blocks would confirm 4 times out of 5"
+        "mde: minimum detectable effect, the {effect} that as many blocks again would confirm 4 times out of 5 \
+         among as many comparisons; – below 5 blocks"
     ));
     let direction = if less { "; more is a regression" } else { "" };
     legend.push(format!(

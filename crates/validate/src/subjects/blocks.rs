@@ -110,15 +110,15 @@ fn bounds(findings: &mut Findings, noise: &Noise, k: u32, found: &Counts) {
     let what = |name: &str| format!("{name}, {k} blocks, {}", noise.name);
     let alarms = [("interval excludes 1", found.excludes_one), ("false verdicts", found.called)];
     for (name, rate) in alarms {
-        findings.check(what(name), rate.to_string(), "≤ 5%", rate.at_most(0.05));
+        findings.rate(what(name), rate, "≤ 5%", rate.at_most(0.05));
     }
     let covered = found.covered;
     let within = covered.at_least(0.93) && covered.at_most(0.97);
-    findings.check(what("coverage"), covered.to_string(), "93% to 97%", within);
+    findings.rate(what("coverage"), covered, "93% to 97%", within);
     // Stalls are spread on top of the 1% and 3% that the bound is meant for: shown, not bound.
     if k == 8 && noise.stalls == 0.0 {
         let rate = found.confirmed[1];
-        findings.check(what("power for -2%"), rate.to_string(), "≥ 85%", rate.at_least(0.85));
+        findings.rate(what("power for -2%"), rate, "≥ 85%", rate.at_least(0.85));
     }
 }
 
@@ -204,12 +204,12 @@ fn lengths(size: Size, findings: &mut Findings) {
     let endless = Noise { second: 0.0, ..PLAIN };
     let rows = LENGTHS.map(|seconds| (seconds.to_string(), seconds, PLAIN));
     for (name, seconds, noise) in rows.into_iter().chain([("∞".to_owned(), 1, endless)]) {
-        let tries = size.pick(400, if seconds > SECONDS { 20_000 } else { 50_000 });
+        let tries = size.pick(100, if seconds > SECONDS { 20_000 } else { 50_000 });
         let found = count(&Design::new(8, 2, seconds), &noise, tries);
         let covered = found.covered;
-        findings.check(
+        findings.rate(
             format!("coverage, 8 blocks of {name} s"),
-            covered.to_string(),
+            covered,
             "93% to 97%",
             covered.at_least(0.93) && covered.at_most(0.97),
         );
@@ -226,7 +226,7 @@ fn skew(size: Size, findings: &mut Findings) {
     let stalling = Noise { stalls: 1.0 / 100.0, ..PLAIN };
     let tries = experiments(size);
     // The truth: what the estimate tends to with endless blocks.
-    let logs = in_parallel(size.pick(20_000, 500_000), |number| {
+    let logs = in_parallel(size.pick(4_000, 500_000), |number| {
         stalling.throughput(SECONDS, &mut Random::new(90, number)).ln()
     });
     let plain = in_parallel(logs.len(), |number| {
@@ -254,9 +254,9 @@ fn skew(size: Size, findings: &mut Findings) {
         let covered = Rate::of(judged.iter().map(|one| holds(one, truth)));
         let above = Rate::of(judged.iter().map(|one| one.low.is_some_and(|low| low > truth)));
         let below = Rate::of(judged.iter().map(|one| one.high.is_some_and(|high| high < truth)));
-        findings.check(
+        findings.rate(
             format!("coverage, {k} blocks, skew"),
-            covered.to_string(),
+            covered,
             "93% to 97%",
             covered.at_least(0.93) && covered.at_most(0.97),
         );

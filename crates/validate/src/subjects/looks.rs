@@ -47,7 +47,7 @@ pub fn run(size: Size) -> Findings {
     ];
     let last = planned.last().copied().unwrap_or(1);
     let design = Design::new(last, 2, SECONDS);
-    let tries = size.pick(200, 10_000);
+    let tries = size.pick(80, 10_000);
     let mut table = Table::new(
         format!(
             "**Adaptive runs**: looks after {} blocks, stopping when the verdict at a margin of 2% is decided; {} noise, \
@@ -71,12 +71,7 @@ pub fn run(size: Size) -> Findings {
         let courses = TRUTHS.map(|truth| courses(&design, &PLAIN, &planned, scheme, truth, tries));
         let ever = worst(&courses, |one| one.ever_missed);
         if scheme.name.contains("judge") {
-            findings.check(
-                "some look wrong, adaptive",
-                ever.to_string(),
-                "≤ 5%",
-                ever.at_most(ERROR),
-            );
+            findings.rate("some look wrong, adaptive", ever, "≤ 5%", ever.at_most(ERROR));
         }
         let blocks = |truth: usize| {
             let sum: u32 = courses[truth].iter().map(|one| one.blocks).sum();
@@ -103,14 +98,14 @@ pub fn run(size: Size) -> Findings {
         &["noise", "some look wrong", "false regressions"],
     );
     for noise in MODELS {
-        let tries = size.pick(200, 5_000);
+        let tries = size.pick(60, 5_000);
         let courses =
             [0.0, -0.02].map(|truth| courses(&design, &noise, &planned, &schemes[1], truth, tries));
         let ever = worst(&courses, |one| one.ever_missed);
         let called = Rate::of(courses[1].iter().map(|one| one.verdict == Verdict::Regression));
         let what = |name: &str| format!("{name}, adaptive, {}", noise.name);
-        findings.check(what("some look wrong"), ever.to_string(), "≤ 5%", ever.at_most(ERROR));
-        findings.check(what("on the edge"), called.to_string(), "≤ 5%", called.at_most(ERROR));
+        findings.rate(what("some look wrong"), ever, "≤ 5%", ever.at_most(ERROR));
+        findings.rate(what("on the edge"), called, "≤ 5%", called.at_most(ERROR));
         table.row([noise.name.to_owned(), ever.to_string(), called.to_string()]);
     }
     findings.tables.push(table);
@@ -165,7 +160,7 @@ fn course(base: &[f64], variant: &[f64], planned: &[u32], scheme: &Scheme, ratio
 fn calibrated(planned: &[u32], size: Size, shape: fn(f64) -> f64) -> Vec<f64> {
     let last = f64::from(planned.last().copied().unwrap_or(1));
     let shapes: Vec<f64> = planned.iter().map(|blocks| shape(f64::from(*blocks) / last)).collect();
-    let largest = in_parallel(size.pick(1_000, 100_000), |number| {
+    let largest = in_parallel(size.pick(400, 100_000), |number| {
         let mut random = Random::new(51, number);
         let noise: Vec<f64> = (0..last as usize).map(|_| random.normal()).collect();
         let z = planned

@@ -19,17 +19,30 @@ pub struct Subject {
     pub name: &'static str,
     /// Simulates and counts.
     pub run: fn(Size) -> Findings,
+    /// Its code: when that changes, so may its tables (see [`crate::document`]).
+    pub source: &'static [&'static str],
+}
+
+/// The subject of a module of that name.
+macro_rules! subject {
+    ($name:ident $(, $part:literal)*) => {
+        Subject {
+            name: stringify!($name),
+            run: $name::run,
+            source: &[include_str!(concat!(stringify!($name), ".rs")) $(, include_str!($part))*],
+        }
+    };
 }
 
 /// All of them, in the order of VALIDATION.md.
 pub const SUBJECTS: &[Subject] = &[
-    Subject { name: "blocks", run: blocks::run },
-    Subject { name: "naive", run: naive::run },
-    Subject { name: "looks", run: looks::run },
-    Subject { name: "many", run: many::run },
-    Subject { name: "twins", run: twins::run },
-    Subject { name: "slices", run: slices::run },
-    Subject { name: "history", run: history::run },
-    Subject { name: "levels", run: levels::run },
-    Subject { name: "published", run: published::run },
+    subject!(blocks),
+    subject!(naive),
+    subject!(looks),
+    subject!(many),
+    subject!(twins),
+    subject!(slices, "slices/zeros.rs"),
+    subject!(history),
+    subject!(levels),
+    subject!(published),
 ];

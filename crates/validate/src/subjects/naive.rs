@@ -46,7 +46,7 @@ pub fn run(size: Size) -> Findings {
             if noise.tails == Tails::Light {
                 let rate = rates[5];
                 let what = format!("{}, {seconds} s, {}", PRACTICES[5], noise.name);
-                findings.check(what, rate.to_string(), "≤ 5%", rate.at_most(0.05));
+                findings.rate(what, rate, "≤ 5%", rate.at_most(0.05));
             }
             table.row([noise.name.to_owned()].into_iter().chain(rates.iter().map(Rate::to_string)));
         }

@@ -12,7 +12,7 @@ const PAIRS: [usize; 4] = [1, 2, 4, 12];
 /// See the top of this file.
 pub fn run(size: Size) -> Findings {
     let mut findings = Findings::default();
-    let tries = size.pick(250, 5_000);
+    let tries = size.pick(60, 5_000);
     let mut head = vec!["noise".to_owned()];
     head.extend(PAIRS.map(|pairs| format!("{pairs} pair{}", if pairs == 1 { "" } else { "s" })));
     head.extend(PAIRS.map(|pairs| format!("empirical, {pairs}")));
@@ -34,9 +34,9 @@ pub fn run(size: Size) -> Findings {
                 experiment(pairs, &noise, &mut Random::new(70 + pairs as u64, number))
             });
             let beyond = Rate::of(found.iter().map(|one| one.beyond));
-            findings.check(
+            findings.rate(
                 format!("beyond the noise floor, {pairs} pairs, {}", noise.name),
-                beyond.to_string(),
+                beyond,
                 "≤ 2.5%",
                 beyond.at_most(0.025),
             );
