@@ -382,7 +382,7 @@ mod tests {
 
     /// All characters but letters and digits percent-encoded, and some of these too.
     fn encoded(password: &str) -> String {
-        let plain = |b: u8| b.is_ascii_alphanumeric() && b % 3 != 0;
+        let plain = |b: u8| b.is_ascii_alphanumeric() && !b.is_multiple_of(3);
         let one = |b: u8| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
         password.bytes().map(one).collect()
     }
