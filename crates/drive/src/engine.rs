@@ -298,7 +298,7 @@ impl Running {
             failures: retried(finished.iter().map(|f| (f.class, &f.lanes[target].0))),
             fatal: None,
         };
-        outcome.fatal = self.too_few_rows(&outcome);
+        outcome.fatal = self.too_few_rows(&outcome).or_else(|| self.unmeasured(&outcome, measured));
         outcome
     }
 
@@ -310,6 +310,25 @@ impl Running {
         let clients: Vec<_> =
             finished.iter().filter(counted).map(|f| &f.lanes[target].0.slices[..]).collect();
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
+    }
+
+    /// Without a slice that says something there is no rate: 0 would be a lie.
+    fn unmeasured(&self, outcome: &Outcome, measured: Duration) -> Option<String> {
+        let says = |slice: &Slice| slice.rate().is_some();
+        if self.load.slices.is_none() || self.gate.stopped() || outcome.slices.iter().any(says) {
+            return None;
+        }
+        let seconds = measured.as_secs_f64();
+        Some(match outcome.slices.len() {
+            0 => format!(
+                "no slice was measured: the step ended after {seconds:.2} s, before every server had the \
+                 load once, so it has no rate; give it more rows or seconds, or make its slices shorter"
+            ),
+            rounds => format!(
+                "no slice was measured: in none of {rounds} rounds did every client do an operation after \
+                 its first in a slot, so the step has no rate; make its slices longer"
+            ),
+        })
     }
 
     /// Queries that found too little have looked in the wrong place, however fast they were.
