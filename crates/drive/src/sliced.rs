@@ -308,7 +308,7 @@ impl<'a, S: Session> Tour<'a, S> {
             } else {
                 let (lane, stay) = (&mut self.lanes[target], &mut self.stays[target]);
                 match context.act(lane, action, target) {
-                    Ok(rows) => lane.tally.rows += rows,
+                    Ok(rows) => lane.tally.found.rows += rows,
                     Err(error) => {
                         stay.attempts += 1;
                         context.retry(lane, error, stay.attempts)?;

@@ -250,6 +250,20 @@ fn a_server_is_as_fast_as_itself() {
 }
 
 #[test]
+fn a_step_that_ends_before_its_first_round_has_no_rate() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let one = stream(0, Class::Query, point_select(true), Pace::Free, End::Rounds(3));
+    let targets = vec![server.target(), server.target()];
+    let step = step(Class::Query, vec![one], None);
+    let load = Load { slices: Some(slices(&[10_000])), ..load(step, targets) };
+    for outcome in outcomes(&load) {
+        let fatal = outcome.fatal.unwrap_or_default();
+        assert!(fatal.starts_with("no slice was measured"), "{fatal}");
+    }
+}
+
+#[test]
 fn a_target_that_dies_ends_the_step_and_is_named() {
     let mut servers = two();
     for server in &mut servers {
