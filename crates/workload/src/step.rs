@@ -156,7 +156,8 @@ impl Finds {
             Finds::Ids { ids, rows, low, high, deleted } => {
                 let width = (cell(high).saturating_sub(cell(low)).saturating_add(1)).max(1) as f64;
                 let deleted = deleted.map_or(0.0, |deleted| cell(deleted) as f64);
-                let rows = (rows as f64 - deleted).clamp(0.0, width);
+                // More rows than there are ids say as well that some are missing.
+                let rows = (rows as f64 - deleted).max(0.0);
                 // Each row is found unless none of the ids is its own; one drawn twice is found once.
                 rows * (1.0 - (1.0 - 1.0 / width).powi(ids as i32))
             }
