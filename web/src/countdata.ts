@@ -17,7 +17,8 @@ export interface Count {
   /** 0: the kind has no rows. */
   rows: number;
   instructions: number;
-  repeated: number;
+  /** ± of the mean of all counts, 95%, as a fraction; null for a single count. */
+  repeatability: number | null;
   /** Null for the base, and where it has no such count. */
   relative: number | null;
   verdict: CountVerdict | null;

@@ -28,10 +28,10 @@ export function exactChange(ratio: number): string {
   return `${ratio < 1 ? "−" : "+"}${percent}%`;
 }
 
-/** By how much a count differs from its repetition. */
-export function repeatability(count: Pick<Count, "instructions" | "repeated">): string {
-  if (count.instructions === 0) return NOTHING;
-  const percent = (Math.abs(count.repeated - count.instructions) / count.instructions) * 100;
+/** How sure the mean of several counts is. */
+export function repeatability(count: Pick<Count, "repeatability">): string {
+  if (count.repeatability === null) return NOTHING;
+  const percent = count.repeatability * 100;
   if (percent === 0) return "0%";
   if (percent >= 0.1) return `${percent.toFixed(2)}%`;
   return `${percent.toFixed(Math.min(12, -Math.floor(Math.log10(percent))))}%`;

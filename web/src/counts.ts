@@ -132,7 +132,7 @@ function asTable(counts: Counts, kinds: CountKind[], title: string): Table {
     id: "counts",
     title,
     section: "other",
-    legend: ["instructions per statement, in all and in each phase; relative to the base; repeatability: |second - first| / first of two counts"],
+    legend: ["instructions per statement, in all and in each phase; relative to the base; repeatability: ± of the mean of all counts, 95%"],
     columns: ["kind", "version", "instructions", "per row", "relative", "repeatability", ...names],
     rows: kinds.flatMap((kind) =>
       kind.counts.map((count) => ({
@@ -179,7 +179,7 @@ export function countsSection(context: Context): HTMLElement | null {
     "section",
     { id: "counts", "aria-labelledby": "counts-title" },
     h("h2", { id: "counts-title" }, "Instruction counts"),
-    h("p", { class: "note" }, `Exact: instructions executed by the server’s process, counted under Callgrind until two counts agree. Of ${counts.experiment}, ${moment(counts.started)}${counts.finished ? "" : ", not finished"}. A difference is one when it exceeds what the counts of either side differ by when repeated, and 0.01%. Bars of one kind share a scale.`),
+    h("p", { class: "note" }, `Exact: instructions executed by the server’s process, counted under Callgrind at least twice. Of ${counts.experiment}, ${moment(counts.started)}${counts.finished ? "" : ", not finished"}. A difference is one when it exceeds the repeatability of both sides together, and 0.01%. Bars of one kind share a scale.`),
     counts.warnings.length > 0 && h("ul", { class: "legend strong counts-warnings" }, counts.warnings.map((warning) => h("li", {}, h("span", { class: "minor" }, `${warning.code.replace(/[-_]/g, " ")}: `), warning.text))),
     variants.length > 0 && h("ul", { class: "counts-words" }, variants),
     h("div", { class: "bar" }, keys.length > 1 ? h("label", { class: "pick" }, "protocol ", choose) : h("span", { class: "pick" }, keys[0]), h("span", { class: "minor small" }, counted(counts.kinds.length, "count"), " of ", counted(counts.variants.length, "variant")), copyButtons("the counts", () => asTable(counts, shown(), title()))),

@@ -6,7 +6,7 @@ import { filtered, matched, moved, sorted, stem, type Matched } from "../src/fun
 
 /** A count of ten statements with these functions: places and own instructions. */
 function count(variant: number, own: [number, number][]): Count {
-  return { variant, statements: 10, rows: 0, instructions: 1000, repeated: 1000, relative: null, verdict: null, phases: [], functions: { id: own.map(([id]) => id), own: own.map(([, value]) => value), inclusive: own.map(([, value]) => value * 2), calls: own.map(() => 10) } };
+  return { variant, statements: 10, rows: 0, instructions: 1000, repeatability: 0, relative: null, verdict: null, phases: [], functions: { id: own.map(([id]) => id), own: own.map(([, value]) => value), inclusive: own.map(([, value]) => value * 2), calls: own.map(() => 10) } };
 }
 
 const NAMES = ["a", "b", "gone", "f", "f.isra.0", "g.part.0", "g.cold", "memcpy", "memcpy"];
@@ -53,8 +53,8 @@ describe("exact figures", () => {
   it("have signs", () => expect([12.04, 7, -0.25, 0.001].map(signedWork)).toEqual(["+12.0", "+7", "−0.25", "0"]));
   it("are changes of a hundredth of a percent", () => expect([1.07284, 0.934, 1.00001].map(exactChange)).toEqual(["+7.28%", "−6.60%", "0.00%"]));
   it("say how well they repeat", () => {
-    const of = (repeated: number): string => repeatability({ instructions: 100_000_000, repeated });
-    expect([100_000_000, 100_000_300, 99_999_000, 101_200_000].map(of)).toEqual(["0%", "0.0003%", "0.001%", "1.20%"]);
+    const of = (fraction: number | null): string => repeatability({ repeatability: fraction });
+    expect([0, 0.000003, 0.00001, 0.012, null].map(of)).toEqual(["0%", "0.0003%", "0.001%", "1.20%", "–"]);
   });
   it("are plain for programs", () => expect([-1234567, 2.5].map(plain)).toEqual(["-1234567", "2.50"]));
 });

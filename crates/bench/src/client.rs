@@ -47,7 +47,7 @@ pub fn select(
             end: End::Time,
             refresh: None,
             adds_to: None,
-            least_mean_rows: None,
+            finds: None,
         }],
         cells: 0,
         seconds: Some(seconds),

@@ -162,8 +162,7 @@ impl Progress {
                     bars.experiment.inc_length(counts as u64);
                 }
                 self.line(&format!(
-                    "two counts differ by more than {}%: {}; again, with what comes before on the same server: {counts} counts",
-                    100.0 * report::LEAST_DIFFERENCE,
+                    "counts differ: {}; counting again, with what comes before on the same server: {counts} counts",
                     differ.join(", ")
                 ));
             }

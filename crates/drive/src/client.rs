@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use workload::{Action, End, Expect, Pace, Refresh, Rng, Role, Statement, Stream};
+use workload::{Action, Cell, End, Expect, Pace, Refresh, Rng, Role, Statement, Stream};
 
 use crate::error::Error;
 use crate::gate::Gate;
@@ -175,7 +175,7 @@ impl Context<'_> {
             }
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
             let begin = if schedule.is_some() { begin } else { now };
-            let rows = lane.tally.rows;
+            let found = lane.tally.found;
             let done = self.round(lane, 0)?;
             now = Instant::now();
             if !done {
@@ -189,7 +189,7 @@ impl Context<'_> {
                 if left_out { lane.cost.add_since(since) } else { since = ThreadCost::now() }
             }
             if left_out {
-                lane.tally.rows = rows;
+                lane.tally.found = found;
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
                 let in_time = deadline.is_none_or(|deadline| now <= deadline);
@@ -240,11 +240,11 @@ impl Context<'_> {
                 }
                 lane.until_refresh -= 1;
             }
-            let rows = lane.tally.rows;
+            let found = lane.tally.found;
             if !self.round(lane, 0)? {
                 return Ok(());
             }
-            lane.tally.rows = rows;
+            lane.tally.found = found;
             lane.rounds += 1;
             lane.tally.left_out(self.stream.operations_per_round);
             self.count(lane, 0);
@@ -336,7 +336,13 @@ impl Context<'_> {
             }
             rows += self.act(lane, action, target)?;
         }
-        lane.tally.rows += rows;
+        lane.tally.found.rows += rows;
+        if let Some(finds) = &self.stream.finds {
+            let cells = &self.gate.cells[target];
+            let value = |cell: Cell| cells.get(cell.0).map_or(0, |c| c.0.load(Ordering::Relaxed));
+            lane.tally.found.least += finds.least(value);
+            lane.tally.found.variance += finds.scatter().powi(2);
+        }
         Ok(true)
     }
 

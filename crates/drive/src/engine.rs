@@ -11,7 +11,7 @@ use workload::{Class, Role, Step, stream_seed};
 use crate::client::{Context, Lane, ThreadCost};
 use crate::error::Error;
 use crate::gate::Gate;
-use crate::outcome::{Failure, Outcome, retried, sum};
+use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
 use crate::slice::{self, Slice};
 use crate::sliced::Tour;
 use crate::tally::Tally;
@@ -24,6 +24,9 @@ use crate::wire::{Breaker, Session};
 const STACK: usize = 512 * 1024;
 /// Results with fewer queries than this are not checked for their mean number of rows.
 const MEAN_CHECKED_FROM: u64 = 100;
+/// So many standard deviations below their expectation, the rows that were found are too few by more
+/// than chance: right answers get there once in three million steps.
+const CHANCE: f64 = 5.0;
 
 /// A step and where it is to run.
 #[derive(Debug, Clone)]
@@ -298,7 +301,8 @@ impl Running {
             failures: retried(finished.iter().map(|f| (f.class, &f.lanes[target].0))),
             fatal: None,
         };
-        outcome.fatal = self.too_few_rows(&outcome);
+        outcome.fatal =
+            Self::too_few_rows(&outcome).or_else(|| self.unmeasured(&outcome, measured));
         outcome
     }
 
@@ -312,23 +316,39 @@ impl Running {
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
-    /// Queries that found too little have looked in the wrong place, however fast they were.
-    fn too_few_rows(&self, outcome: &Outcome) -> Option<String> {
-        let least = self
-            .load
-            .step
-            .streams
-            .iter()
-            .find_map(|stream| stream.least_mean_rows.map(|least| (stream.class, least)))?;
-        let class = outcome.class(least.0)?;
-        let mean = class.rows as f64 / class.statements as f64;
-        (class.statements >= MEAN_CHECKED_FROM && mean < least.1).then(|| {
-            format!(
-                "wrong answers: queries found {mean:.2} rows in the mean, at least {} were expected; \
-                 is the table what the steps before should have left?",
-                least.1
-            )
+    /// Without a slice that says something there is no rate: 0 would be a lie.
+    fn unmeasured(&self, outcome: &Outcome, measured: Duration) -> Option<String> {
+        let says = |slice: &Slice| slice.rate().is_some();
+        if self.load.slices.is_none() || self.gate.stopped() || outcome.slices.iter().any(says) {
+            return None;
+        }
+        let seconds = measured.as_secs_f64();
+        Some(match outcome.slices.len() {
+            0 => format!(
+                "no slice was measured: the step ended after {seconds:.2} s, before every server had the \
+                 load once, so it has no rate; give it more rows or seconds, or make its slices shorter"
+            ),
+            rounds => format!(
+                "no slice was measured: in none of {rounds} rounds did every client do an operation after \
+                 its first in a slot, so the step has no rate; make its slices longer"
+            ),
         })
+    }
+
+    /// Queries that found too little have looked in the wrong place, however fast they were.
+    fn too_few_rows(outcome: &Outcome) -> Option<String> {
+        let lacks = |class: &&ClassOutcome| {
+            class.statements >= MEAN_CHECKED_FROM
+                && (class.rows as f64) < class.least_rows - CHANCE * class.scatter
+        };
+        let class = outcome.classes.iter().find(lacks)?;
+        let mean = |rows: f64| rows / class.statements as f64;
+        Some(format!(
+            "wrong answers: queries found {:.2} rows in the mean, at least {:.2} were expected; is the \
+             table what the steps before should have left?",
+            mean(class.rows as f64),
+            mean(class.least_rows),
+        ))
     }
 }
 

@@ -21,6 +21,7 @@ mod clock;
 mod engine;
 mod error;
 mod gate;
+mod meter;
 mod outcome;
 mod schedule;
 mod single;
@@ -33,8 +34,9 @@ mod wire;
 
 pub use engine::{Load, Ready, Running, prepare};
 pub use error::{Error, ServerError};
+pub use meter::Course;
 pub use outcome::{ClassOutcome, Failure, Outcome};
 pub use single::{Prepared, Single};
-pub use slice::Slice;
+pub use slice::{Measured, Slice, slices};
 pub use target::{Address, Target};
 pub use timetable::{Slices, Slot, Timetable};

@@ -49,6 +49,10 @@ pub struct ClassOutcome {
     pub statements: u64,
     /// Rows in results.
     pub rows: u64,
+    /// Rows that had to be in them at least, in the mean over what is drawn.
+    pub least_rows: f64,
+    /// How far `rows` scatters about its expectation: at most this standard deviation.
+    pub scatter: f64,
     /// Scheduled statements that were not begun in the step's time.
     pub missed: u64,
     /// Operations in each second of the step's measured part, the other targets' time included.
@@ -131,6 +135,8 @@ pub fn sum<'a>(
         operations: 0,
         statements: 0,
         rows: 0,
+        least_rows: 0.0,
+        scatter: 0.0,
         missed: 0,
         per_second: vec![0; length],
         worst_us: vec![0; length],
@@ -139,7 +145,9 @@ pub fn sum<'a>(
     for tally in tallies {
         sum.operations += tally.operations;
         sum.statements += tally.rounds;
-        sum.rows += tally.rows;
+        sum.rows += tally.found.rows;
+        sum.least_rows += tally.found.least;
+        sum.scatter = sum.scatter.hypot(tally.found.variance.sqrt());
         sum.missed += tally.missed;
         for (into, from) in sum.per_second.iter_mut().zip(&tally.per_second) {
             *into += u64::from(*from);

@@ -10,68 +10,41 @@
 //! seconds estimates the rate without bias. A slot in which a client begins no operation after the
 //! lead-in adds nothing to either sum.
 //!
-//! The first operation after a switch is never measured, however late it comes: it finds the caches
+//! The first operation after a switch is never counted, however late it comes: it finds the caches
 //! that another target has left.
+//!
+//! # Stalls
+//!
+//! An operation that stalls is charged in full to the slot it began in, however long it lasts. One
+//! that begins in the lead-in, or first after a switch, is in neither sum. That bends nothing: which
+//! operations are in depends on when they begin, never on how long they take, so the stalls that
+//! are in stand for those that are not.
+//!
+//! Single slots need more, because a comparison pairs their rates and each weighs the
+//! same: a stall of a second would be one slow slot among hundreds, or none. So a slot during whose
+//! counted part the target held a client throughout, with an operation that began before it, has a
+//! rate of its own: no operations in the length of that part ([`Measured::held`]). The share of
+//! such slots is the share of the time in which the target stood still. Their time is kept apart
+//! from the sums, to which the operation that began the stall brings its own.
+//!
+//! A slot that a client could not come to because another target held it says nothing of this one.
 //!
 //! A stream with a rate begins when its schedule says, so there the operations that begin in the
 //! counted part of the slot are set against the length of that part.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::timetable::Timetable;
+use crate::timetable::{Slot, Timetable};
 
 /// What one client measured in one slot. Kept for every round: 16 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
+    /// The time of the operations; where the client was held, the length of the slot's counted part.
     pub nanos: u64,
+    /// Operations that began in the slot's counted part.
     pub operations: u32,
-}
-
-/// Measures one client's operations in one slot.
-#[derive(Debug)]
-pub struct Meter {
-    /// The end of the lead-in.
-    from: Instant,
-    /// The end of the slot.
-    until: Instant,
-    paced: bool,
-    /// The next operation is the first after a switch.
-    fresh: bool,
-    begun: Option<Instant>,
-    ended: Instant,
-    operations: u32,
-}
-
-impl Meter {
-    /// For a slot from `begin` to `until`, which the client comes to at `now`.
-    pub fn new(begin: Instant, until: Instant, lead_in: f64, now: Instant, paced: bool) -> Meter {
-        let from = (begin + (until - begin).mul_f64(lead_in)).max(now);
-        Meter { from, until, paced, fresh: lead_in > 0.0, begun: None, ended: from, operations: 0 }
-    }
-
-    /// An operation was done.
-    #[inline]
-    pub fn round(&mut self, begin: Instant, end: Instant, operations: u64) {
-        let fresh = std::mem::replace(&mut self.fresh, false);
-        if begin < self.from || (fresh && !self.paced) {
-            return;
-        }
-        if self.begun.is_none() {
-            self.begun = Some(begin);
-        }
-        self.ended = end;
-        self.operations = self.operations.saturating_add(operations as u32);
-    }
-
-    /// What was measured.
-    pub fn measured(&self) -> Measured {
-        let time = if self.paced {
-            self.until.saturating_duration_since(self.from)
-        } else {
-            self.begun.map_or(Duration::ZERO, |begun| self.ended - begun)
-        };
-        Measured { nanos: time.as_nanos() as u64, operations: self.operations }
-    }
+    /// The target held the client throughout the counted part, with an operation that began before.
+    pub held: bool,
 }
 
 /// What was measured in one slot of a timetable.
@@ -85,10 +58,22 @@ pub struct Slice {
     pub length: Duration,
     /// Operations measured, over all leading clients of the class that the step counts.
     pub operations: u64,
-    /// The time in which they were done, in seconds: the mean over the clients. Operations divided
-    /// by seconds are the rate of all clients together. 0, as are the operations, where one of the
-    /// clients could not measure any: the slot then says nothing.
+    /// The time in which they were done, in seconds: the mean over the clients. Over many slices
+    /// the sum of the operations divided by that of the seconds is the rate of all clients together.
     pub seconds: f64,
+    /// The time of clients that the target held throughout the slot's counted part, in seconds: the
+    /// mean over all clients. All three are 0 where one of the clients never came: the slot then
+    /// says nothing.
+    pub held: f64,
+}
+
+impl Slice {
+    /// Operations per second of all clients together in this slot, 0 where the target held all of
+    /// them. `None` where the slot says nothing.
+    pub fn rate(&self) -> Option<f64> {
+        let seconds = self.seconds + self.held;
+        (seconds > 0.0).then(|| self.operations as f64 / seconds)
+    }
 }
 
 /// The slices of `target` in the rounds that were over by `until`, from what each client measured in
@@ -112,108 +97,69 @@ pub fn slices(
         if (index + 1) % targets == 0
             && let Some(slot) = own.take()
         {
-            let (operations, seconds) = together(clients, slot.round as usize);
-            let (round, begin, length) = (slot.round, slot.begin, slot.length);
-            slices.push(Slice { round, begin, length, operations, seconds });
+            slices.push(together(clients, slot));
         }
     }
     slices
 }
 
-/// Operations of all clients in a round and the mean of their seconds; zeros where one has none.
-fn together(clients: &[&[Measured]], round: usize) -> (u64, f64) {
-    let (mut operations, mut nanos) = (0, 0);
+/// What all clients measured in a slot.
+fn together(clients: &[&[Measured]], slot: Slot) -> Slice {
+    let (mut operations, mut nanos, mut held) = (0, 0, 0);
     for client in clients {
-        match client.get(round) {
+        match client.get(slot.round as usize) {
             Some(measured) if measured.nanos > 0 => {
                 operations += u64::from(measured.operations);
-                nanos += measured.nanos;
+                *if measured.held { &mut held } else { &mut nanos } += measured.nanos;
             }
-            _ => return (0, 0.0),
+            _ => {
+                (operations, nanos, held) = (0, 0, 0);
+                break;
+            }
         }
     }
-    (operations, nanos as f64 / 1e9 / clients.len().max(1) as f64)
+    let mean = |nanos: u64| nanos as f64 / 1e9 / clients.len().max(1) as f64;
+    Slice {
+        round: slot.round,
+        begin: slot.begin,
+        length: slot.length,
+        operations,
+        seconds: mean(nanos),
+        held: mean(held),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use workload::Rng;
-
     use super::*;
     use crate::timetable::Slices;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 
     #[test]
-    fn a_slice_is_measured_in_whole_operations() {
-        let begin = Instant::now();
-        let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin, false);
-        for (from, to) in [(0, 12), (12, 24), (24, 40), (40, 70), (70, 130)] {
-            meter.round(begin + MS(from), begin + MS(to), 5);
-        }
-        let wanted = Measured { nanos: 106_000_000, operations: 15 };
-        assert_eq!(meter.measured(), wanted);
-    }
-
-    #[test]
-    fn the_first_operation_is_never_measured() {
-        let begin = Instant::now();
-        let late = begin + MS(60);
-        let mut meter = Meter::new(begin, begin + MS(100), 0.2, late, false);
-        meter.round(late, begin + MS(80), 1);
-        assert_eq!(meter.measured(), Measured::default());
-        meter.round(begin + MS(80), begin + MS(110), 1);
-        assert_eq!(meter.measured(), Measured { nanos: 30_000_000, operations: 1 });
-    }
-
-    #[test]
-    fn a_stream_with_a_rate_is_measured_against_the_slot() {
-        let begin = Instant::now();
-        let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin, true);
-        for from in [10, 40, 70] {
-            meter.round(begin + MS(from), begin + MS(from + 1), 50);
-        }
-        assert_eq!(meter.measured(), Measured { nanos: 80_000_000, operations: 100 });
+    fn a_client_that_is_held_lowers_the_rate_of_its_slot() {
+        let slices_of = Slices { seed: 1, lengths: vec![MS(10)], lead_in: 0.2 };
+        let done = Measured { nanos: 8_000_000, operations: 8, held: false };
+        let held = Measured { nanos: 8_000_000, operations: 0, held: true };
+        let clients = [&[done, done, held][..], &[done, held, held]];
+        let all = slices(Timetable::new(&slices_of, 2), 2, 0, MS(60), &clients);
+        let rates: Vec<_> = all.iter().map(|slice| slice.rate().unwrap().round()).collect();
+        assert_eq!(rates, [2000.0, 1000.0, 0.0]);
+        // The sums hold what was measured alone.
+        let seconds: f64 = all.iter().map(|slice| slice.seconds).sum();
+        assert!((seconds - 0.012).abs() < 1e-12);
     }
 
     #[test]
     fn a_slot_that_one_client_missed_says_nothing() {
         let slices_of = Slices { seed: 1, lengths: vec![MS(10)], lead_in: 0.2 };
-        let one = |operations| Measured { nanos: 4_000_000, operations };
-        let two = |operations| Measured { nanos: 6_000_000, operations };
+        let one = |operations| Measured { nanos: 4_000_000, operations, held: false };
+        let two = |operations| Measured { nanos: 6_000_000, operations, held: false };
         let clients = [&[one(3), one(2), one(1)][..], &[two(4), Measured::default()]];
         let all = slices(Timetable::new(&slices_of, 2), 2, 1, MS(79), &clients);
         // Three rounds of two slots are over after 79 ms; the fourth is not.
         assert_eq!(all.iter().map(|s| s.operations).collect::<Vec<_>>(), [7, 0, 0]);
-        assert!((all[0].seconds - 0.005).abs() < 1e-12 && all[1].seconds == 0.0);
+        assert!((all[0].seconds - 0.005).abs() < 1e-12 && all[1].rate().is_none());
         assert_eq!(all.iter().map(|s| s.round).collect::<Vec<_>>(), [0, 1, 2]);
-    }
-
-    /// Durations as different as they get (exponential, and a tenth of them twenty times as long)
-    /// in slots of some five operations: the ratio of the sums is the rate.
-    #[test]
-    fn slots_that_cut_operations_do_not_bend_the_rate() {
-        let mut rng = Rng::new(5);
-        let start = Instant::now();
-        let (mut now, mut nanos, mut operations) = (start, 0_u64, 0_u64);
-        let (mut true_nanos, mut true_operations) = (0.0, 0.0);
-        for slot in 0..40_000_u32 {
-            let begin = start + MS(15) * slot;
-            let until = begin + MS(15);
-            let mut meter = Meter::new(begin, until, 0.2, now, false);
-            while now < until {
-                let uniform = (rng.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64;
-                let factor = if rng.below(10) == 0 { 20.0 } else { 1.0 };
-                let took = Duration::from_secs_f64(-uniform.ln() * factor * 1e-3);
-                meter.round(now, now + took, 1);
-                now += took;
-                true_nanos += took.as_nanos() as f64;
-                true_operations += 1.0;
-            }
-            nanos += meter.measured().nanos;
-            operations += u64::from(meter.measured().operations);
-        }
-        let ratio = (operations as f64 / nanos as f64) / (true_operations / true_nanos);
-        assert!((ratio - 1.0).abs() < 0.015, "{ratio}");
     }
 }

@@ -14,9 +14,9 @@ use workload::{Action, End, Role};
 
 use crate::client::{Context, FOLLOW_PAUSE, Lane, ThreadCost};
 use crate::error::Error;
+use crate::meter::Course;
 use crate::schedule::Schedule;
-use crate::slice::{Measured, Meter};
-use crate::timetable::{Slices, Slot, Timetable};
+use crate::timetable::Slices;
 use crate::wire::Session;
 
 /// How long a client that completes a target waits before it looks again at what the others do.
@@ -52,16 +52,10 @@ pub struct Tour<'a, S> {
     context: &'a Context<'a>,
     lanes: &'a mut [Lane<S>],
     stays: Vec<Stay>,
-    timetable: Timetable,
-    lead_in: f64,
+    course: Course,
     /// The stream's script rests.
     rests: bool,
     start: Instant,
-    /// The slot that is on.
-    slot: Option<Slot>,
-    slot_end: Instant,
-    /// Where a leading stream of the class that counts.
-    meter: Option<Meter>,
     /// Where the client is.
     here: Option<usize>,
     now: Instant,
@@ -92,13 +86,13 @@ impl<'a, S: Session> Tour<'a, S> {
         Tour {
             context,
             stays: lanes.iter().map(stay).collect(),
-            timetable: Timetable::new(slices, lanes.len()),
+            course: if context.counted {
+                Course::new(slices, lanes.len(), start, context.paced())
+            } else {
+                Course::unmeasured(slices, lanes.len(), start)
+            },
             lanes,
-            lead_in: slices.lead_in,
             start,
-            slot: None,
-            slot_end: start,
-            meter: None,
             here: None,
             now: start,
             begun: start,
@@ -118,7 +112,12 @@ impl<'a, S: Session> Tour<'a, S> {
     pub fn run(&mut self) -> Result<Duration, Error> {
         self.context.gate.sleep_until(self.start);
         self.now = Instant::now().max(self.start);
-        self.measure()?;
+        let measured = self.measure();
+        let slices = self.course.finish(self.now);
+        for (lane, slices) in self.lanes.iter_mut().zip(slices) {
+            lane.tally.slices = slices;
+        }
+        measured?;
         if self.context.limit.is_none() && !self.context.gate.stopped() {
             self.completing = true;
             self.complete()?;
@@ -143,10 +142,9 @@ impl<'a, S: Session> Tour<'a, S> {
                 gate.measured(self.context.limit.unwrap_or_default());
                 break;
             }
-            if self.now >= self.slot_end {
-                self.next_slot();
-            }
-            let Some(slot) = self.slot else { break };
+            let Some(slot) = self.course.go_on(self.now) else { break };
+            self.go_to(slot.target);
+            let slot_end = self.course.slot_end();
             if self.work_done(slot.target) {
                 if deadline.is_none() {
                     gate.complete(self.now - self.start);
@@ -155,15 +153,14 @@ impl<'a, S: Session> Tour<'a, S> {
                 if (0..self.lanes.len()).all(|target| self.work_done(target)) {
                     break;
                 }
-                self.sleep_until(self.slot_end);
+                self.course.waited();
+                self.sleep_until(slot_end);
                 continue;
             }
-            match self.round(slot.target, self.slot_end)? {
+            match self.round(slot.target, slot_end)? {
                 Did::Round(latency) => {
                     let operations = self.context.stream.operations_per_round;
-                    if let Some(meter) = &mut self.meter {
-                        meter.round(self.begun, self.now, operations);
-                    }
+                    self.course.round(self.begun, self.now, operations);
                     self.ended = self.now - self.start;
                     let lane = &mut self.lanes[slot.target];
                     lane.tally.round(self.ended, latency, operations, true);
@@ -172,11 +169,10 @@ impl<'a, S: Session> Tour<'a, S> {
                         gate.complete(self.ended);
                     }
                 }
-                Did::Waited => {}
+                Did::Waited => self.course.waited(),
                 Did::Ended => break,
             }
         }
-        self.end_slot();
         Ok(())
     }
 
@@ -312,7 +308,7 @@ impl<'a, S: Session> Tour<'a, S> {
             } else {
                 let (lane, stay) = (&mut self.lanes[target], &mut self.stays[target]);
                 match context.act(lane, action, target) {
-                    Ok(rows) => lane.tally.rows += rows,
+                    Ok(rows) => lane.tally.found.rows += rows,
                     Err(error) => {
                         stay.attempts += 1;
                         context.retry(lane, error, stay.attempts)?;
@@ -329,32 +325,6 @@ impl<'a, S: Session> Tour<'a, S> {
         (stay.at, stay.attempts) = (0, 0);
         self.lanes[target].rounds += 1;
         Ok(Did::Round(self.now - begin))
-    }
-
-    /// Goes to the slot that is on.
-    fn next_slot(&mut self) {
-        self.end_slot();
-        while self.now >= self.slot_end {
-            self.slot = self.timetable.next();
-            let Some(slot) = self.slot else { return };
-            self.slot_end = self.start + slot.end();
-        }
-        let Some(slot) = self.slot else { return };
-        self.go_to(slot.target);
-        if self.context.counted {
-            let begin = self.start + slot.begin;
-            let paced = self.context.paced();
-            self.meter = Some(Meter::new(begin, self.slot_end, self.lead_in, self.now, paced));
-        }
-    }
-
-    /// Keeps what was measured in the slot. Rounds in which the client never came have zeros.
-    fn end_slot(&mut self) {
-        if let (Some(slot), Some(meter)) = (self.slot, self.meter.take()) {
-            let slices = &mut self.lanes[slot.target].tally.slices;
-            slices.resize(slot.round as usize, Measured::default());
-            slices.push(meter.measured());
-        }
     }
 
     /// Moves to a target, whose time goes on from where it stopped.

@@ -19,6 +19,16 @@ pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
     Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} is a valid number of digits"))
 }
 
+/// Rows in results, and how many there had to be.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Found {
+    pub rows: u64,
+    /// At least, by what the streams say that their queries find.
+    pub least: f64,
+    /// Variance of the difference, at most.
+    pub variance: f64,
+}
+
 /// The counts of one client for one target.
 #[derive(Debug)]
 pub struct Tally {
@@ -31,7 +41,7 @@ pub struct Tally {
     /// Operations of rounds that ended in seconds which are left out, or after the step's time.
     pub left_out: u64,
     /// Rows in results.
-    pub rows: u64,
+    pub found: Found,
     /// Scheduled rounds that were not begun in time.
     pub missed: u64,
     /// Operations by the second in which their round ended.
@@ -55,7 +65,7 @@ impl Tally {
             rounds: 0,
             all_rounds: 0,
             left_out: 0,
-            rows: 0,
+            found: Found::default(),
             missed: 0,
             per_second: Vec::with_capacity(room),
             worst: Vec::with_capacity(room),

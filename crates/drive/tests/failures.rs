@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
 use drive::{Address, Error};
-use workload::{Action, Class, End, Expect, Pace, Statement};
+use workload::{Action, Class, End, Expect, Finds, Pace, Statement};
 
 #[test]
 fn serialization_failures_are_retried_and_counted() {
@@ -76,9 +76,9 @@ fn a_wrong_answer_is_no_throughput() {
         Expect::Rows { min: 0, max: 1 },
     );
     let mut few = stream(0, Class::Query, few, Pace::Free, End::Rounds(1000));
-    few.least_mean_rows = Some(0.5);
+    few.finds = Some(Finds::Mean(0.5));
     let fatal = run(step(Class::Query, vec![few], None), &server).fatal.unwrap();
-    assert!(fatal.contains("rows in the mean"), "{fatal}");
+    assert!(fatal.contains("were expected"), "{fatal}");
 }
 
 #[test]

@@ -153,3 +153,65 @@ fn a_held_transaction_ends_with_its_step() {
         }
     }
 }
+
+/// Runs the phases of a plan, what is `done` to the server before its last step; gives the last outcome.
+fn last_step(
+    plan: &plan::InsertPlan,
+    clients: u32,
+    done: impl Fn(&mut TestServer),
+) -> drive::Outcome {
+    let benchmark = workload::insert::benchmark(plan, clients, Dialect::postgres(14)).unwrap();
+    let mut server = TestServer::start();
+    for sql in &benchmark.setup {
+        server.sql(sql);
+    }
+    let steps = benchmark.phases.iter().filter_map(|phase| match phase {
+        Phase::Step(step) => Some(step),
+        Phase::Settle { .. } => None,
+    });
+    let mut steps: Vec<_> = steps.collect();
+    let last = steps.pop().unwrap();
+    for step in steps {
+        assert_eq!(run(step.clone(), &server).fatal, None, "{}", step.name);
+    }
+    done(&mut server);
+    run(last.clone(), &server)
+}
+
+#[test]
+fn gaps_that_many_clients_leave_in_a_shared_table_are_no_wrong_answers() {
+    let plan = plan::InsertPlan {
+        rows: 50_000,
+        indexed_rows: 5000,
+        tables: plan::Tables::Shared,
+        read_write_seconds: 2,
+        steps: ["l.i0", "l.x", "l.i1", "l.i2", "qp100"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    let outcome = last_step(&plan, 64, |server| {
+        // What this is about: most ids have no row.
+        let ids = server.number("SELECT max(transactionid) - min(transactionid) + 1 FROM pi1");
+        assert!(ids > 110_000, "{ids}");
+    });
+    assert_eq!(outcome.fatal, None);
+    let queries = outcome.class(Class::Query).unwrap();
+    assert!(queries.statements >= 100, "{}", queries.statements);
+    assert!((queries.rows as f64) < 5.0 * queries.statements as f64, "{}", queries.rows);
+    assert!(queries.least_rows > queries.statements as f64, "{}", queries.least_rows);
+}
+
+#[test]
+fn rows_that_are_missing_are_wrong_answers() {
+    let plan = plan::InsertPlan {
+        rows: 20_000,
+        indexed_rows: 500,
+        read_write_seconds: 2,
+        steps: ["l.i0", "qp100"].map(str::to_owned).to_vec(),
+        ..plan::InsertPlan::default()
+    };
+    for missing in ["transactionid % 10 < 2", "true"] {
+        let delete = format!("DELETE FROM pi1 WHERE {missing}");
+        let fatal = last_step(&plan, 1, |server| server.sql(&delete)).fatal.unwrap_or_default();
+        assert!(fatal.contains("wrong answers"), "{missing}: {fatal}");
+    }
+}

@@ -55,7 +55,7 @@ pub enum Reason {
     IdleServer = 1,
     /// Set aside: more was written to the device than this server causes.
     Writeback = 2,
-    /// Nothing could be measured in it.
+    /// One of the clients never came: another server held it, or it had nothing left to do.
     NotMeasured = 3,
 }
 
@@ -270,7 +270,7 @@ pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Reaso
         .zip(readings)
         .map(|(slice, reading)| {
             // A comparison with NaN is false: what was not seen is not held against a slice.
-            if slice.operations == 0 || slice.seconds <= 0.0 {
+            if slice.rate().is_none() {
                 Reason::NotMeasured
             } else if reading.idle > IDLE_LIMIT {
                 Reason::IdleServer
@@ -339,6 +339,7 @@ mod tests {
             length: 20 * MS,
             operations: 10,
             seconds: 0.016,
+            held: 0.0,
         };
         (0..count).map(slice).collect()
     }
@@ -346,7 +347,9 @@ mod tests {
     #[test]
     fn slices_are_set_aside_for_what_others_did() {
         let mut slices = slices(60);
-        slices[7].operations = 0;
+        (slices[7].operations, slices[7].seconds) = (0, 0.0);
+        // A server that held all its clients is charged for it.
+        (slices[8].operations, slices[8].seconds, slices[8].held) = (0, 0.0, 0.016);
         let usual = Reading { round: 0, target: 1, idle: 0.01, written: 8e6 };
         let mut seen = Seen::default();
         for round in 0..60 {

@@ -133,6 +133,9 @@ fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     for class in [Class::Insert, Class::Delete] {
         let Some(rows) = outcome.class(class) else { continue };
         let rate = rows.operations as f64 / seconds;
+        if !rate.is_finite() {
+            continue;
+        }
         record.metrics.push((format!("{}.rate", class.name()), rate));
         let (Some(target), Class::Insert) = (step.insert_target, class) else { continue };
         let held = rate >= HELD * target;

@@ -1,4 +1,7 @@
 //! Whether a trial that went through its steps is fit to be a result.
+//!
+//! A step that runs in slices never pollutes its trial: the servers of all variants share what the
+//! hypervisor leaves, and neighbouring slices are compared. It keeps its figures and its warning.
 
 use store::{StepKind, StepRecord, StepState};
 

@@ -182,7 +182,8 @@ fn lowest_share(records: &[StepRecord]) -> f64 {
     records.iter().filter_map(share).fold(f64::NAN, f64::min)
 }
 
-/// The rates of a target's slices; NaN for those that are set aside.
+/// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was set
+/// aside or its clients never came.
 fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     let readings = disturbance::of_target(seen, target, &outcome.slices);
     let reasons = disturbance::reasons(&readings, &outcome.slices, reads);
@@ -191,7 +192,7 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
         .iter()
         .zip(&reasons)
         .map(|(slice, reason)| match reason {
-            Reason::Measured => slice.operations as f64 / slice.seconds,
+            Reason::Measured => slice.rate().unwrap_or(f64::NAN),
             _ => f64::NAN,
         })
         .collect();

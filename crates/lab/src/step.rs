@@ -287,7 +287,10 @@ impl Attempt<'_> {
         }
         self.check(record, outcome, recording, scope);
         record.state = if well { StepState::Finished } else { StepState::Failed };
-        self.fitness.and(Fitness::of_step(record, self.steal_limit));
+        // What is stolen from a step in slices meets all servers alike.
+        if outcome.slices.is_empty() {
+            self.fitness.and(Fitness::of_step(record, self.steal_limit));
+        }
         Ok(())
     }
 

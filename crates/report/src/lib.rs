@@ -48,7 +48,7 @@ pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
 pub use count::{
     CountDocument, CountOptions, CountReport, CountWarning, CountedVariant, FunctionDocument,
-    KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, WorkDocument, count,
+    KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
     Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,

@@ -95,7 +95,7 @@ pub(crate) fn exact_change(ratio: f64) -> String {
     format!("{sign}{percent}%")
 }
 
-/// By how much two counts of the same differ, given as a fraction: 0.0003%, 0%.
+/// By how much counts of the same differ, given as a fraction: 0.0003%, 0%.
 pub(crate) fn repeated(value: f64) -> String {
     let percent = value * 100.0;
     if percent == 0.0 {

@@ -11,7 +11,7 @@ use crate::model::VariantStep;
 /// The group under which a store holds the series of slices.
 const GROUP: &str = "slices";
 
-/// In the series `slice.reason`: the slice was not measured at all, as opposed to set aside.
+/// In the series `slice.reason`: the slice never came, as opposed to set aside.
 const NOT_MEASURED: f64 = 3.0;
 
 /// From this multiple of the length chosen on a slice is one of those that check it.
@@ -22,11 +22,11 @@ const LONGER: f64 = 1.5;
 pub struct Slices {
     /// The length chosen for slices, milliseconds.
     pub length_ms: f64,
-    /// Operations per second; NaN where the slice was set aside or not measured.
+    /// Operations per second, 0 where the server held its clients throughout; NaN where the slice was set aside or never came.
     pub rates: Vec<f64>,
     /// Planned length, milliseconds.
     pub lengths: Vec<f64>,
-    /// Why there is no rate, as stored: 0 measured, 1 an idle server worked, 2 writeback, 3 not measured.
+    /// Why there is no rate, as stored: 0 measured, 1 an idle server worked, 2 writeback, 3 a client never came.
     pub reasons: Vec<f64>,
 }
 
@@ -48,11 +48,55 @@ impl Slices {
         Ok(Some(Self { length_ms, rates, lengths, reasons }))
     }
 
+    /// The rates by round. A slice that never came, because another server held a client beyond its own slot, takes the
+    /// rate of the nearest slice of the same length: a stall would else take the slice it is to be compared with out of
+    /// the round, and the round with its own slices out of the comparison.
+    fn filled(&self) -> Vec<Rate> {
+        let known = |round: usize| {
+            let rate = *self.rates.get(round)?;
+            (!rate.is_nan()).then_some(rate)
+        };
+        let mut filled: Vec<Rate> = self.rates.iter().map(|rate| Rate::Own(*rate)).collect();
+        for (round, (reason, length)) in self.reasons.iter().zip(&self.lengths).enumerate() {
+            if *reason < NOT_MEASURED || known(round).is_some() {
+                continue;
+            }
+            let alike = |other: &usize| {
+                self.lengths.get(*other).is_some_and(|l| (l - length).abs() < 1e-6 * length)
+            };
+            let before =
+                (0..round).rev().filter(alike).find_map(|at| Some((round - at, known(at)?)));
+            let after = (round + 1..self.rates.len())
+                .filter(alike)
+                .find_map(|at| Some((at - round, known(at)?)));
+            let nearest = before.into_iter().chain(after).min_by_key(|(distance, _)| *distance);
+            if let (Some(rate), Some((_, nearest))) = (filled.get_mut(round), nearest) {
+                *rate = Rate::Filled(nearest);
+            }
+        }
+        filled
+    }
+
     /// Number of rounds up to the last that was measured or set aside; what follows are rounds that never came.
     fn rounds(&self) -> usize {
         let came = |reason: &f64| *reason < NOT_MEASURED;
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())
+    }
+}
+
+/// The rate of a slice, measured (or set aside) or taken from a neighbour.
+#[derive(Debug, Clone, Copy)]
+enum Rate {
+    Own(f64),
+    Filled(f64),
+}
+
+impl Rate {
+    fn value(self) -> f64 {
+        match self {
+            Self::Own(rate) | Self::Filled(rate) => rate,
+        }
     }
 }
 
@@ -161,15 +205,19 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
     let length_ms = base.length_ms.max(variant.length_ms);
     let rounds = base.rounds().min(variant.rounds());
     // Planned lengths of the same round are the same; those of the base are taken.
+    let (base_rates, variant_rates) = (base.filled(), variant.filled());
     let of = |wanted: &dyn Fn(f64) -> bool| {
-        let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base
-            .rates
+        let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base_rates
             .iter()
-            .zip(&variant.rates)
+            .zip(&variant_rates)
             .zip(&base.lengths)
             .take(rounds)
             .filter(|(_, length)| wanted(**length))
-            .map(|(rates, _)| rates)
+            // Where both are filled in, neither was measured.
+            .map(|((base, variant), _)| match (base, variant) {
+                (Rate::Filled(_), Rate::Filled(_)) => (f64::NAN, f64::NAN),
+                (base, variant) => (base.value(), variant.value()),
+            })
             .unzip();
         restart_ratio(&of_base, &of_variant)
     };
@@ -320,6 +368,26 @@ mod tests {
         assert!((slicing.set_aside - 0.4).abs() < 1e-12);
         let warnings = compared(&base, &variant).unwrap().warnings;
         assert!(warnings.iter().any(|warning| warning.code() == "much-set-aside"));
+    }
+
+    #[test]
+    fn a_stall_is_compared_although_it_took_the_other_slices_of_its_rounds() {
+        let mut base = slices(1000.0, 200, 1);
+        let mut variant = slices(1000.0, 200, 2);
+        // Every fiftieth round the variant stalls for five rounds, and the base has no slices in them.
+        for round in (0..200).filter(|round| round % 50 < 5) {
+            variant.rates[round] = 0.0;
+            (base.rates[round], base.reasons[round]) = (f64::NAN, 3.0);
+        }
+        // Where neither came nothing is compared.
+        for slices in [&mut base, &mut variant] {
+            (slices.rates[100], slices.reasons[100]) = (f64::NAN, 3.0);
+        }
+        let found = restart(&base, &variant).unwrap().all;
+        assert_eq!(found.pairs, 199);
+        let lost = found.tails_log + found.mean_log;
+        assert!((lost - 0.9_f64.ln()).abs() < 0.01, "{found:?}");
+        assert!(found.mean_log.abs() < 0.01, "{found:?}");
     }
 
     #[test]

@@ -9,10 +9,10 @@ use crate::error::{Result, StoreError};
 use crate::intern::Names;
 use crate::read::unsigned;
 use crate::records::{ExperimentId, VariantId};
-use crate::schema::{COUNTS_SINCE, user_version};
+use crate::schema::{ALL_COUNTS_SINCE, COUNTS_SINCE, user_version};
 use crate::store::Store;
 
-/// How many instructions the statements of one kind took in a variant's server, counted twice.
+/// How many instructions the statements of one kind took in a variant's server, counted at least twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountRecord {
     /// Kind of statement, such as `insert-100` or a name from a file of statements.
@@ -25,13 +25,13 @@ pub struct CountRecord {
     pub statements: u64,
     /// Rows that all of them together wrote or asked for; 0: the kind has no rows.
     pub rows: u64,
-    /// Instructions of all statements, counted first.
+    /// Instructions of all statements in the count that `phases` and `functions` are of; one of `counts`.
     pub instructions: u64,
-    /// The same, counted a second time.
-    pub repeated: u64,
+    /// Instructions of all statements in every count, in the order in which they were made.
+    pub counts: Vec<u64>,
     /// Phases in order (`parse`, `analyze`, …). Their sum is `instructions`. Empty: not known.
     pub phases: Vec<CountPhase>,
-    /// Every function that was executed in the first count, in the order given.
+    /// Every function that was executed in that count, in the order given.
     pub functions: Vec<CountFunction>,
 }
 
@@ -92,7 +92,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let mut found = self.rows(
-            "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.statements, c.row_count, c.instructions, c.repeated \
+            "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.statements, c.row_count, c.instructions \
              FROM count c JOIN variant v ON v.id = c.variant_id JOIN name n ON n.id = c.kind_id \
              WHERE v.experiment_id = ?1 ORDER BY c.id",
             [experiment.0],
@@ -104,7 +104,7 @@ impl Store {
                     statements: unsigned(row, 5)?,
                     rows: unsigned(row, 6)?,
                     instructions: unsigned(row, 7)?,
-                    repeated: unsigned(row, 8)?,
+                    counts: Vec::new(),
                     phases: Vec::new(),
                     functions: Vec::new(),
                 };
@@ -146,6 +146,21 @@ impl Store {
         let places: HashMap<i64, usize> =
             found.iter().enumerate().map(|(place, (id, ..))| (*id, place)).collect();
 
+        let totals = if user_version(&self.connection)? < ALL_COUNTS_SINCE {
+            "SELECT id, instructions, 0 AS ordinal FROM count WHERE id BETWEEN ?1 AND ?2 \
+             UNION ALL SELECT id, repeated, 1 FROM count WHERE id BETWEEN ?1 AND ?2 ORDER BY 1, 3"
+        } else {
+            "SELECT count_id, instructions FROM count_total WHERE count_id BETWEEN ?1 AND ?2 \
+             ORDER BY count_id, ordinal"
+        };
+        let mut statement = self.connection.prepare_cached(totals)?;
+        let mut rows = statement.query([low, high])?;
+        while let Some(row) = rows.next()? {
+            let place = places.get(&row.get(0)?);
+            if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
+                record.counts.push(unsigned(row, 1)?);
+            }
+        }
         let mut statement = self.connection.prepare_cached(
             "SELECT count_id, name_id, instructions FROM count_phase WHERE count_id BETWEEN ?1 AND ?2 \
              ORDER BY count_id, ordinal",
@@ -196,9 +211,13 @@ fn check(record: &CountRecord) -> std::result::Result<(), String> {
             record.instructions
         ));
     }
-    let figures = [record.statements, record.rows, record.instructions, record.repeated];
+    if !record.counts.contains(&record.instructions) {
+        return Err(format!("its {} instructions are none of its counts", record.instructions));
+    }
+    let counts = record.counts.iter().copied();
+    let figures = [record.statements, record.rows].into_iter().chain(counts);
     let of_functions = record.functions.iter().flat_map(|f| [f.own, f.inclusive, f.calls]);
-    match figures.into_iter().chain(of_functions).find(|figure| i64::try_from(*figure).is_err()) {
+    match figures.chain(of_functions).find(|figure| i64::try_from(*figure).is_err()) {
         Some(large) => Err(format!("{large} is larger than can be stored")),
         None => Ok(()),
     }
@@ -230,7 +249,7 @@ fn insert(
         statements,
         rows,
         instructions,
-        repeated,
+        counts,
         phases,
         functions,
     } = record;
@@ -238,8 +257,8 @@ fn insert(
     let kind = names.id(kind)?;
     let count = connection
         .prepare_cached(
-            "INSERT INTO count (variant_id, kind_id, protocol, place, statements, row_count, instructions, repeated) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT INTO count (variant_id, kind_id, protocol, place, statements, row_count, instructions) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .insert(params![
             variant.0,
@@ -248,9 +267,14 @@ fn insert(
             place,
             stored(*statements),
             stored(*rows),
-            stored(*instructions),
-            stored(*repeated)
+            stored(*instructions)
         ])?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO count_total (count_id, ordinal, instructions) VALUES (?1, ?2, ?3)",
+    )?;
+    for (total, ordinal) in counts.iter().zip(0i64..) {
+        insert.execute(params![count, ordinal, stored(*total)])?;
+    }
     let mut insert = connection.prepare_cached(
         "INSERT INTO count_phase (count_id, ordinal, name_id, instructions) VALUES (?1, ?2, ?3, ?4)",
     )?;

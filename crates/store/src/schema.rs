@@ -6,10 +6,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
 /// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add another.
-pub(crate) const MIGRATIONS: [&str; 3] = [
+pub(crate) const MIGRATIONS: [&str; 4] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
+    include_str!("migrations/004.sql"),
 ];
 
 /// The oldest version whose tables read as those of the newest do: it needs not be brought up to date to be read.
@@ -17,6 +18,9 @@ pub(crate) const OLDEST_READABLE: i64 = 1;
 
 /// The version from which on experiments have a purpose and there are counts. In older ones everything is a run.
 pub(crate) const COUNTS_SINCE: i64 = 3;
+
+/// The version from which on all counts of a kind are kept. Older ones have the two that came nearest to each other.
+pub(crate) const ALL_COUNTS_SINCE: i64 = 4;
 
 /// Brings a database to the newest version of `migrations`, all in one transaction.
 ///
@@ -112,7 +116,7 @@ mod tests {
             )
             .unwrap();
         migrate(&connection, &MIGRATIONS).unwrap();
-        assert_eq!(user_version(&connection).unwrap(), 3);
+        assert_eq!(user_version(&connection).unwrap(), 4);
         let counted = |sql: &str| -> i64 { connection.query_row(sql, [], |r| r.get(0)).unwrap() };
         assert_eq!(counted("SELECT count(*) FROM trial WHERE id = 5 AND error = 'why'"), 1);
         assert_eq!(counted("SELECT count(*) FROM experiment WHERE purpose = 'run'"), 1);

@@ -85,8 +85,13 @@ fn a_count_that_contradicts_itself_leaves_nothing_behind() {
         assert!(error.to_string().contains(said), "{error}");
     };
     refused(CountRecord { statements: 0, ..good.clone() }, "no statements");
-    refused(CountRecord { instructions: good.instructions + 1, ..good.clone() }, "expected the");
-    refused(CountRecord { repeated: u64::MAX, ..good.clone() }, "larger");
+    let more = good.instructions + 1;
+    refused(CountRecord { instructions: more, counts: vec![more], ..good.clone() }, "expected the");
+    refused(CountRecord { counts: vec![good.instructions, u64::MAX], ..good.clone() }, "larger");
+    refused(
+        CountRecord { counts: vec![good.instructions + 1], ..good.clone() },
+        "none of its counts",
+    );
     let twice = CountPhase { name: "parse".to_owned(), instructions: 0 };
     let mut phases = good.phases.clone();
     phases.push(twice);
@@ -107,7 +112,7 @@ fn counts_go_with_their_experiment() {
     let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
     connection.pragma_update(None, "foreign_keys", true).unwrap();
     connection.execute("DELETE FROM experiment WHERE id = ?1", [experiment.0]).unwrap();
-    for table in ["count", "count_phase", "count_function"] {
+    for table in ["count", "count_total", "count_phase", "count_function"] {
         let sql = format!("SELECT count(*) FROM {table}");
         assert_eq!(
             connection.query_row(&sql, [], |row| row.get::<_, i64>(0)).unwrap(),
@@ -123,16 +128,17 @@ proptest! {
     #[test]
     fn any_record_comes_back(
         kind in ".{0,12}", protocol in "[a-z]{1,6}", statements in 1u64..1 << 40, rows in 0u64..1 << 40,
-        repeated in 0u64..1 << 62, phases in prop::collection::btree_map(".{0,5}", 0u64..1 << 50, 0..5),
+        others in prop::collection::vec(0u64..1 << 62, 0..4), phases in prop::collection::btree_map(".{0,5}", 0u64..1 << 50, 0..5),
         functions in prop::collection::vec((".{0,9}", "[a-z./]{0,9}", 0u64..1 << 62, 0u64..1 << 62, 0u64..1 << 62), 0..9),
     ) {
         let (_folder, store) = fresh();
         let (experiment, [variant, _]) = begin_count(&store, "load");
         let phases: Vec<CountPhase> = phases.into_iter().map(|(name, instructions)| CountPhase { name, instructions }).collect();
+        let instructions: u64 = phases.iter().map(|phase| phase.instructions).sum();
+        let counts = std::iter::once(instructions).chain(others).collect();
         let record = CountRecord {
             kind, protocol, place: "backend".to_owned(), statements, rows,
-            instructions: phases.iter().map(|phase| phase.instructions).sum(),
-            repeated, phases,
+            instructions, counts, phases,
             functions: functions.into_iter().map(|(name, object, own, inclusive, calls)| store::CountFunction { name, object, own, inclusive, calls }).collect(),
         };
         store.record_count(variant, &record).unwrap();

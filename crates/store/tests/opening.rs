@@ -58,10 +58,10 @@ fn a_newer_schema_is_refused_with_both_versions() {
     connection.pragma_update(None, "user_version", 7).unwrap();
     drop(connection);
     for error in refused(folder.path()) {
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 3, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 4, .. }), "{error}");
         let text = error.to_string();
         assert!(
-            text.contains("version 7") && text.contains("up to 3") && text.contains("update"),
+            text.contains("version 7") && text.contains("up to 4") && text.contains("update"),
             "{text}"
         );
     }
@@ -83,7 +83,7 @@ fn an_older_schema_is_read_and_brought_up_to_date() {
     assert!(Store::open_read_only(folder.path()).unwrap().experiments().unwrap().is_empty());
     assert_eq!(version(), 1);
     let store = Store::open(folder.path()).unwrap();
-    assert_eq!(version(), 3);
+    assert_eq!(version(), 4);
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
     store.pollute_trials(&[trial], "steal").unwrap();
@@ -216,4 +216,34 @@ fn a_directory_closed_to_us_can_be_read() {
     let output = child.output().unwrap();
     mode(&results, 0o755);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Version 3 kept two counts; they are read as they are, and stay when the database is brought up to date.
+#[test]
+fn the_two_counts_of_an_older_schema_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
+    for sql in [
+        include_str!("../src/migrations/001.sql"),
+        include_str!("../src/migrations/002.sql"),
+        include_str!("../src/migrations/003.sql"),
+        "PRAGMA application_id = 0x53544C59; PRAGMA user_version = 3; \
+         INSERT INTO experiment (id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state, purpose) \
+         VALUES (3, 'old', 'insert', 'a', 1, 1, 0.02, '', '0', 0, 'finished', 'count'); \
+         INSERT INTO variant (id, experiment_id, position, name, dbms, source, version, build, config) \
+         VALUES (4, 3, 0, 'a', 'postgres@14', '', '14', '{}', '{}'); \
+         INSERT INTO name (id, text) VALUES (1, 'point'); \
+         INSERT INTO count (id, variant_id, kind_id, protocol, place, statements, row_count, instructions, repeated) \
+         VALUES (7, 4, 1, 'simple', 'backend', 10, 0, 1000, 1003)",
+    ] {
+        connection.execute_batch(sql).unwrap();
+    }
+    drop(connection);
+    let check = |store: &Store| {
+        let counts = store.counts(store::ExperimentId(3)).unwrap();
+        let [(_, count)] = &counts[..] else { panic!("{counts:?}") };
+        assert_eq!((count.instructions, &count.counts[..]), (1000, &[1000, 1003][..]));
+    };
+    check(&Store::open_read_only(folder.path()).unwrap());
+    check(&Store::open(folder.path()).unwrap());
 }

@@ -13,8 +13,8 @@ use plan::{INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
 
 use crate::draw::{Cell, Draw};
 use crate::step::{
-    Action, Benchmark, Class, End, Expect, Pace, Phase, Piece, Refresh, Role, Statement, Step,
-    Stream, Unit,
+    Action, Benchmark, Class, End, Expect, Finds, Pace, Phase, Piece, Refresh, Role, Statement,
+    Step, Stream, Unit,
 };
 use crate::{Dialect, Error};
 
@@ -28,8 +28,8 @@ const SMALL_BATCH: u32 = 5;
 const REFRESH_EVERY: u32 = 100;
 /// Ids in one point query.
 const POINT_IDS: usize = 10;
-/// Queries have to find at least this many rows in the mean, of 10 at most: fewer say that they
-/// ran against an empty or a wrong table. Tables under [`LEAST_ROWS_CHECKED`] rows are exempt.
+/// Range queries have to find at least this many rows in the mean, of 10 at most: fewer say that
+/// they ran against an empty or a wrong table. Tables under [`LEAST_ROWS_CHECKED`] rows are exempt.
 const LEAST_MEAN_ROWS: f64 = 5.0;
 /// See [`LEAST_MEAN_ROWS`].
 const LEAST_ROWS_CHECKED: u64 = 50_000;
@@ -78,12 +78,15 @@ impl Builder<'_> {
         }
         let mut phases = Vec::new();
         let mut rows = 0;
+        // In each table, at least.
+        let mut held = 0;
         for name in &self.plan.steps {
             let name = canonical_insert_step(name).unwrap_or(name);
             match name {
                 "l.i0" => {
                     let step = self.load(name, self.plan.rows, LOAD_BATCH, false);
                     rows += inserted_by(&step);
+                    held += self.each_gets(&step);
                     phases.push(Phase::Step(step));
                 }
                 "l.x" if self.plan.secondary_indexes == 0 => {}
@@ -92,15 +95,17 @@ impl Builder<'_> {
                     let share = self.plan.indexed_rows - self.plan.indexed_rows / 5;
                     let step = self.load(name, share, INSERT_BATCH, true);
                     rows += self.kept(inserted_by(&step));
+                    held += self.kept(self.each_gets(&step));
                     phases.push(Phase::Step(step));
                 }
                 "l.i2" => {
                     let step = self.load(name, self.plan.indexed_rows / 5, SMALL_BATCH, true);
                     rows += self.kept(inserted_by(&step));
+                    held += self.kept(self.each_gets(&step));
                     phases.push(Phase::Step(step));
                     phases.push(Phase::Settle { rows });
                 }
-                _ => phases.push(Phase::Step(self.read_write(name, rows)?)),
+                _ => phases.push(Phase::Step(self.read_write(name, rows, held)?)),
             }
         }
         Ok(Benchmark {
@@ -113,6 +118,14 @@ impl Builder<'_> {
     /// Rows by which the tables grow when so many are inserted.
     fn kept(&self, inserted: u64) -> u64 {
         if self.plan.delete_per_insert { 0 } else { inserted }
+    }
+
+    /// Rows that a load step inserts into each table, at least.
+    fn each_gets(&self, step: &Step) -> u64 {
+        match self.plan.tables {
+            Tables::Shared => inserted_by(step),
+            Tables::PerClient => step.streams.iter().filter_map(inserts).min().unwrap_or_default(),
+        }
     }
 
     fn table_count(&self) -> usize {
@@ -201,7 +214,7 @@ impl Builder<'_> {
                     end: End::Rounds(1),
                     refresh: None,
                     adds_to: None,
-                    least_mean_rows: None,
+                    finds: None,
                 }
             })
             .collect();
@@ -210,8 +223,9 @@ impl Builder<'_> {
         step
     }
 
-    /// qr… and qp…: queries as fast as possible beside inserts at a fixed rate.
-    fn read_write(&self, name: &str, rows: u64) -> Result<Step, Error> {
+    /// qr… and qp…: queries as fast as possible beside inserts at a fixed rate, on tables that have
+    /// `rows` rows together and at least `held` each.
+    fn read_write(&self, name: &str, rows: u64, held: u64) -> Result<Step, Error> {
         let unknown = || Error::UnknownStep {
             workload: "insert",
             step: name.to_owned(),
@@ -228,12 +242,11 @@ impl Builder<'_> {
         }
         let mut streams = Vec::new();
         for client in 0..self.dop {
-            let mut queries =
-                if range { self.range_queries(client) } else { self.point_queries(client) };
-            if rows / (self.table_count() as u64) < LEAST_ROWS_CHECKED {
-                queries.least_mean_rows = None;
-            }
-            streams.push(queries);
+            streams.push(if range {
+                self.range_queries(client, rows / (self.table_count() as u64))
+            } else {
+                self.point_queries(client, held)
+            });
             let pace = Pace::Rate(f64::from(rate) / f64::from(INSERT_BATCH));
             streams.push(self.insert(client, INSERT_BATCH, pace, End::Time, Role::Lead));
             if self.plan.delete_per_insert {
@@ -274,7 +287,7 @@ impl Builder<'_> {
             end,
             refresh: None,
             adds_to: Some(inserted_rows(table)),
-            least_mean_rows: None,
+            finds: None,
         }
     }
 
@@ -304,15 +317,16 @@ impl Builder<'_> {
             end: End::CaughtUp,
             refresh: Some(Refresh { every: REFRESH_EVERY, statement: minimum, into: vec![lowest] }),
             adds_to: Some(lowest),
-            least_mean_rows: None,
+            finds: None,
         }
     }
 
-    fn range_queries(&self, client: u32) -> Stream {
-        self.queries(client, self.range_statements(self.table_of(client)), None)
+    fn range_queries(&self, client: u32, rows: u64) -> Stream {
+        let finds = (rows >= LEAST_ROWS_CHECKED).then_some(Finds::Mean(LEAST_MEAN_ROWS));
+        self.queries(client, self.range_statements(self.table_of(client)), None, finds)
     }
 
-    fn point_queries(&self, client: u32) -> Stream {
+    fn point_queries(&self, client: u32, rows: u64) -> Stream {
         let table = self.table_of(client);
         let name = table_name(table);
         let (low, high) = (lowest_id(table), highest_id(table));
@@ -331,10 +345,18 @@ impl Builder<'_> {
             ),
             into,
         };
-        self.queries(client, vec![self.point_statement(table)], Some(refresh))
+        let deleted = self.plan.delete_per_insert.then(|| inserted_rows(table));
+        let finds = Finds::Ids { ids: POINT_IDS as u32, rows, low, high, deleted };
+        self.queries(client, vec![self.point_statement(table)], Some(refresh), Some(finds))
     }
 
-    fn queries(&self, client: u32, statements: Vec<Statement>, refresh: Option<Refresh>) -> Stream {
+    fn queries(
+        &self,
+        client: u32,
+        statements: Vec<Statement>,
+        refresh: Option<Refresh>,
+        finds: Option<Finds>,
+    ) -> Stream {
         let script = match statements.len() {
             1 => vec![Action::Run(0)],
             count => vec![Action::Choose((0..count).collect())],
@@ -350,7 +372,7 @@ impl Builder<'_> {
             end: End::Time,
             refresh,
             adds_to: None,
-            least_mean_rows: Some(LEAST_MEAN_ROWS),
+            finds,
         }
     }
 
@@ -381,7 +403,7 @@ impl Builder<'_> {
             end: End::CaughtUp,
             refresh: None,
             adds_to: None,
-            least_mean_rows: None,
+            finds: None,
         })
     }
 }
@@ -398,14 +420,17 @@ fn bound(part: u32, share: u64, first: &str) -> String {
 
 /// Rows that the insert streams of a load step insert.
 fn inserted_by(step: &Step) -> u64 {
-    step.streams
-        .iter()
-        .filter(|stream| stream.class == Class::Insert)
-        .map(|stream| match stream.end {
-            End::Rounds(rounds) => rounds * stream.operations_per_round,
-            End::Time | End::CaughtUp => 0,
-        })
-        .sum()
+    step.streams.iter().filter_map(inserts).sum()
+}
+
+/// Rows that a stream of a load step inserts, where it inserts any.
+fn inserts(stream: &Stream) -> Option<u64> {
+    match stream.end {
+        End::Rounds(rounds) if stream.class == Class::Insert => {
+            Some(rounds * stream.operations_per_round)
+        }
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ mod step;
 pub use draw::{Cell, Draw, Rng, Width, stream_seed};
 pub use kinds::{Catalogue, Kind, State};
 pub use step::{
-    Action, Benchmark, Class, End, Expect, Pace, Phase, Piece, Refresh, Role, Statement, Step,
-    Stream, Unit,
+    Action, Benchmark, Class, End, Expect, Finds, Pace, Phase, Piece, Refresh, Role, Statement,
+    Step, Stream, Unit,
 };
 
 /// The SQL a server speaks, as far as statement texts differ.

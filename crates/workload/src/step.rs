@@ -120,9 +120,57 @@ pub struct Stream {
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
     pub adds_to: Option<Cell>,
-    /// The fewest rows that its results must have in the mean over the step, where a lower figure
-    /// would say that the queries looked in the wrong place.
-    pub least_mean_rows: Option<f64>,
+    /// What its queries have to find over the whole step, where fewer rows would say that they
+    /// looked in the wrong place.
+    pub finds: Option<Finds>,
+}
+
+/// The rows that queries have to find over a whole step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Finds {
+    /// At least so many per query in the mean.
+    Mean(f64),
+    /// What follows from the rows in the table, for queries that ask for ids drawn uniformly between
+    /// two cells. Not every id there needs to be in the table: clients that share a sequence each
+    /// take a number of ids at once, and leave gaps.
+    Ids {
+        /// Ids that one query asks for.
+        ids: u32,
+        /// Rows that were in the table when the step began, at least.
+        rows: u64,
+        /// The lowest id.
+        low: Cell,
+        /// The highest id.
+        high: Cell,
+        /// A cell with the number of rows inserted since the step began, where as many of the oldest
+        /// are deleted.
+        deleted: Option<Cell>,
+    },
+}
+
+impl Finds {
+    /// The fewest rows that a query can be expected to find now, in the mean over what it draws.
+    pub fn least(&self, cell: impl Fn(Cell) -> i64) -> f64 {
+        match *self {
+            Finds::Mean(rows) => rows,
+            Finds::Ids { ids, rows, low, high, deleted } => {
+                let width = (cell(high).saturating_sub(cell(low)).saturating_add(1)).max(1) as f64;
+                let deleted = deleted.map_or(0.0, |deleted| cell(deleted) as f64);
+                // More rows than there are ids say as well that some are missing.
+                let rows = (rows as f64 - deleted).max(0.0);
+                // Each row is found unless none of the ids is its own; one drawn twice is found once.
+                rows * (1.0 - (1.0 - 1.0 / width).powi(ids as i32))
+            }
+        }
+    }
+
+    /// How far the rows of one query scatter about their expectation: at most this standard deviation.
+    pub fn scatter(&self) -> f64 {
+        match *self {
+            Finds::Mean(_) => 0.0,
+            Finds::Ids { ids, .. } => f64::from(ids).sqrt() / 2.0,
+        }
+    }
 }
 
 /// Whether a step waits for a stream.

@@ -123,21 +123,38 @@ fn a_polluted_trial_is_broken_off_and_run_again_and_the_last_attempt_counts() {
     }
 }
 
+/// The step that shows it is `l.x`, which runs in turns.
 #[test]
 fn trials_of_servers_that_are_up_together_are_run_again_together() {
     let place = Place::new();
-    let whole = "pairing = \"slices\"\nrepeats = 1";
+    let whole = "pairing = \"slices\"\nslice_ms = 10\nrepeats = 1";
     let text = plan(
         BOTH,
         &format!("steal_limit = 0.05\n{whole}"),
-        "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]",
+        "rows = 60000\nsteps = [\"l.i0\", \"l.x\"]",
     );
     let Some(ran) = run_robbed(&place, &text) else { return };
-    ran.expect(0, &["the trials are run again"]);
+    ran.expect(0, &["CPU time in l.x", "the trials are run again"]);
     let database = Database::of(&place.results());
     let states: Vec<String> = attempts(&database).into_iter().map(|(state, _)| state).collect();
     assert_eq!(states, ["polluted", "polluted", "finished", "finished"]);
     assert_eq!(database.number("SELECT count(*) FROM warning WHERE code = 'polluted'"), 2);
+}
+
+#[test]
+fn what_is_stolen_from_slices_repeats_nothing_and_is_told() {
+    let place = Place::new();
+    let text = plan(
+        BOTH,
+        "steal_limit = 0.05\nrepeats = 1\npairing = \"slices\"\nslice_ms = 10",
+        "rows = 60000\nsteps = [\"l.i0\"]",
+    );
+    let Some(ran) = run_robbed(&place, &text) else { return };
+    ran.expect(0, &[]);
+    let database = Database::of(&place.results());
+    assert_eq!(attempts(&database), expected(&[("finished", "l.i0"), ("finished", "l.i0")]));
+    assert_eq!(database.number("SELECT count(*) FROM warning WHERE code = 'polluted'"), 0);
+    assert_eq!(database.number("SELECT count(*) FROM warning WHERE code = 'steal'"), 2);
 }
 
 #[test]

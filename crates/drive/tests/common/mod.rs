@@ -93,7 +93,7 @@ pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: 
         end,
         refresh: None,
         adds_to: None,
-        least_mean_rows: None,
+        finds: None,
     }
 }
 

@@ -5,13 +5,13 @@
 //! prepared ones.
 //!
 //! To start a server under Callgrind takes about as long as to count two or three kinds, so one server counts those of a protocol, one after
-//! another ([`jobs`]). Whoever writes has a database to itself there, all of them copies of one load ([`data`]). What a server does by the
-//! clock is held [`still`].
+//! another ([`jobs`]). Whoever writes has a database to itself there, all of them copies of one load ([`data`]). What a server does periodically
+//! is held [`still`].
 //!
 //! A backend executes N statements, a mark, N more, and two marks. Callgrind writes what it counted at every mark; what it counted between the
 //! first two, less what it counted between the last two, is N statements of a backend that is warm, without its start and
-//! without the mark ([`session`]). Everything is done twice, on another copy, and both figures are kept; what does not agree is
-//! counted again ([`repeats`]).
+//! without the mark ([`session`]). Everything is done twice, on another copy; what does not agree is
+//! counted again, and all figures are kept ([`repeats`]).
 
 mod data;
 mod jobs;

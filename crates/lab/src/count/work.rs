@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dbms::Loaded;
 use probe::callgrind::{Options as Callgrind, Profile};
+use report::Spread;
 use store::{CountRecord, Store, VariantId};
 
 use super::jobs::{Job, databases, jobs};
@@ -41,8 +42,9 @@ pub fn conduct(
     let counts: usize = TIMES * jobs.iter().map(|job| job.items.len()).sum::<usize>();
     on_event(Event::CountBegan { name: bench.prepared.plan.name.clone(), counts });
     let repeats = RefCell::new(Repeats::new(|profile: &Profile| profile.instructions));
-    let record = |item: Item, pair: [Profile; 2]| {
-        store.record_count(variants[item.variant], &record(bench, item, &pair)).map_err(Error::from)
+    let record = |item: Item, counted: Vec<Profile>| {
+        let record = record(bench, item, &counted);
+        store.record_count(variants[item.variant], &record).map_err(Error::from)
     };
     let mut take = |news: News| -> Result<(), Error> {
         match news {
@@ -60,9 +62,9 @@ pub fn conduct(
                     protocol: item.protocol.as_str(),
                     instructions: profile.instructions / executions,
                 });
-                let agreed = repeats.borrow_mut().add(item, *profile);
-                if let Some(pair) = agreed {
-                    record(item, pair)?;
+                let enough = repeats.borrow_mut().add(item, *profile);
+                if let Some(counted) = enough {
+                    record(item, counted)?;
                 }
             }
             News::Again { differ, counts } => {
@@ -107,26 +109,28 @@ pub fn conduct(
         take(News::Again { differ, counts: again.iter().map(|job| job.items.len()).sum() })?;
         count(again, &mut take)?;
     }
-    for (item, pair) in repeats.into_inner().rest() {
-        record(item, pair)?;
+    for (item, counted) in repeats.into_inner().rest() {
+        record(item, counted)?;
     }
     Ok(())
 }
 
-/// What is kept of two counts of an item.
-fn record(bench: &Bench<'_>, item: Item, [first, second]: &[Profile; 2]) -> CountRecord {
+/// What is kept of all counts of an item: their sums, and of the one nearest to the mean its phases and functions.
+fn record(bench: &Bench<'_>, item: Item, counted: &[Profile]) -> CountRecord {
     let kind = &bench.catalogues[item.variant].kinds[item.kind];
     let executions = u64::from(executions(&bench.prepared.plan, kind));
+    let counts: Vec<u64> = counted.iter().map(|profile| profile.instructions).collect();
+    let nearest = &counted[Spread::of(&counts).nearest(&counts)];
     CountRecord {
         kind: kind.name.clone(),
         protocol: item.protocol.as_str().to_owned(),
         place: "backend".to_owned(),
         statements: executions,
         rows: executions * kind.rows,
-        instructions: first.instructions,
-        repeated: second.instructions,
-        phases: phases::phases(first),
-        functions: phases::functions(first),
+        instructions: nearest.instructions,
+        counts,
+        phases: phases::phases(nearest),
+        functions: phases::functions(nearest),
     }
 }
 

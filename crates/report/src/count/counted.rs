@@ -4,12 +4,8 @@ use std::collections::BTreeSet;
 
 use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 
+use super::spread::Spread;
 use crate::ReportError;
-
-/// Differences up to this fraction are none, however well both sides repeat: 0.01%. The two counts of a variant start from copies of one load, and
-/// agree to a few hundred-thousandths; another load of the same data, by other processes in another directory, costs the same
-/// to 0.01% (the command's tests hold it to that).
-pub const LEAST: f64 = 0.000_1;
 
 /// The counts of an experiment.
 #[derive(Debug, Clone)]
@@ -83,7 +79,7 @@ impl Difference {
         if !ratio.is_finite() {
             return None;
         }
-        let threshold = repeatability(base).max(repeatability(variant)).max(LEAST);
+        let threshold = Spread::of(&base.counts).threshold(&Spread::of(&variant.counts));
         let verdict = if (ratio - 1.0).abs() <= threshold {
             CountVerdict::Same
         } else if ratio > 1.0 + margin {
@@ -102,22 +98,14 @@ impl Difference {
     }
 }
 
-/// Instructions per statement.
+/// Instructions per statement, in the mean of all counts.
 pub(crate) fn per_statement(record: &CountRecord) -> f64 {
-    record.instructions as f64 / record.statements as f64
+    Spread::of(&record.counts).mean / record.statements as f64
 }
 
 /// Instructions per row, where the kind has rows.
 pub(crate) fn per_row(record: &CountRecord) -> Option<f64> {
-    (record.rows > 0).then(|| record.instructions as f64 / record.rows as f64)
-}
-
-/// |second - first| / first.
-pub(crate) fn repeatability(record: &CountRecord) -> f64 {
-    if record.instructions == 0 {
-        return 0.0;
-    }
-    record.instructions.abs_diff(record.repeated) as f64 / record.instructions as f64
+    (record.rows > 0).then(|| Spread::of(&record.counts).mean / record.rows as f64)
 }
 
 impl Counted {

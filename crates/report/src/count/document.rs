@@ -3,18 +3,19 @@
 use serde::{Deserialize, Serialize};
 use store::{CountRecord, ExperimentState};
 
-use super::counted::{Counted, Kind, in_phase, per_row, per_statement, repeatability};
+use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
 use super::functions::{Function, Work, functions, matched};
+use super::spread::Spread;
 use super::words;
 use crate::time::rfc3339;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Exact instruction counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CountDocument {
-    /// Version of this shape: 1.
+    /// Version of this shape: 2.
     pub format: u32,
     /// Name of the experiment.
     pub experiment: String,
@@ -58,13 +59,13 @@ pub struct CountedVariant {
     pub statements: u64,
     /// Rows that all of them wrote or asked for; `null`: the kind has no rows.
     pub rows: Option<u64>,
-    /// Instructions of all statements, counted first.
-    pub instructions: u64,
-    /// The same, counted a second time.
-    pub repeated: u64,
-    /// |repeated - instructions| / instructions.
-    pub repeatability: f64,
-    /// Instructions per statement.
+    /// Instructions of all statements in every count, in the order in which they were made.
+    pub counts: Vec<u64>,
+    /// (largest - smallest) / mean of the counts.
+    pub spread: f64,
+    /// Half the width of the 95% interval of the mean, as a fraction of it; `null` for a single count.
+    pub repeatability: Option<f64>,
+    /// Instructions per statement, in the mean of the counts.
     pub per_statement: f64,
     /// Instructions per row; `null`: the kind has no rows.
     pub per_row: Option<f64>,
@@ -168,13 +169,14 @@ fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
         };
         moved.truncate(limit);
         let compared = base.is_some();
+        let spread = Spread::of(&record.counts);
         Some(CountedVariant {
             name: counted.name(place).to_owned(),
             statements: record.statements,
             rows: (record.rows > 0).then_some(record.rows),
-            instructions: record.instructions,
-            repeated: record.repeated,
-            repeatability: repeatability(record),
+            counts: record.counts.clone(),
+            spread: spread.range,
+            repeatability: spread.interval.is_finite().then_some(spread.interval),
             per_statement: per_statement(record),
             per_row: per_row(record),
             relative: difference.map(|difference| difference.ratio),

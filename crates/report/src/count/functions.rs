@@ -145,7 +145,7 @@ mod tests {
             statements,
             rows: 0,
             instructions: functions.iter().map(|(_, own)| own).sum(),
-            repeated: 0,
+            counts: Vec::new(),
             phases: Vec::new(),
             functions: functions.iter().map(function).collect(),
         }

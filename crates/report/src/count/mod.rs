@@ -4,6 +4,7 @@ mod counted;
 mod document;
 mod functions;
 mod page;
+mod spread;
 mod tables;
 mod words;
 
@@ -14,12 +15,12 @@ use crate::compare::Format;
 use crate::sheet::Sheet;
 
 pub(crate) use counted::Counted;
-pub use counted::LEAST as LEAST_DIFFERENCE;
 pub use document::{
     CountDocument, CountWarning, CountedVariant, FunctionDocument, KindDocument, PhaseDocument,
     SentenceDocument, WorkDocument,
 };
 pub(crate) use page::{PageCounts, latest};
+pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
 
 /// Rows of a table of functions if not said otherwise.
 const FUNCTIONS: usize = 15;

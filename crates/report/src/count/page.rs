@@ -7,6 +7,7 @@ use store::{CountRecord, ExperimentState, Purpose, Store};
 
 use super::counted::{Counted, Kind};
 use super::document::SentenceDocument;
+use super::spread::Spread;
 use super::words;
 use crate::ReportError;
 use crate::number::rounded;
@@ -57,7 +58,7 @@ struct PageCount {
     statements: u64,
     rows: u64,
     instructions: u64,
-    repeated: u64,
+    repeatability: Option<f64>,
     relative: Option<f64>,
     verdict: Option<&'static str>,
     phases: Vec<(String, u64)>,
@@ -156,7 +157,7 @@ fn page_kind(counted: &Counted, kind: &Kind, names: &mut Names) -> PageKind {
             statements: record.statements,
             rows: record.rows,
             instructions: record.instructions,
-            repeated: record.repeated,
+            repeatability: Some(Spread::of(&record.counts).interval).filter(|i| i.is_finite()),
             relative: difference.map(|difference| rounded(difference.ratio, 8)),
             verdict: difference.map(|difference| difference.verdict.as_str()),
             phases: record.phases.iter().map(|p| (p.name.clone(), p.instructions)).collect(),

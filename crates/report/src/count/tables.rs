@@ -3,10 +3,9 @@
 use store::CountRecord;
 
 use super::CountOptions;
-use super::counted::{
-    CountVerdict, Counted, Group, Kind, LEAST, in_phase, per_row, per_statement, repeatability,
-};
+use super::counted::{CountVerdict, Counted, Group, Kind, in_phase, per_row, per_statement};
 use super::document::{CountDocument, CountedVariant, FunctionDocument, WorkDocument};
+use super::spread::{LEAST, Spread};
 use crate::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, repeated, signed_work, work,
 };
@@ -80,15 +79,23 @@ fn place(group: &Group) -> &str {
 fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
     let Some(group) = kinds.first().map(|kind| &kind.group) else { return Vec::new() };
     let variants = counted.counted(kinds);
-    let legend = vec![
+    let mut legend = vec![
         "instructions: all that the server's process executed, counted under Callgrind".to_owned(),
         format!("relative: value of the version / value of {}", counted.name(counted.base)),
         format!(
-            "same: within what the counts of either side differ by when repeated, at least {}",
+            "same: within the repeatability of both sides together, at least {}",
             repeated(LEAST)
         ),
-        format!("repeatability: |second - first| / first of two counts; {}", worst(counted, kinds)),
+        format!(
+            "repeatability: +/- of the mean of all counts, 95%, by how far they scatter; {}",
+            worst(counted, kinds)
+        ),
     ];
+    let more_than_two = |record: &CountRecord| record.counts.len() > 2;
+    let scattered = kinds.iter().flat_map(|kind| &kind.counts).flatten().any(more_than_two);
+    if scattered {
+        legend.push("spread: (largest - smallest) / mean, of so many counts".to_owned());
+    }
     let figure = |value: fn(&CountRecord) -> Option<f64>, print: fn(f64) -> String| {
         move |kind: &Kind, variant: usize| or_unknown(kind.count(variant).and_then(value), print)
     };
@@ -116,12 +123,25 @@ fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
         None => UNKNOWN.to_owned(),
     };
     add("relative", RELATIVE, &relative, false);
-    let repeats = figure(|record| Some(repeatability(record)), repeated);
+    let repeats = figure(|record| interval(record), repeated);
     add("repeatability", "repeatability", &repeats, true);
+    if scattered {
+        let spread = |kind: &Kind, variant: usize| {
+            let Some(record) = kind.count(variant) else { return UNKNOWN.to_owned() };
+            let range = repeated(Spread::of(&record.counts).range);
+            format!("{range} of {}", record.counts.len())
+        };
+        add("spread", "spread of the counts", &spread, true);
+    }
     if tables.iter().any(|table| width(table) > WIDTH) {
         tables = tables.iter().map(|table| table.transposed("kind")).collect();
     }
     tables
+}
+
+/// How sure the mean of the counts is; `None` for one alone.
+fn interval(record: &CountRecord) -> Option<f64> {
+    Some(Spread::of(&record.counts).interval).filter(|interval| interval.is_finite())
 }
 
 /// How wide a table is as text.
@@ -140,7 +160,7 @@ fn worst(counted: &Counted, kinds: &[Kind]) -> String {
     let all = kinds.iter().flat_map(|kind| {
         let records = kind.counts.iter().enumerate();
         records.filter_map(move |(variant, record)| {
-            Some((repeatability(record.as_ref()?), kind.kind.as_str(), variant))
+            Some((interval(record.as_ref()?)?, kind.kind.as_str(), variant))
         })
     });
     let worst = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
@@ -163,7 +183,7 @@ fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
             counted.name(counted.base)
         ),
         format!(
-            "repeatability: the larger of both sides, at least {}; what exceeds it is a difference for certain",
+            "repeatability: that of both sides together, at least {}; what exceeds it is a difference for certain",
             repeated(LEAST)
         ),
         format!(

@@ -1,8 +1,9 @@
 //! Counts in plain words.
 
-use super::counted::{Counted, Difference, Group, Kind, LEAST, in_phase, per_statement};
+use super::counted::{Counted, Difference, Group, Kind, in_phase, per_statement};
 use super::document::{CountDocument, SentenceDocument};
 use super::functions::matched;
+use super::spread::LEAST;
 use crate::number::{digits, repeated};
 
 /// A function is named when it makes at least this share of the difference.

@@ -54,7 +54,7 @@ pub fn record(kind: &str, rows: u64, costs: &[Cost]) -> CountRecord {
         statements: STATEMENTS,
         rows: STATEMENTS * rows,
         instructions,
-        repeated: instructions + 1,
+        counts: vec![instructions, instructions + 1],
         phases: ["parse", "analyze", "plan", "execute", "other"]
             .map(|name| CountPhase { name: name.to_owned(), instructions: in_phase(name) })
             .to_vec(),

@@ -131,7 +131,7 @@ pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
         statements,
         rows: 100 * statements,
         instructions: own,
-        repeated: own + 3,
+        counts: vec![own + 3, own],
         phases: vec![phase("parse", own / 4), phase("other", own - own / 4)],
         functions,
     }

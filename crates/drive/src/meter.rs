@@ -1,0 +1,349 @@
+//! Follows a timetable for one client and measures what it does in each slot; see [`crate::slice`].
+
+use std::time::{Duration, Instant};
+
+use crate::slice::Measured;
+use crate::timetable::{Slices, Slot, Timetable};
+
+/// One client on its way through the slots of a timetable. It is told of every round and reads no
+/// clock, so it can be driven by made-up times as well.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use drive::{Course, Slices};
+///
+/// let ms = Duration::from_millis;
+/// let slices = Slices { seed: 1, lengths: vec![ms(10)], lead_in: 0.2 };
+/// let start = Instant::now();
+/// let mut course = Course::new(&slices, 2, start, false);
+/// let mut now = start;
+/// while now < start + ms(40) {
+///     course.go_on(now);
+///     course.round(now, now + ms(1), 1);
+///     now += ms(1);
+/// }
+/// let measured = course.finish(now);
+/// let rounds = measured.iter().flatten();
+/// assert_eq!(rounds.map(|slot| slot.operations).collect::<Vec<_>>(), [8; 4]);
+/// ```
+#[derive(Debug)]
+pub struct Course {
+    timetable: Timetable,
+    lead_in: f64,
+    start: Instant,
+    paced: bool,
+    /// The slot that is on.
+    slot: Option<Slot>,
+    end: Instant,
+    meter: Option<Meter>,
+    /// The latest round, where the client comes from it and not from waiting: where, and since when.
+    busy: Option<(usize, Instant)>,
+    /// By target and round.
+    measured: Vec<Vec<Measured>>,
+}
+
+impl Course {
+    /// A client that begins at `start`; `paced` where a schedule tells it when to begin a round.
+    pub fn new(slices: &Slices, targets: usize, start: Instant, paced: bool) -> Course {
+        Course {
+            timetable: Timetable::new(slices, targets),
+            lead_in: slices.lead_in,
+            start,
+            paced,
+            slot: None,
+            end: start,
+            meter: None,
+            busy: None,
+            measured: vec![Vec::new(); targets],
+        }
+    }
+
+    /// The same for a client of which nothing is measured.
+    pub fn unmeasured(slices: &Slices, targets: usize, start: Instant) -> Course {
+        Course { measured: Vec::new(), ..Course::new(slices, targets, start, false) }
+    }
+
+    /// When the slot that is on ends.
+    pub fn slot_end(&self) -> Instant {
+        self.end
+    }
+
+    /// The slot that is on at `now`, between two rounds.
+    #[inline]
+    pub fn go_on(&mut self, now: Instant) -> Option<Slot> {
+        if now >= self.end {
+            self.follow(now);
+            if let Some(slot) = self.slot {
+                self.meter = Some(self.meter(&slot, now));
+            }
+        }
+        self.slot
+    }
+
+    /// A round was done at the target whose slot was on when it began.
+    #[inline]
+    pub fn round(&mut self, begin: Instant, end: Instant, operations: u64) {
+        self.busy = self.slot.map(|slot| (slot.target, begin));
+        if let Some(meter) = &mut self.meter {
+            meter.round(begin, end, operations);
+        }
+    }
+
+    /// The client had nothing to do.
+    pub fn waited(&mut self) {
+        self.busy = None;
+    }
+
+    /// The client leaves the timetable: what it measured, by target and round. Rounds in which it
+    /// never came have zeros, or are missing at the end.
+    pub fn finish(&mut self, now: Instant) -> Vec<Vec<Measured>> {
+        self.follow(now);
+        std::mem::take(&mut self.measured)
+    }
+
+    /// Ends the slot and goes to the one that is on. Where the round that ends now lasted throughout
+    /// another slot of its target, that one is charged for it.
+    fn follow(&mut self, now: Instant) {
+        self.keep();
+        while now >= self.end {
+            self.slot = self.timetable.next();
+            let Some(slot) = self.slot else { return };
+            self.end = self.start + slot.end();
+            if let Some((target, begun)) = self.busy
+                && now >= self.end
+                && target == slot.target
+            {
+                let mut meter = self.meter(&slot, self.start + slot.begin);
+                meter.round(begun, now, 0);
+                self.meter = Some(meter);
+                self.keep();
+            }
+        }
+    }
+
+    fn meter(&self, slot: &Slot, now: Instant) -> Meter {
+        Meter::new(self.start + slot.begin, self.end, self.lead_in, now, self.paced)
+    }
+
+    /// Keeps what was measured in the slot that is on.
+    fn keep(&mut self) {
+        if let (Some(slot), Some(meter)) = (self.slot, self.meter.take())
+            && let Some(rounds) = self.measured.get_mut(slot.target)
+        {
+            rounds.resize(slot.round as usize, Measured::default());
+            rounds.push(meter.measured());
+        }
+    }
+}
+
+/// Measures one client's operations in one slot.
+#[derive(Debug)]
+struct Meter {
+    /// The end of the lead-in.
+    counted: Instant,
+    /// The end of the lead-in, or when the client came if that was later.
+    from: Instant,
+    /// The end of the slot.
+    until: Instant,
+    paced: bool,
+    /// The next operation is the first after a switch.
+    fresh: bool,
+    /// An operation that is not counted lasted from before the counted part to after it.
+    held: bool,
+    begun: Option<Instant>,
+    ended: Instant,
+    operations: u32,
+}
+
+impl Meter {
+    /// For a slot from `begin` to `until`, which the client comes to at `now`.
+    fn new(begin: Instant, until: Instant, lead_in: f64, now: Instant, paced: bool) -> Meter {
+        let counted = begin + (until - begin).mul_f64(lead_in);
+        let from = counted.max(now);
+        Meter {
+            counted,
+            from,
+            until,
+            paced,
+            fresh: lead_in > 0.0,
+            held: false,
+            begun: None,
+            ended: from,
+            operations: 0,
+        }
+    }
+
+    /// An operation was done.
+    #[inline]
+    fn round(&mut self, begin: Instant, end: Instant, operations: u64) {
+        let fresh = std::mem::replace(&mut self.fresh, false);
+        if begin < self.from || (fresh && !self.paced) {
+            self.held |= begin <= self.counted && end >= self.until;
+            return;
+        }
+        if self.begun.is_none() {
+            self.begun = Some(begin);
+        }
+        self.ended = end;
+        self.operations = self.operations.saturating_add(operations as u32);
+    }
+
+    /// What was measured.
+    fn measured(&self) -> Measured {
+        let (time, held) = match self.begun {
+            // What its schedule holds for this time is done later, and counted then.
+            _ if self.paced => (self.until.saturating_duration_since(self.from), false),
+            Some(begun) => (self.ended - begun, false),
+            None if self.held => (self.until - self.counted, true),
+            None => (Duration::ZERO, false),
+        };
+        Measured { nanos: time.as_nanos() as u64, operations: self.operations, held }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::Rng;
+
+    use super::*;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    #[test]
+    fn a_slice_is_measured_in_whole_operations() {
+        let begin = Instant::now();
+        let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin, false);
+        for (from, to) in [(0, 12), (12, 24), (24, 40), (40, 70), (70, 130)] {
+            meter.round(begin + MS(from), begin + MS(to), 5);
+        }
+        let wanted = Measured { nanos: 106_000_000, operations: 15, held: false };
+        assert_eq!(meter.measured(), wanted);
+    }
+
+    #[test]
+    fn the_first_operation_is_never_measured() {
+        let begin = Instant::now();
+        let late = begin + MS(60);
+        let mut meter = Meter::new(begin, begin + MS(100), 0.2, late, false);
+        meter.round(late, begin + MS(80), 1);
+        assert_eq!(meter.measured(), Measured::default());
+        meter.round(begin + MS(80), begin + MS(110), 1);
+        assert_eq!(meter.measured(), Measured { nanos: 30_000_000, operations: 1, held: false });
+    }
+
+    #[test]
+    fn a_slot_throughout_which_an_operation_lasted_has_no_operations() {
+        let begin = Instant::now();
+        let measured = |came: u64, rounds: &[(u64, u64)]| {
+            let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin + MS(came), false);
+            for (from, to) in rounds {
+                meter.round(begin + MS(*from), begin + MS(*to), 1);
+            }
+            meter.measured()
+        };
+        let held = Measured { nanos: 80_000_000, operations: 0, held: true };
+        assert_eq!(measured(0, &[(0, 500)]), held, "the first after a switch");
+        assert_eq!(measured(0, &[(0, 10), (10, 100)]), held, "one that began in the lead-in");
+        assert_eq!(measured(0, &[(0, 99)]), Measured::default(), "it ended within");
+        assert_eq!(measured(60, &[(60, 500)]), Measured::default(), "another target held it first");
+        // Where it begins in the counted part, all of it is charged.
+        let charged = Measured { nanos: 470_000_000, operations: 1, held: false };
+        assert_eq!(measured(0, &[(0, 30), (30, 500)]), charged);
+    }
+
+    #[test]
+    fn every_slot_that_an_operation_takes_from_its_own_target_is_charged() {
+        let slices = Slices { seed: 3, lengths: vec![MS(10)], lead_in: 0.2 };
+        let start = Instant::now();
+        let order: Vec<_> = Timetable::new(&slices, 2).take(12).map(|slot| slot.target).collect();
+        let measured = |busy: bool| {
+            let mut course = Course::new(&slices, 2, start, false);
+            let (mut now, mut at) = (start, 0);
+            while now < start + MS(120) {
+                at = course.go_on(now).map_or(at, |slot| slot.target);
+                // One of the operations, begun in the counted part of a slot, lasts 85 ms.
+                let took = if now == start + MS(5) { MS(85) } else { MS(1) };
+                course.round(now, now + took, 1);
+                now += took;
+                if !busy && took > MS(1) {
+                    course.waited();
+                }
+            }
+            course.finish(now)
+        };
+        let held: Vec<Vec<bool>> = measured(true)
+            .iter()
+            .map(|slots| slots.iter().map(|slot| slot.held).collect())
+            .collect();
+        let first = order[0];
+        // From 5 ms to 90 ms: slots 1 to 8 are passed over, those of the target that held the client
+        // count as held, the others as missed.
+        for (index, round) in order.chunks(2).enumerate() {
+            for (place, target) in round.iter().enumerate() {
+                let slot = 2 * index + place;
+                let expected = *target == first && (1..=8).contains(&slot);
+                assert_eq!(held[*target][index], expected, "slot {slot}");
+            }
+        }
+        // All of it is charged where it began.
+        assert_eq!(
+            measured(true)[first][0],
+            Measured { nanos: 88_000_000, operations: 4, held: false }
+        );
+        // Who waited was not held.
+        assert!(measured(false).iter().flatten().all(|slot| !slot.held));
+    }
+
+    #[test]
+    fn a_stall_at_the_end_of_a_step_is_charged() {
+        let slices = Slices { seed: 3, lengths: vec![MS(10)], lead_in: 0.2 };
+        let start = Instant::now();
+        let mut course = Course::new(&slices, 2, start, false);
+        let target = course.go_on(start).unwrap().target;
+        course.round(start, start + MS(100), 1);
+        let measured = course.finish(start + MS(100));
+        assert!(measured[target].len() == 5 && measured[target].iter().all(|slot| slot.held));
+        assert!(measured[1 - target].is_empty());
+    }
+
+    #[test]
+    fn a_stream_with_a_rate_is_measured_against_the_slot() {
+        let begin = Instant::now();
+        let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin, true);
+        for from in [10, 40, 70] {
+            meter.round(begin + MS(from), begin + MS(from + 1), 50);
+        }
+        assert_eq!(meter.measured(), Measured { nanos: 80_000_000, operations: 100, held: false });
+    }
+
+    /// Durations as different as they get (exponential, and a tenth of them twenty times as long)
+    /// in slots of some five operations: the ratio of the sums is the rate.
+    #[test]
+    fn slots_that_cut_operations_do_not_bend_the_rate() {
+        let mut rng = Rng::new(5);
+        let start = Instant::now();
+        let (mut now, mut nanos, mut operations) = (start, 0_u64, 0_u64);
+        let (mut true_nanos, mut true_operations) = (0.0, 0.0);
+        for slot in 0..40_000_u32 {
+            let begin = start + MS(15) * slot;
+            let until = begin + MS(15);
+            let mut meter = Meter::new(begin, until, 0.2, now, false);
+            while now < until {
+                let uniform = (rng.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64;
+                let factor = if rng.below(10) == 0 { 20.0 } else { 1.0 };
+                let took = Duration::from_secs_f64(-uniform.ln() * factor * 1e-3);
+                meter.round(now, now + took, 1);
+                now += took;
+                true_nanos += took.as_nanos() as f64;
+                true_operations += 1.0;
+            }
+            let measured = meter.measured();
+            if !measured.held {
+                nanos += measured.nanos;
+                operations += u64::from(measured.operations);
+            }
+        }
+        let ratio = (operations as f64 / nanos as f64) / (true_operations / true_nanos);
+        assert!((ratio - 1.0).abs() < 0.015, "{ratio}");
+    }
+}
