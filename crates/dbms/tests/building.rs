@@ -191,7 +191,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     // Interrupted: it ends soon and leaves nothing.
     let interrupted = AtomicBool::new(false);
     let broken = reference(&repository, BROKEN);
-    let result = dbms::obtain_interruptible(&broken, &cache, &interrupted, &|line| {
+    let result = dbms::obtain_interruptible(&broken, &cache, None, &interrupted, &|line| {
         if line == "configuring" {
             interrupted.store(true, Ordering::Relaxed);
         }
