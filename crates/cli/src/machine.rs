@@ -17,7 +17,8 @@ pub struct Machine {
     /// Where the servers' data is made; a run measures the storage below it [default: /var/tmp/steelyard-UID]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// User that servers run as when steelyard runs as root [default: steelyard, created if missing]
+    /// User that servers run as when steelyard runs as root [default: steelyard, created if
+    /// missing]
     #[arg(long, value_name = "USER")]
     server_user: Option<String>,
     /// Begin although a run is measuring on this machine, which disturbs that run

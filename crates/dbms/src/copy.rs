@@ -60,7 +60,8 @@ pub(crate) fn copy_tree(
         }
     })?;
     if let Some((uid, gid)) = owner {
-        // Last, so that the owner can't enter, and exchange directories for links, while there is something to do inside.
+        // Last, so that the owner can't enter, and exchange directories for links, while there is
+        // something to do inside.
         give(to, uid, gid)?;
     }
     Ok(Copied { shared: copier.way == Way::Share })

@@ -7,8 +7,9 @@ use std::path::Path;
 use crate::unpack::{Modes, unpack};
 use crate::{Error, ServerUser, place};
 
-/// Does `work` in a thread to which the kernel gives the files of `user` and no others, as it does for a file server
-/// (setfsuid(2)): without root's rights on files, without our groups. If `user` is who we are, nothing changes.
+/// Does `work` in a thread to which the kernel gives the files of `user` and no others, as it does
+/// for a file server (setfsuid(2)): without root's rights on files, without our groups. If `user`
+/// is who we are, nothing changes.
 pub(crate) fn as_user<T: Send>(
     user: &ServerUser,
     work: impl FnOnce() -> Result<T, Error> + Send,
@@ -30,7 +31,8 @@ pub(crate) fn as_user<T: Send>(
 
 /// Gives this thread the file rights of `user`, for as long as it lives.
 fn take_on(user: &ServerUser) -> io::Result<()> {
-    // SAFETY: the system call itself, unlike the library's setgroups, concerns this thread alone. It gets one valid gid.
+    // SAFETY: the system call itself, unlike the library's setgroups, concerns this thread alone.
+    // It gets one valid gid.
     if unsafe { libc::syscall(libc::SYS_setgroups, 1_usize, &raw const user.gid) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -38,15 +40,17 @@ fn take_on(user: &ServerUser) -> io::Result<()> {
     let now = unsafe {
         libc::setfsgid(user.gid);
         libc::setfsuid(user.uid);
-        // They report no errors. Asked for an id that cannot be, they change nothing and return the current one.
+        // They report no errors. Asked for an id that cannot be, they change nothing and return the
+        // current one.
         (libc::setfsuid(u32::MAX).cast_unsigned(), libc::setfsgid(u32::MAX).cast_unsigned())
     };
     if now == (user.uid, user.gid) { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-/// Makes `to` a copy of the tree `from`, in which only we can write, and removes `from`. What `user` has made is read with
-/// its rights and written into files of our own: no process of `user` that is still around can change them any more or,
-/// by exchanging files for links, lead us to files that are not its own.
+/// Makes `to` a copy of the tree `from`, in which only we can write, and removes `from`. What
+/// `user` has made is read with its rights and written into files of our own: no process of `user`
+/// that is still around can change them any more or, by exchanging files for links, lead us to
+/// files that are not its own.
 pub(crate) fn take_over(
     user: &ServerUser,
     from: &Path,

@@ -77,7 +77,8 @@ use std::sync::atomic::AtomicBool;
 /// for a server that already runs, finds out what it is. `progress` gets lines for people.
 ///
 /// # Errors
-/// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`], [`Error::Digest`],
+/// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`],
+/// [`Error::Digest`],
 /// [`Error::Unpack`], [`Error::Installation`], [`Error::User`], [`Error::Unreachable`],
 /// [`Error::Source`], [`Error::Tools`], [`Error::Build`], [`Error::Connect`], [`Error::Io`].
 pub fn obtain(
@@ -88,8 +89,9 @@ pub fn obtain(
     obtain_interruptible(reference, cache, None, &AtomicBool::new(false), progress)
 }
 
-/// The same; a build, which may take minutes, is broken off once `interrupted` is set. Where root asks, archives are
-/// unpacked, sources compiled and programs asked for their version as `server_user`; see [`ServerUser::choose`].
+/// The same; a build, which may take minutes, is broken off once `interrupted` is set. Where root
+/// asks, archives are unpacked, sources compiled and programs asked for their version as
+/// `server_user`; see [`ServerUser::choose`].
 ///
 /// # Errors
 /// As [`obtain`]; [`Error::Interrupted`].

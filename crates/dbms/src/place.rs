@@ -57,8 +57,8 @@ pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that `path` is a directory of our own, no link, in which nobody else may write. In a directory such as `/tmp`
-/// anyone can make such a path before we do.
+/// Checks that `path` is a directory of our own, no link, in which nobody else may write. In a
+/// directory such as `/tmp` anyone can make such a path before we do.
 pub fn check_private(path: &Path) -> Result<(), Error> {
     let found = fs::symlink_metadata(path).map_err(Error::io("look at", path))?;
     let problem = if found.is_symlink() {

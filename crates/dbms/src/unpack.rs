@@ -1,4 +1,5 @@
-//! Unpacking archives that others have made: nothing is written outside of the directory, whatever the archive says.
+//! Unpacking archives that others have made: nothing is written outside of the directory, whatever
+//! the archive says.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -13,13 +14,15 @@ use crate::{Error, place};
 /// Which permissions unpacked files get. Special bits are never kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Modes {
-    /// 0755 for directories and programs, 0644 for other files: everyone can read, only the owner can write.
+    /// 0755 for directories and programs, 0644 for other files: everyone can read, only the owner
+    /// can write.
     Open,
     /// As the archive has them.
     Kept,
 }
 
-/// Looks through a whole tar archive, so that a bad one is refused before anything of it is unpacked.
+/// Looks through a whole tar archive, so that a bad one is refused before anything of it is
+/// unpacked.
 ///
 /// # Errors
 /// [`Error::Unpack`] with the entry and what is wrong with it. `name` says which archive it is.
@@ -187,8 +190,9 @@ impl Seen {
     }
 }
 
-/// Checks that a symbolic link at `path` stays inside. The way up from it goes through real directories, since `path` goes
-/// through no link; the way down may go through links, each of which stays inside. In between there must be no `..`.
+/// Checks that a symbolic link at `path` stays inside. The way up from it goes through real
+/// directories, since `path` goes through no link; the way down may go through links, each of which
+/// stays inside. In between there must be no `..`.
 fn check_target(path: &Path, target: &Path) -> Result<(), String> {
     let leads_out = || Err(format!("is a link to {}, which is outside", target.display()));
     let mut depth = path.components().count().saturating_sub(1);
@@ -210,8 +214,8 @@ mod tests {
     use proptest::prelude::*;
     use tar::{Builder, Header};
 
-    /// An archive of entries: path, type, and the content of a file or the target of a link. Paths and targets are written as
-    /// they are, which the builder's own functions refuse.
+    /// An archive of entries: path, type, and the content of a file or the target of a link. Paths
+    /// and targets are written as they are, which the builder's own functions refuse.
     fn archive(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (path, kind, more) in entries {

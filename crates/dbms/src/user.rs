@@ -1,10 +1,11 @@
-//! The unprivileged user that servers run under, and everything else that others have written: their builds, their
-//! `--version`, the unpacking of their archives.
+//! The unprivileged user that servers run under, and everything else that others have written:
+//! their builds, their `--version`, the unpacking of their archives.
 //!
-//! As root this is a system user of its own, `steelyard`, created when it is first needed. `nobody` would be shared with
-//! other services, and each of them could connect to our servers, trace them and change their data. A bare number without
-//! an entry in the user database would leave that file alone, but PostgreSQL looks its own user up: initdb and `postgres
-//! --single` end with "could not look up effective user ID" in every version from 9.6 to 18, even with `--username`.
+//! As root this is a system user of its own, `steelyard`, created when it is first needed. `nobody`
+//! would be shared with other services, and each of them could connect to our servers, trace them
+//! and change their data. A bare number without an entry in the user database would leave that file
+//! alone, but PostgreSQL looks its own user up: initdb and `postgres --single` end with "could not
+//! look up effective user ID" in every version from 9.6 to 18, even with `--username`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -34,11 +35,12 @@ pub struct ServerUser {
 }
 
 impl ServerUser {
-    /// Chooses the user. As root: `requested`, else the system user `steelyard`, which is created if it does not exist. Not
-    /// as root: the calling user, and `requested` may name no other.
+    /// Chooses the user. As root: `requested`, else the system user `steelyard`, which is created
+    /// if it does not exist. Not as root: the calling user, and `requested` may name no other.
     ///
     /// # Errors
-    /// [`Error::User`] if the user does not exist, cannot be created, is root, or may not be taken on.
+    /// [`Error::User`] if the user does not exist, cannot be created, is root, or may not be taken
+    /// on.
     pub fn choose(requested: Option<&str>) -> Result<Self, Error> {
         if geteuid().is_root() {
             let name = requested.unwrap_or(OWN_USER);

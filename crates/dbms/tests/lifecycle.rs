@@ -20,7 +20,8 @@ fn others_cannot_connect(sockets: &std::path::Path) {
         let socket = socket.clone();
         let mut command = std::process::Command::new("/bin/true");
         command.uid(uid).gid(gid);
-        // SAFETY: after the change of user, the child makes system calls only: socket, connect, close.
+        // SAFETY: after the change of user, the child makes system calls only: socket, connect,
+        // close.
         unsafe {
             command.pre_exec(move || std::os::unix::net::UnixStream::connect(&socket).map(drop));
         }

@@ -281,8 +281,8 @@ impl DataDir {
 }
 
 /// Makes the directory under which servers' data is made: passable for others, listable by none,
-/// whatever the umask. The default one stands where anyone can make it first, so it must be our own; one that is named with
-/// --data-dir is taken as it is.
+/// whatever the umask. The default one stands where anyone can make it first, so it must be our
+/// own; one that is named with --data-dir is taken as it is.
 pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
     make_directory(&options.data_dir, options.data_dir == crate::default_data_dir())
 }

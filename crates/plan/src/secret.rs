@@ -12,16 +12,19 @@ pub const HIDDEN: &str = "<hidden>";
 const COMMANDS: [&str; 4] =
     ["archive_command", "restore_command", "archive_cleanup_command", "recovery_end_command"];
 
-/// The text with passwords hidden: those in URLs (`scheme://user:password@host` becomes `scheme://user@host`), in their
-/// parameters, in connection strings as libpq reads them (`password = 'x y'`), and in SQL (`PASSWORD 'x'`).
+/// The text with passwords hidden: those in URLs (`scheme://user:password@host` becomes
+/// `scheme://user@host`), in their parameters, in connection strings as libpq reads them (`password
+/// = 'x y'`), and in SQL (`PASSWORD 'x'`).
 ///
-/// For texts that are stored or shown; the plan itself keeps the password, since the run needs it. For a whole plan there
-/// is [`plan_without_passwords`], for a setting [`setting_without_passwords`].
+/// For texts that are stored or shown; the plan itself keeps the password, since the run needs it.
+/// For a whole plan there is [`plan_without_passwords`], for a setting
+/// [`setting_without_passwords`].
 pub fn without_passwords(text: &str) -> String {
     without_assignments(&without_credentials(text))
 }
 
-/// The value of a server's setting with passwords hidden: all of it if it is a connection string, a command or the like.
+/// The value of a server's setting with passwords hidden: all of it if it is a connection string, a
+/// command or the like.
 pub fn setting_without_passwords(name: &str, value: &str) -> String {
     if may_be_secret(name) && !value.is_empty() {
         HIDDEN.to_owned()
@@ -30,8 +33,8 @@ pub fn setting_without_passwords(name: &str, value: &str) -> String {
     }
 }
 
-/// The text of a whole plan with passwords hidden. It reads as the same plan but for these; where something had to be
-/// hidden it is written anew, without comments.
+/// The text of a whole plan with passwords hidden. It reads as the same plan but for these; where
+/// something had to be hidden it is written anew, without comments.
 pub fn plan_without_passwords(text: &str) -> String {
     let Ok(plan) = Plan::parse(text, None, "the plan") else { return without_passwords(text) };
     let hidden = hide(&plan);
@@ -119,7 +122,8 @@ fn without_credentials(text: &str) -> String {
         let url = &after[..after.find(ends).unwrap_or(after.len())];
         rest = &after[url.len()..];
         let until = |text: &str| text.find(|c| "/?#".contains(c)).unwrap_or(text.len());
-        // libpq and other clients take what is before the first @ for the user's part, unless a / comes first.
+        // libpq and other clients take what is before the first @ for the user's part, unless a /
+        // comes first.
         let first = url.find('@').filter(|first| ours || *first < until(url));
         let Some(first) = first else {
             out.push_str(&parameters(url, ours));
@@ -211,7 +215,8 @@ fn value(after: &str, in_url: bool) -> Option<(usize, usize)> {
     Some((start, start + prefix + length(&value[prefix..], in_url)))
 }
 
-/// How long the value is at the beginning of a text: up to its closing quote, or without one up to the next blank.
+/// How long the value is at the beginning of a text: up to its closing quote, or without one up to
+/// the next blank.
 fn length(value: &str, in_url: bool) -> usize {
     if value.starts_with(HIDDEN) {
         return HIDDEN.len();

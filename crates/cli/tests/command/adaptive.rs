@@ -12,8 +12,8 @@ const PAUSED: &str = r#"
 name = "adaptive"
 seed = 7
 margin = 0.0001
-blocks = 3
-max_blocks = 4
+blocks = 4
+max_blocks = 5
 # However busy the host is.
 steal_limit = 1
 
@@ -45,25 +45,25 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let place = Place::new();
     let file = place.plan(PAUSED);
     let mut run = place.start_run(&[&file]);
-    run.wait_for("adaptive: 9 trials of 1 step", "\ntrial 9/9");
-    run.wait_for("trial 9/9", "3 blocks");
+    run.wait_for("adaptive: 12 trials of 1 step", "\ntrial 12/12");
+    run.wait_for("trial 12/12", "4 blocks");
     run.signal(Signal::SIGINT);
     let ended = run.end();
-    if ended.stderr.contains("every comparison was decided after 3 blocks") {
+    if ended.stderr.contains("every comparison was decided after 4 blocks") {
         return; // the false alarm
     }
-    let look = "look after 3 blocks: 1 of 2 comparisons decided; not same l.i0 ±";
-    ended.expect(3, &[look, "  next: 1 more block of base, same\n", "trial 10/11: "]);
+    let look = "look after 4 blocks: 1 of 2 comparisons decided; not same l.i0 ±";
+    ended.expect(3, &[look, "  next: 1 more block of base, same\n", "trial 13/14: "]);
 
     // Without the plan: the stored one knows that the run is adaptive.
-    place.run(&["--resume"]).expect(0, &[look, "trial 11/11", "limit of 4 blocks", "same l.i0 ±"]);
+    place.run(&["--resume"]).expect(0, &[look, "trial 14/14", "limit of 5 blocks", "same l.i0 ±"]);
     let database = Database::of(&place.results());
     let finished = database.finished();
     for variant in ["base", "same", "paused"] {
         let mut blocks: Vec<i64> =
             finished.iter().filter(|t| t.variant == variant).map(|t| t.block).collect();
         blocks.sort_unstable();
-        let expected: &[i64] = if variant == "paused" { &[1, 2, 3] } else { &[1, 2, 3, 4] };
+        let expected: &[i64] = if variant == "paused" { &[1, 2, 3, 4] } else { &[1, 2, 3, 4, 5] };
         assert_eq!(blocks, expected, "{variant}");
     }
     assert_eq!(warnings(&database), ["block-limit"]);
@@ -71,7 +71,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     drop(database);
     let compared = place.steelyard(&["compare"]);
     compared.expect(0, &[]);
-    let told = "the run ended at its limit of 4 blocks with undecided comparisons: same l.i0 ±";
+    let told = "the run ended at its limit of 5 blocks with undecided comparisons: same l.i0 ±";
     assert!(compared.stdout.contains(told), "{}", compared.stdout);
     place.run(&["--resume"]).expect(2, &["no unfinished experiment"]);
 }

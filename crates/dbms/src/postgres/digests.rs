@@ -1,5 +1,5 @@
-//! The archives of released binaries as they were when they were first tried. A published checksum comes from the same
-//! place as the archive; these don't.
+//! The archives of released binaries as they were when they were first tried. A published checksum
+//! comes from the same place as the archive; these don't.
 
 use semver::Version;
 use sha2::{Digest as _, Sha256};
@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 use super::local::hex;
 use crate::Error;
 
-/// Version, processor, SHA-256 of the archive for Linux. `steelyard fetch` prints the digest of a version that is not here.
+/// Version, processor, SHA-256 of the archive for Linux. `steelyard fetch` prints the digest of a
+/// version that is not here.
 #[rustfmt::skip]
 const KNOWN: [(&str, &str, &str); 21] = [
     ("9.6.24", "x86_64", "3d4bdb64d4bb0a8757f1efacfed3994aa4a0a37002d5222d7be6c3ddea95e474"),

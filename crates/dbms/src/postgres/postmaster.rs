@@ -399,8 +399,8 @@ fn make_private(spec: &ServerSpec<'_>, directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the file `to` the content of `from`; owner and mode stay. It is written with the rights of `user`, who owns the
-/// directory and could have made a link of it.
+/// Gives the file `to` the content of `from`; owner and mode stay. It is written with the rights of
+/// `user`, who owns the directory and could have made a link of it.
 fn rewrite(from: &Path, to: &Path, user: &ServerUser) -> Result<(), Error> {
     let bytes = fs::read(from).map_err(Error::io("read", from))?;
     identity::as_user(user, || fs::write(to, bytes).map_err(Error::io("write", to)))

@@ -1,5 +1,5 @@
-//! Prepared data directories: initdb runs once per build and options; every trial gets a copy. What is kept is ours: a server
-//! can change its copy, but not what later servers begin with.
+//! Prepared data directories: initdb runs once per build and options; every trial gets a copy. What
+//! is kept is ours: a server can change its copy, but not what later servers begin with.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,8 @@ pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Err
     Ok(())
 }
 
-/// Is this the option `short` or `long`, as getopt_long(3) reads it: names may be cut short, letters stand together?
+/// Is this the option `short` or `long`, as getopt_long(3) reads it: names may be cut short,
+/// letters stand together?
 fn is_option(option: &str, short: &str, long: &str) -> bool {
     if option.starts_with("--") {
         let name = option.split('=').next().unwrap_or_default();

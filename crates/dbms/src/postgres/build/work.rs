@@ -90,7 +90,8 @@ impl<'a> Work<'a> {
         if self.user.differs() && std::env::var_os("CCACHE_DIR").is_none() {
             let owner = std::fs::symlink_metadata(&path).ok().map(|found| found.uid());
             if owner.is_some_and(|owner| owner != self.user.uid) {
-                // An earlier steelyard compiled as another user, whose files this one could not replace.
+                // An earlier steelyard compiled as another user, whose files this one could not
+                // replace.
                 std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
             }
             if owner != Some(self.user.uid) {
@@ -174,8 +175,8 @@ fn supervised(words: &[OsString], user: &ServerUser) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// The answer of a program that is done at once, such as `cc --version`, run as `user`, or of git, which runs as the caller
-/// (`None`); `Err` holds what it said instead.
+/// The answer of a program that is done at once, such as `cc --version`, run as `user`, or of git,
+/// which runs as the caller (`None`); `Err` holds what it said instead.
 pub(super) fn ask(
     words: &[OsString],
     user: Option<&ServerUser>,
