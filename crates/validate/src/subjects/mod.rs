@@ -1,6 +1,7 @@
 //! The questions, one file each.
 
 mod blocks;
+mod counts;
 mod history;
 mod levels;
 mod looks;
@@ -8,6 +9,7 @@ mod many;
 mod naive;
 mod published;
 mod slices;
+mod stalls;
 mod twins;
 
 use crate::{Findings, Size};
@@ -29,7 +31,9 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { name: "many", run: many::run },
     Subject { name: "twins", run: twins::run },
     Subject { name: "slices", run: slices::run },
+    Subject { name: "stalls", run: stalls::run },
     Subject { name: "history", run: history::run },
     Subject { name: "levels", run: levels::run },
+    Subject { name: "counts", run: counts::run },
     Subject { name: "published", run: published::run },
 ];
