@@ -231,8 +231,9 @@ fn a_transaction_is_held_on_both_targets_at_once() {
         }
         assert!(running.wait(Duration::from_secs(60)));
         let outcomes = running.join();
-        check_slices(&load, &outcomes);
+        // The others end before a round is over.
         if step.name == "qr100" {
+            check_slices(&load, &outcomes);
             for outcome in &outcomes {
                 let held = outcome.class(Class::Hold).unwrap();
                 assert!((1..=2).contains(&held.statements), "{}", held.statements);
