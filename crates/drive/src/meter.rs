@@ -316,8 +316,8 @@ mod tests {
         assert_eq!(meter.measured(), Measured { nanos: 80_000_000, operations: 100, held: false });
     }
 
-    /// Three targets that are the same come out the same, although the first operations after a switch
-    /// are slow and the last ones of a slot end in another's. Made-up times: this passes always or never.
+    /// Three targets that are the same come out the same, although the first operation after a switch
+    /// is slow and the last ones of a slot end in another's. Made-up times: this passes always or never.
     #[test]
     fn no_target_is_favoured() {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };
@@ -330,7 +330,7 @@ mod tests {
             course.go_on(now);
             since_switch = if course.slot_end() == end { since_switch + 1 } else { 0 };
             end = course.slot_end();
-            let cold = if since_switch < 2 { 900 } else { 0 };
+            let cold = if since_switch == 0 { 900 } else { 0 };
             let took = Duration::from_micros(200 + rng.below(600) + cold);
             course.round(now, now + took, 1);
             now += took;

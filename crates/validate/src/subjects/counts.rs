@@ -26,8 +26,8 @@ const SCATTERS: [Scatter; 8] = [
     Scatter { name: "0.03%", noise: 3e-4, reached: 0.0 },
     Scatter { name: "0.05%", noise: 5e-4, reached: 0.0 },
     Scatter { name: "0.1%", noise: 1e-3, reached: 0.0 },
-    Scatter { name: "none, one in 5 reached into", noise: 0.0, reached: 0.2 },
-    Scatter { name: "0.01%, one in 5 reached into", noise: 1e-4, reached: 0.2 },
+    Scatter { name: "none, one in 20 reached into", noise: 0.0, reached: 0.05 },
+    Scatter { name: "0.01%, one in 20 reached into", noise: 1e-4, reached: 0.05 },
 ];
 
 /// See the top of this file.
