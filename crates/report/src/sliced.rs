@@ -48,33 +48,37 @@ impl Slices {
         Ok(Some(Self { length_ms, rates, lengths, reasons }))
     }
 
-    /// The rates by round. A slice that never came, because another server held a client beyond its own slot, takes the
-    /// rate of the nearest slice of the same length: a stall would else take the slice it is to be compared with out of
-    /// the round, and the round with its own slices out of the comparison.
-    fn filled(&self) -> Vec<Rate> {
-        let known = |round: usize| {
-            let rate = *self.rates.get(round)?;
-            (!rate.is_nan()).then_some(rate)
+    /// The rates of both by round, as they are compared.
+    ///
+    /// A slice that never came, because another server held a client beyond its own slot, takes the rate of the nearest
+    /// slice of the same length: a stall would else take the slice it is to be compared with out of the round, and the
+    /// round with its own slice out of the comparison. NaN where neither came, or one was set aside.
+    pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
+        let pair = |round: usize| match (self.came(round), other.came(round)) {
+            (false, true) => (self.neighbour(round), other.rate(round)),
+            (true, false) => (self.rate(round), other.neighbour(round)),
+            _ => (self.rate(round), other.rate(round)),
         };
-        let mut filled: Vec<Rate> = self.rates.iter().map(|rate| Rate::Own(*rate)).collect();
-        for (round, (reason, length)) in self.reasons.iter().zip(&self.lengths).enumerate() {
-            if *reason < NOT_MEASURED || known(round).is_some() {
-                continue;
-            }
-            let alike = |other: &usize| {
-                self.lengths.get(*other).is_some_and(|l| (l - length).abs() < 1e-6 * length)
-            };
-            let before =
-                (0..round).rev().filter(alike).find_map(|at| Some((round - at, known(at)?)));
-            let after = (round + 1..self.rates.len())
-                .filter(alike)
-                .find_map(|at| Some((at - round, known(at)?)));
-            let nearest = before.into_iter().chain(after).min_by_key(|(distance, _)| *distance);
-            if let (Some(rate), Some((_, nearest))) = (filled.get_mut(round), nearest) {
-                *rate = Rate::Filled(nearest);
-            }
-        }
-        filled
+        (0..self.rounds().min(other.rounds())).map(pair).unzip()
+    }
+
+    fn rate(&self, round: usize) -> f64 {
+        self.rates.get(round).copied().unwrap_or(f64::NAN)
+    }
+
+    fn came(&self, round: usize) -> bool {
+        self.reasons.get(round).is_some_and(|reason| *reason < NOT_MEASURED)
+    }
+
+    /// The rate of the nearest slice of the same length that has one.
+    fn neighbour(&self, round: usize) -> f64 {
+        let length = |round: usize| self.lengths.get(round).copied().unwrap_or(f64::NAN);
+        let alike = |other: &usize| (length(*other) / length(round) - 1.0).abs() < 1e-6;
+        let known = |other: &usize| alike(other) && !self.rate(*other).is_nan();
+        let before = (0..round).rev().find(known);
+        let after = (round + 1..self.rates.len()).find(known);
+        let nearest = before.into_iter().chain(after).min_by_key(|other| other.abs_diff(round));
+        nearest.map_or(f64::NAN, |other| self.rate(other))
     }
 
     /// Number of rounds up to the last that was measured or set aside; what follows are rounds that never came.
@@ -82,21 +86,6 @@ impl Slices {
         let came = |reason: &f64| *reason < NOT_MEASURED;
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())
-    }
-}
-
-/// The rate of a slice, measured (or set aside) or taken from a neighbour.
-#[derive(Debug, Clone, Copy)]
-enum Rate {
-    Own(f64),
-    Filled(f64),
-}
-
-impl Rate {
-    fn value(self) -> f64 {
-        match self {
-            Self::Own(rate) | Self::Filled(rate) => rate,
-        }
     }
 }
 
@@ -203,21 +192,15 @@ fn by_block(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, Result<Resta
 
 fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
     let length_ms = base.length_ms.max(variant.length_ms);
-    let rounds = base.rounds().min(variant.rounds());
     // Planned lengths of the same round are the same; those of the base are taken.
-    let (base_rates, variant_rates) = (base.filled(), variant.filled());
+    let (base_rates, variant_rates) = base.paired(variant);
     let of = |wanted: &dyn Fn(f64) -> bool| {
         let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base_rates
             .iter()
             .zip(&variant_rates)
             .zip(&base.lengths)
-            .take(rounds)
             .filter(|(_, length)| wanted(**length))
-            // Where both are filled in, neither was measured.
-            .map(|((base, variant), _)| match (base, variant) {
-                (Rate::Filled(_), Rate::Filled(_)) => (f64::NAN, f64::NAN),
-                (base, variant) => (base.value(), variant.value()),
-            })
+            .map(|(rates, _)| rates)
             .unzip();
         restart_ratio(&of_base, &of_variant)
     };

@@ -203,8 +203,11 @@ mod tests {
     fn a_process_that_waits_is_asleep_and_one_that_computes_is_not() {
         let mut waits = Command::new("sleep").arg("30").spawn().unwrap();
         let mut computes = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        sleep(Duration::from_millis(200));
-        assert!(asleep(waits.id()));
+        // It has to be started before it can sleep.
+        assert!((0..6000).any(|_| {
+            sleep(Duration::from_millis(10));
+            asleep(waits.id())
+        }));
         assert!((0..50).all(|_| !asleep(computes.id())));
         for child in [&mut waits, &mut computes] {
             child.kill().unwrap();

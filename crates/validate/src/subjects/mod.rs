@@ -1,6 +1,7 @@
 //! The questions, one file each.
 
 mod blocks;
+mod counts;
 mod history;
 mod levels;
 mod looks;
@@ -8,6 +9,7 @@ mod many;
 mod naive;
 mod published;
 mod slices;
+mod stalls;
 mod twins;
 
 use crate::{Findings, Size};
@@ -42,7 +44,9 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(many),
     subject!(twins),
     subject!(slices, "slices/zeros.rs"),
+    subject!(stalls),
     subject!(history),
     subject!(levels),
+    subject!(counts),
     subject!(published),
 ];

@@ -1,0 +1,139 @@
+//! Instruction counts: are identical builds the same, and is half a percent found, whatever the counts scatter by?
+
+use report::Spread;
+
+use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+
+/// Everything is counted so often at first, and at most.
+const COUNTED: (usize, usize) = (2, 5);
+
+/// What a statement takes.
+const INSTRUCTIONS: f64 = 50e6;
+
+/// What makes counts of the same scatter.
+struct Scatter {
+    name: &'static str,
+    /// Standard deviation, as a fraction.
+    noise: f64,
+    /// Chance that something reaches into a count, which then has 0.3% more.
+    reached: f64,
+}
+
+const SCATTERS: [Scatter; 8] = [
+    Scatter { name: "none", noise: 0.0, reached: 0.0 },
+    Scatter { name: "0.001%", noise: 1e-5, reached: 0.0 },
+    Scatter { name: "0.01%", noise: 1e-4, reached: 0.0 },
+    Scatter { name: "0.03%", noise: 3e-4, reached: 0.0 },
+    Scatter { name: "0.05%", noise: 5e-4, reached: 0.0 },
+    Scatter { name: "0.1%", noise: 1e-3, reached: 0.0 },
+    Scatter { name: "none, one in 20 reached into", noise: 0.0, reached: 0.05 },
+    Scatter { name: "0.01%, one in 20 reached into", noise: 1e-4, reached: 0.05 },
+];
+
+/// See the top of this file.
+pub fn run(size: Size) -> Findings {
+    let mut findings = Findings::default();
+    let tries = size.pick(2_000, 40_000);
+    let mut table = Table::new(
+        format!(
+            "**Counts**: two builds, each counted twice and up to {} times where the counts differ, {tries} experiments. How often \
+             identical builds are said to differ for certain, and builds that truly differ by 0.5%; the number of counts in the mean. \
+             Last, for comparison: identical builds by the closest two counts alone and what these differ by.",
+            COUNTED.1
+        ),
+        &["scatter of counts", "identical", "0.5%", "counts", "closest two"],
+    );
+    for (number, scatter) in SCATTERS.iter().enumerate() {
+        let found = in_parallel(tries, |experiment| {
+            let random = &mut Random::new(700 + number as u64, experiment);
+            let [base, same, slower] = [1.0, 1.0, 1.005].map(|level| scatter.counts(level, random));
+            let [one, other] = [closest(&base), closest(&same)];
+            Found {
+                identical: apart(&base, &same),
+                half: apart(&base, &slower),
+                counts: base.len() as f64,
+                closest: (other.0 / one.0 - 1.0).abs() > one.1.max(other.1).max(1e-4),
+            }
+        });
+        let rate = |of: fn(&Found) -> bool| Rate::of(found.iter().map(of));
+        let (identical, half) = (rate(|one| one.identical), rate(|one| one.half));
+        let counts = found.iter().map(|one| one.counts).sum::<f64>() / tries as f64;
+        let quiet = scatter.reached == 0.0;
+        findings.check(
+            format!("identical builds told apart, {}", scatter.name),
+            identical.to_string(),
+            "≤ 5%",
+            identical.at_most(0.05),
+        );
+        if quiet && scatter.noise <= 1e-4 {
+            findings.check(
+                format!("0.5% found, {}", scatter.name),
+                half.to_string(),
+                "≥ 95%",
+                half.at_least(0.95),
+            );
+        }
+        if quiet && scatter.noise <= 1e-5 {
+            findings.check(
+                format!("number of counts, {}", scatter.name),
+                format!("{counts:.2}"),
+                "≤ 2.01",
+                counts <= 2.01,
+            );
+        }
+        table.row([
+            scatter.name.to_owned(),
+            identical.to_string(),
+            half.to_string(),
+            format!("{counts:.2}"),
+            rate(|one| one.closest).to_string(),
+        ]);
+    }
+    findings.tables.push(table);
+    findings
+}
+
+/// What one experiment said.
+struct Found {
+    /// Identical builds differ.
+    identical: bool,
+    /// Builds that differ by 0.5% do.
+    half: bool,
+    counts: f64,
+    /// Identical builds differ by their closest two counts.
+    closest: bool,
+}
+
+impl Scatter {
+    /// The counts of a build, as many as it takes.
+    fn counts(&self, level: f64, random: &mut Random) -> Vec<u64> {
+        let mut counts = Vec::new();
+        while counts.len() < COUNTED.0
+            || (counts.len() < COUNTED.1 && !Spread::of(&counts).enough())
+        {
+            let reached = if random.uniform() < self.reached { 1.003 } else { 1.0 };
+            let count = INSTRUCTIONS * level * reached * (1.0 + self.noise * random.normal());
+            counts.push(count.round() as u64);
+        }
+        counts
+    }
+}
+
+fn apart(base: &[u64], variant: &[u64]) -> bool {
+    let (base, variant) = (Spread::of(base), Spread::of(variant));
+    (variant.mean / base.mean - 1.0).abs() > base.threshold(&variant)
+}
+
+/// The first of the two counts that differ least, and by which part they do.
+fn closest(counts: &[u64]) -> (f64, f64) {
+    let mut best = (f64::NAN, f64::INFINITY);
+    for (place, second) in counts.iter().enumerate() {
+        for first in &counts[..place] {
+            let part = first.abs_diff(*second) as f64 / *first as f64;
+            if part < best.1 {
+                best = (*first as f64, part);
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,235 @@
+//! Stalls of a server whose load comes in slices: is what they cost in the figures?
+//!
+//! Clients with operations of random length move between two servers by a real timetable, and [`drive::Course`] measures them, as in
+//! a run. One of the servers stalls. The truth is what its stalls cost a server that has the load all the time.
+
+use std::time::{Duration, Instant};
+
+use drive::{Course, Slices, Timetable};
+use judge::restart_ratio;
+
+use crate::{Findings, Random, Size, Table, in_parallel};
+
+/// Length of a slice.
+const SLICE: Duration = Duration::from_millis(20);
+/// Mean seconds of an operation; they are exponentially distributed.
+const OPERATION: f64 = 0.5e-3;
+/// Length of a step.
+const STEP: Duration = Duration::from_secs(40);
+/// The stalling server.
+const VARIANT: usize = 1;
+
+/// When the variant stalls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Stalls {
+    Never,
+    /// Each operation, with this chance.
+    ByWork(f64),
+    /// So many seconds after the stall before, in the mean, load or none.
+    ByTime(f64),
+}
+
+struct Scenario {
+    name: &'static str,
+    clients: usize,
+    stalls: Stalls,
+    /// Seconds that a stall lasts.
+    length: f64,
+}
+
+/// A twentieth of the time is lost.
+const fn by_time(name: &'static str, clients: usize, length: f64) -> Scenario {
+    Scenario { name, clients, stalls: Stalls::ByTime(19.0 * length), length }
+}
+
+/// As much.
+const fn by_work(name: &'static str, clients: usize, length: f64) -> Scenario {
+    Scenario { name, clients, stalls: Stalls::ByWork(OPERATION / (19.0 * length)), length }
+}
+
+const SCENARIOS: [Scenario; 9] = [
+    Scenario { name: "none", clients: 1, stalls: Stalls::Never, length: 0.0 },
+    Scenario { name: "none, 4 clients", clients: 4, stalls: Stalls::Never, length: 0.0 },
+    by_time("5 ms, by time", 1, 0.005),
+    by_time("100 ms, by time", 1, 0.1),
+    by_time("100 ms, by time, 4 clients", 4, 0.1),
+    by_time("500 ms, by time", 1, 0.5),
+    by_work("5 ms, by work", 1, 0.005),
+    by_work("100 ms, by work", 1, 0.1),
+    by_work("100 ms, by work, 4 clients", 4, 0.1),
+];
+
+/// What one experiment found: the part that the variant loses beside the base.
+struct Lost {
+    /// By the sums of operations and seconds.
+    rate: f64,
+    /// By the typical slice.
+    typical: f64,
+    /// By all slices, with those that are rare.
+    slices: f64,
+    /// The same without those throughout which the server held a client.
+    without_held: f64,
+}
+
+/// See the top of this file.
+pub fn run(size: Size) -> Findings {
+    let mut findings = Findings::default();
+    let tries = size.pick(48, 600);
+    let mut table = Table::new(
+        format!(
+            "**Stalls** of one of two servers, with slices of {} ms, operations of {} ms in the mean and {tries} experiments of {} s. What the \
+             stalls truly cost, and in the mean what the throughput of the step, the typical slice and all slices (the typical and the rare) \
+             say; last, for comparison: all slices but those in which the server held a client throughout. A server stalls at times of its own, \
+             load or none, or after so much work.",
+            SLICE.as_millis(),
+            1e3 * OPERATION,
+            STEP.as_secs()
+        ),
+        &["stalls", "truth", "throughput", "typical slice", "all slices", "without the held"],
+    );
+    for (number, scenario) in SCENARIOS.iter().enumerate() {
+        let found: Vec<Lost> = in_parallel(tries, |experiment| {
+            scenario.experiment(&mut Random::new(720 + number as u64, experiment))
+        });
+        scenario.check(&found, &mut findings);
+        let figures: [fn(&Lost) -> f64; 4] =
+            [|lost| lost.rate, |lost| lost.typical, |lost| lost.slices, |lost| lost.without_held];
+        let cells = figures.map(|of| percent(mean(&found, of).0));
+        table.row([scenario.name.to_owned(), percent(scenario.truth())].into_iter().chain(cells));
+    }
+    findings.tables.push(table);
+    findings
+}
+
+/// Mean over the experiments, and its standard error.
+fn mean(found: &[Lost], of: fn(&Lost) -> f64) -> (f64, f64) {
+    let values: Vec<f64> = found.iter().map(of).collect();
+    let error = judge::sd_sample(&values).unwrap_or_default() / (values.len() as f64).sqrt();
+    (judge::mean(&values).unwrap_or(f64::NAN), error)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.2}%", 100.0 * part)
+}
+
+impl Scenario {
+    /// What stalls cost a server that has the load all the time.
+    fn truth(&self) -> f64 {
+        match self.stalls {
+            Stalls::Never => 0.0,
+            Stalls::ByWork(chance) => 1.0 - OPERATION / (OPERATION + chance * self.length),
+            Stalls::ByTime(between) => self.length / (self.length + between),
+        }
+    }
+
+    fn check(&self, found: &[Lost], findings: &mut Findings) {
+        let truth = self.truth();
+        let mut check = |what: &str, of: fn(&Lost) -> f64, low: f64, high: f64| {
+            // The bounds, and what the number of experiments explains: three standard errors.
+            let (low, high) = (low - 0.001, high + 0.001);
+            let (found, error) = mean(found, of);
+            findings.check(
+                format!("{what}, {}", self.name),
+                percent(found),
+                format!("{} to {}", percent(low), percent(high)),
+                (low - 3.0 * error..=high + 3.0 * error).contains(&found),
+            );
+        };
+        check("throughput", |lost| lost.rate, 0.95 * truth, 1.05 * truth);
+        let long = self.length > SLICE.as_secs_f64();
+        // A stall that its own work brought about takes time from the other server's slots as well,
+        // which no slice of its own can show.
+        let least = if long && matches!(self.stalls, Stalls::ByWork(_)) { 0.5 } else { 0.85 };
+        check("all slices", |lost| lost.slices, least * truth, 1.15 * truth);
+        if long || self.stalls == Stalls::Never {
+            check("typical slice", |lost| lost.typical, 0.0, 0.5 * truth);
+        }
+    }
+
+    fn experiment(&self, random: &mut Random) -> Lost {
+        let slices = Slices { seed: random.bits(), lengths: vec![SLICE], lead_in: 0.2 };
+        let start = Instant::now();
+        let spans = self.spans(random);
+        // By client, target and round.
+        let measured: Vec<Vec<Vec<drive::Measured>>> = (0..self.clients)
+            .map(|_| self.client(Course::new(&slices, 2, start, false), start, &spans, random))
+            .collect();
+        let of_target = |target: usize| {
+            let clients: Vec<_> = measured.iter().map(|targets| &targets[target][..]).collect();
+            drive::slices(Timetable::new(&slices, 2), 2, target, STEP, &clients)
+        };
+        let (base, variant) = (of_target(1 - VARIANT), of_target(VARIANT));
+        let rate = |slices: &[drive::Slice]| {
+            let operations: u64 = slices.iter().map(|slice| slice.operations).sum();
+            operations as f64 / slices.iter().map(|slice| slice.seconds).sum::<f64>()
+        };
+        let compared = |held: bool| {
+            let (base, variant) = stored(&base, held).paired(&stored(&variant, held));
+            restart_ratio(&base, &variant).expect("rates of many rounds")
+        };
+        let (all, without_held) = (compared(true), compared(false));
+        let lost = |log: f64| -log.exp_m1();
+        Lost {
+            rate: 1.0 - rate(&variant) / rate(&base),
+            typical: lost(all.mean_log),
+            slices: lost(all.mean_log + all.tails_log),
+            without_held: lost(without_held.mean_log + without_held.tails_log),
+        }
+    }
+
+    /// When the variant stands still, in seconds after the start, in order.
+    fn spans(&self, random: &mut Random) -> Vec<(f64, f64)> {
+        let Stalls::ByTime(between) = self.stalls else { return Vec::new() };
+        let mut spans = Vec::new();
+        let mut at = -between * random.uniform().ln();
+        while at < STEP.as_secs_f64() {
+            spans.push((at, at + self.length));
+            at += self.length - between * random.uniform().ln();
+        }
+        spans
+    }
+
+    /// What a client measures on its way.
+    fn client(
+        &self,
+        mut course: Course,
+        start: Instant,
+        spans: &[(f64, f64)],
+        random: &mut Random,
+    ) -> Vec<Vec<drive::Measured>> {
+        let at = |seconds: f64| start + Duration::from_secs_f64(seconds);
+        let mut spans = spans.iter().peekable();
+        let mut now = 0.0;
+        while now < STEP.as_secs_f64() {
+            let Some(slot) = course.go_on(at(now)) else { break };
+            let mut took = -OPERATION * random.uniform().ln();
+            if slot.target == VARIANT {
+                if matches!(self.stalls, Stalls::ByWork(chance) if random.uniform() < chance) {
+                    took += self.length;
+                }
+                while spans.next_if(|(_, end)| *end <= now).is_some() {}
+                // What is under way goes on when the stall is over.
+                let mut ahead = spans.clone();
+                while let Some((begin, end)) = ahead.next_if(|(begin, _)| *begin < now + took) {
+                    took += end - begin.max(now);
+                }
+            }
+            course.round(at(now), at(now + took), 1);
+            now += took;
+        }
+        course.finish(at(now))
+    }
+}
+
+/// Slices as a run stores them; `held`: with those throughout which the server held a client.
+fn stored(slices: &[drive::Slice], held: bool) -> report::Slices {
+    let length_ms = SLICE.as_secs_f64() * 1e3;
+    let rates = slices.iter().map(|slice| slice.rate().filter(|_| held || slice.held <= 0.0));
+    let rates: Vec<f64> = rates.map(|rate| rate.unwrap_or(f64::NAN)).collect();
+    report::Slices {
+        length_ms,
+        lengths: vec![length_ms; slices.len()],
+        reasons: rates.iter().map(|rate| if rate.is_nan() { 3.0 } else { 0.0 }).collect(),
+        rates,
+    }
+}
