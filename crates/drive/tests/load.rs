@@ -1,5 +1,7 @@
 //! The engine against a real server: what it counts is what happened.
 
+#![allow(clippy::unwrap_used)] // helpers of tests are tests too
+
 mod common;
 
 use std::time::{Duration, Instant};

@@ -123,7 +123,7 @@ fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
         None => UNKNOWN.to_owned(),
     };
     add("relative", RELATIVE, &relative, false);
-    let repeats = figure(|record| interval(record), repeated);
+    let repeats = figure(interval, repeated);
     add("repeatability", "repeatability", &repeats, true);
     if scattered {
         let spread = |kind: &Kind, variant: usize| {
