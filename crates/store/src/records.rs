@@ -373,7 +373,7 @@ pub struct StepRecord {
     pub operations: u64,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
-    /// Metrics by name; a value that is NaN is not known and not stored.
+    /// Metrics by name; a value that is NaN or infinite is not known and not stored.
     pub metrics: Vec<(String, f64)>,
     /// Values over time.
     pub series: Vec<Series>,

@@ -403,7 +403,7 @@ fn insert_step(
 
     let mut insert = connection
         .prepare_cached("INSERT INTO metric (step_id, name_id, value) VALUES (?1, ?2, ?3)")?;
-    for (name, value) in metrics.iter().filter(|(_, value)| !value.is_nan()) {
+    for (name, value) in metrics.iter().filter(|(_, value)| value.is_finite()) {
         insert.execute(params![step, names.id(name)?, value])?;
     }
     let mut insert = connection.prepare_cached(

@@ -241,7 +241,11 @@ fn unknown_values_are_absent() {
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
     let mut record = full_step(1, "l.i0");
-    record.metrics = vec![("o/s".to_owned(), 5.0), ("dbms.cpu/o".to_owned(), f64::NAN)];
+    record.metrics = vec![
+        ("o/s".to_owned(), 5.0),
+        ("dbms.cpu/o".to_owned(), f64::NAN),
+        ("insert.rate".to_owned(), f64::INFINITY),
+    ];
     record.series.truncate(1);
     record.series.iter_mut().for_each(|s| s.values = vec![1.0, f64::NAN, 3.0]);
     record.counters.iter_mut().for_each(|c| c.value = f64::NAN);
