@@ -82,7 +82,7 @@ function row(context: Context, entry: Entry, scale: RatioScale, margin: number, 
   const text = explain(context, relative);
   const line = h(
     "tr",
-    { class: first ? "first" : "", tabindex: -1, "data-step": step.name, "data-dop": step.dop, "data-variant": variantName(context, relative.variant), "data-verdict": relative.verdict },
+    { class: first ? "first" : "", tabindex: -1, "data-step": step.name, "data-dop": step.dop, "data-variant": variantName(context, relative.variant), "data-verdict": relative.verdict, ...(relative.ratio !== null && { "data-compared": "" }) },
     first && h("th", { scope: "rowgroup", rowspan: span, class: "step" }, h("a", { href: `#${stepAnchor(context.page, step)}` }, stepLabel(context.page, step))),
     h("th", { scope: "row", class: "variant" }, swatch(context, relative.variant), h("span", { class: "name" }, variantName(context, relative.variant))),
     h("td", { class: "plot" }, room),

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { writeSample } from "../sample/write.mjs";
-import { launch, openPage } from "./open.mjs";
+import { MARKED, launch, openPage } from "./open.mjs";
 
 /** What the design allows a page of 40 steps, 6 variants and 300 seconds to take. */
 const OPEN_LIMIT_MS = 2000;
@@ -223,7 +223,7 @@ async function checkHistory(page) {
 /** What is not built at opening: there as soon as it is in sight, is linked to or goes to paper. */
 async function checkLate(browser, url, label) {
   const { page, problems, close } = await openPage(browser, url);
-  const rows = page.locator("#relative tr[data-verdict]");
+  const rows = page.locator(MARKED);
   const count = await rows.count();
   const height = () => page.evaluate(() => document.querySelector("#relative").getBoundingClientRect().height);
   const before = await height();
@@ -231,7 +231,7 @@ async function checkLate(browser, url, label) {
     await rows.last().scrollIntoViewIfNeeded();
     await rows.last().locator("svg circle").waitFor();
     // The rest comes when there is nothing else to do.
-    await page.waitForFunction((wanted) => document.querySelectorAll("#relative tr[data-verdict] svg circle").length === wanted, count);
+    await page.waitForFunction((wanted) => document.querySelectorAll("#relative svg circle").length === wanted, count);
   }
   await page.evaluate(() => window.scrollTo(0, 0));
   assert.equal(await height(), before, "marks take no room that was not there");
@@ -246,14 +246,14 @@ async function checkLate(browser, url, label) {
   // Another order draws the rows anew; paper waits for none of them.
   const order = page.locator('#relative select');
   if ((await order.count()) > 0) {
-    const onPaper = await order.evaluate((select) => {
+    const onPaper = await order.evaluate((select, marked) => {
       select.value = "effect";
       select.dispatchEvent(new Event("change"));
-      const waiting = document.querySelectorAll("#relative tr[data-verdict]").length - document.querySelectorAll("#relative tr[data-verdict] svg circle").length;
+      const waiting = document.querySelectorAll(marked).length - document.querySelectorAll("#relative svg circle").length;
       window.dispatchEvent(new Event("beforeprint"));
       window.dispatchEvent(new Event("afterprint"));
-      return { waiting, drawn: document.querySelectorAll("#relative tr[data-verdict] svg circle").length };
-    });
+      return { waiting, drawn: document.querySelectorAll("#relative svg circle").length };
+    }, MARKED);
     assert.deepEqual(onPaper, { waiting: Math.max(0, count - 50), drawn: count }, "rows far below wait, paper gets every mark");
   }
 

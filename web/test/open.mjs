@@ -8,11 +8,14 @@ export function launch() {
   return chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ARGUMENTS });
 }
 
+/** Rows of the relative chart with a mark: what can't be compared has none. */
+export const MARKED = "#relative tr[data-compared]";
+
 /** True when all that is in sight is there, and the first step is drawn, which stands ready for the reader. */
-function opened() {
+function opened(marked) {
   if (window.steelyard === undefined) return false;
   if (window.steelyard.page === null || window.steelyard.page.steps.length === 0) return true;
-  const rows = [...document.querySelectorAll("#relative tr[data-verdict]")].filter((row) => {
+  const rows = [...document.querySelectorAll(marked)].filter((row) => {
     const { top, bottom } = row.getBoundingClientRect();
     return bottom > 0 && top < window.innerHeight;
   });
@@ -39,6 +42,6 @@ export async function openPage(browser, url, options = {}) {
   });
   const from = performance.now();
   await page.goto(url, { waitUntil: "load" });
-  await page.waitForFunction(opened);
+  await page.waitForFunction(opened, MARKED);
   return { page, problems, milliseconds: performance.now() - from, close: () => context.close() };
 }

@@ -13,9 +13,12 @@ fn series<'a>(recording: &'a Recording, name: &str) -> &'a Series {
     found.unwrap_or_else(|| panic!("no series {name}; notes: {:?}", recording.notes))
 }
 
-/// As many values as there were periods, the last one if more than half of it was there.
-fn periods(recording: &Recording, period: Duration) -> usize {
-    (recording.totals.seconds / period.as_secs_f64()).round() as usize
+/// The series has as many values as there were periods; the last one if more than half of it was
+/// there, give or take what the machine let pass between the last value and the end.
+fn assert_on_schedule(recording: &Recording, name: &str, period: Duration) {
+    let values = series(recording, name).values.len() as f64;
+    let periods = recording.totals.seconds / period.as_secs_f64();
+    assert!((values - periods).abs() < 0.8, "{values} values in {periods} periods");
 }
 
 /// Uses that much CPU time, however long the machine takes to give it.
@@ -67,7 +70,7 @@ fn values_come_on_schedule_and_totals_are_of_the_whole() {
     let recording = sampler.stop();
     let wall = begun.elapsed().as_secs_f64();
     let user = series(&recording, "client.us");
-    assert_eq!(user.values.len(), periods(&recording, period), "{:?}", user.values);
+    assert_on_schedule(&recording, "client.us", period);
     assert!(recording.series.iter().all(|s| s.values.len() == user.values.len()));
     assert!((0.58..=wall).contains(&recording.totals.seconds));
     let totals = recording.totals.client.as_ref().unwrap();
@@ -92,7 +95,7 @@ fn a_short_rest_is_dropped_but_counted_in_the_totals() {
     std::thread::sleep(Duration::from_millis(230));
     let recording = sampler.stop();
     // One, unless the machine let the 230 ms become 300.
-    assert_eq!(series(&recording, "sys.cs").values.len(), periods(&recording, period));
+    assert_on_schedule(&recording, "sys.cs", period);
     assert!(recording.totals.seconds >= 0.23);
 }
 
@@ -103,7 +106,7 @@ fn a_start_ahead_is_waited_for_and_one_long_past_leaves_gaps() {
     let sampler = Sampler::start(Targets::default(), ahead, period);
     std::thread::sleep(Duration::from_millis(275));
     let recording = sampler.stop();
-    assert_eq!(series(&recording, "sys.cs").values.len(), periods(&recording, period));
+    assert_on_schedule(&recording, "sys.cs", period);
     assert!(recording.totals.seconds <= ahead.elapsed().as_secs_f64());
 
     let past = Instant::now() - Duration::from_millis(310);
@@ -159,7 +162,7 @@ fn a_group_and_its_tree_agree() {
     println!("group {:.0} µs, tree {:.0} µs", used(&one), used(&two));
     // Two ticks, and what one child used up to the moment it was missed.
     assert!((used(&one) - used(&two)).abs() < 0.02 * used(&one) + 20_000.0);
-    assert_eq!(series(&one, "dbms.us").values.len(), periods(&one, period));
+    assert_on_schedule(&one, "dbms.us", period);
     assert!(series(&one, "dbms.procs").values.iter().all(|value| *value >= 1.0));
     series(&two, "dbms.rss");
     drop((one, two));

@@ -91,6 +91,26 @@ fn decided_steps_are_those_whose_effect_is_within_the_margin() {
     assert!(document.notes.iter().any(|note| note.contains("l.x dop=1")), "{:?}", document.notes);
 }
 
+/// What is detectable must be confirmed among all comparisons of the plan, at whichever look.
+#[test]
+fn the_detectable_effect_counts_comparisons_and_looks() {
+    let many = pilot();
+    for (keys, tests) in [("", 3.0), ("restore_after = \"l.x\"", 1.0), ("max_blocks = 8", 6.0)] {
+        let request =
+            Request { systems: &SYSTEMS, blocks: 6, keys: (keys, ""), ..Request::default() };
+        // Too little time for more than six blocks, which have looks after 6 and 8.
+        let tight = AdviseOptions { budget: Duration::from_secs(720), ..options(0) };
+        let document = found(&many, &wanted(&plan(&request)), &tight).document;
+        assert!(tests < 6.0 || document.blocks == 6, "{}", document.blocks);
+        let freedom = f64::from(document.blocks) - 1.0;
+        for step in document.steps.iter().filter(|step| step.detectable.is_some()) {
+            let error = step.half_width.unwrap().ln_1p() / judge::t_quantile(0.975, freedom);
+            let expected = judge::detectable_effect(error, freedom, 0.05 / tests).unwrap();
+            assert!((step.detectable.unwrap() / expected - 1.0).abs() < 1e-9, "{keys}: {step:?}");
+        }
+    }
+}
+
 #[test]
 fn rows_grow_only_when_they_may() {
     let many = pilot();

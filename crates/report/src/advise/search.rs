@@ -62,7 +62,9 @@ pub(super) fn search(
     let lengths = lengths(evidence, insert.read_write_seconds);
     let rows: &[u32] = if wanted.scale_rows { &ROWS } else { &ROWS[..1] };
     let enough = ENOUGH_BLOCKS as u32;
-    let levels: Vec<f64> = (0..=MOST_BLOCKS).map(|blocks| level(plan, evidence, blocks)).collect();
+    // A plan of no block has no looks.
+    let levels: Vec<f64> =
+        (0..=MOST_BLOCKS).map(|blocks| level(plan, evidence, blocks.max(1))).collect();
     let try_all = |least: u32| {
         let mut best: Option<Found> = None;
         for rows in rows {

@@ -105,7 +105,7 @@ fn detectable(size: Size, findings: &mut Findings) {
         &["blocks", "among 1", "among 6", "among 30", "for 1, among 6", "for 1, among 30"],
     );
     for blocks in [5, 6, 8, 12, 20] {
-        let tries = size.pick(60, 20_000);
+        let tries = size.pick(60, 5_000);
         let [one, six, thirty] = AMONG.map(|steps| {
             let found = in_parallel(tries, |number| {
                 let random = &mut Random::new(600 + steps as u64, number);

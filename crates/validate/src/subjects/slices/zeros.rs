@@ -79,7 +79,7 @@ pub(super) fn look(size: Size, findings: &mut Findings) {
                 let said = |warning: &Warning| matches!(warning, Warning::RareSlices { .. });
                 one.verdict == Verdict::Regression || one.warnings.iter().any(said)
             });
-            findings.rate(what("regression or rare-slices"), seen, "≥ 90%", seen.at_least(0.9));
+            findings.rate(what("regression or rare-slices"), seen, "≥ 85%", seen.at_least(0.85));
         }
         if stalls.variant > 0.25 {
             findings.rate(what("stalled"), stalled, "≥ 99%", stalled.at_least(0.99));
