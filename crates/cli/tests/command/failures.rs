@@ -6,7 +6,6 @@ use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use crate::database::Database;
 use crate::place::Place;
@@ -120,9 +119,7 @@ fn a_server_that_dies_shows_its_last_log_lines() {
     ));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 1/1", "  l.x");
-    std::thread::sleep(Duration::from_millis(700));
-    let record = place.ledger().records().unwrap().remove(0);
-    kill(Pid::from_raw(record.process.unwrap().pid as i32), Signal::SIGKILL).unwrap();
+    kill(place.wait_for_load("pg13.7"), Signal::SIGKILL).unwrap();
     run.end().expect(
         3,
         &[

@@ -30,10 +30,10 @@ fn assert_complete(place: &Place, trials: usize, kept: &[Trial]) {
 #[test]
 fn ctrl_c_in_a_step_keeps_what_is_finished() {
     let place = Place::new();
-    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 3")));
+    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 8")));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/2", "  l.x");
-    std::thread::sleep(Duration::from_millis(500));
+    place.wait_for_load(&place.ledger().records().unwrap()[0].name);
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted", "finished trials are kept", "steelyard run --resume"]);
     place.assert_nothing_left();

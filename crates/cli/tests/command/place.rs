@@ -1,6 +1,7 @@
 //! A place for one test: directories of its own, and the proof at the end that nothing is left.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -178,6 +179,23 @@ impl Place {
         assert!(groups.is_empty(), "control groups are left: {groups:?}");
     }
 
+    /// Waits until the server of a variant is under load, however long that takes to begin, and
+    /// gives its pid: one of its sessions has used CPU time that only a client's can.
+    pub fn wait_for_load(&self, variant: &str) -> Pid {
+        let records = self.ledger().records().unwrap();
+        let record = records.iter().find(|record| record.name == variant).unwrap();
+        let server = record.process.as_ref().unwrap().pid;
+        let (begin, mut first) = (Instant::now(), HashMap::new());
+        let worked = |(session, used): (u32, Duration), first: &mut HashMap<_, _>| {
+            used - *first.entry(session).or_insert(used) > Duration::from_millis(300)
+        };
+        while !sessions_of(server).into_iter().any(|session| worked(session, &mut first)) {
+            assert!(begin.elapsed() < LIMIT, "no load begins on {variant}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Pid::from_raw(server as i32)
+    }
+
     /// Waits until the kernel has ended what belonged to a command that was killed.
     pub fn wait_until_gone(&self) {
         let begin = Instant::now();
@@ -287,6 +305,20 @@ pub fn processes_of(directory: &Path) -> Vec<u32> {
                     .is_ok_and(|line| String::from_utf8_lossy(&line).contains(text))
         })
         .collect()
+}
+
+/// The sessions of a server on this machine, with the CPU time that each has used.
+fn sessions_of(server: u32) -> Vec<(u32, Duration)> {
+    let children = fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+    let children = children.unwrap_or_default();
+    let session = |pid: u32| {
+        let title = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let used = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+        let used = used.split_whitespace().next()?.parse().ok()?;
+        let local = String::from_utf8_lossy(&title).contains("[local]");
+        local.then_some((pid, Duration::from_nanos(used)))
+    };
+    children.split_whitespace().filter_map(|pid| session(pid.parse().ok()?)).collect()
 }
 
 /// Control groups that runs with these pids have made.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 use crate::database::{Database, Trial};
 use crate::own_server::OwnServer;
@@ -167,11 +166,7 @@ fn a_server_that_dies_in_a_slice_ends_the_block_of_all() {
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/2", "  l.x     a ");
     run.wait_for("trial 2/2", "  l.x     b ");
-    std::thread::sleep(Duration::from_millis(2500));
-    let records = place.ledger().records().unwrap();
-    let record = records.iter().find(|record| record.name == "b").unwrap();
-    let pid = record.process.as_ref().unwrap().pid;
-    kill(Pid::from_raw(pid as i32), Signal::SIGKILL).unwrap();
+    kill(place.wait_for_load("b"), Signal::SIGKILL).unwrap();
     run.end().expect(3, &["variant `b`", "step qp100", "the server died", "signal: 9", "--resume"]);
     place.assert_nothing_left();
     let trials = Database::of(&place.results()).trials();
