@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::Resume;
-use plan::Plan;
+use plan::{Plan, WorkloadPlan};
 
 use crate::changes::Changes;
 use crate::exit::WrongRequest;
@@ -34,9 +34,6 @@ pub struct RunArgs {
     #[command(flatten)]
     short: ShortForm,
 }
-
-/// Names of workloads that have a short form.
-const WORKLOADS: [&str; 1] = ["insert"];
 
 /// Runs it and prints the tables.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
@@ -79,9 +76,8 @@ impl RunArgs {
             }
             return Ok(None);
         };
-        let workload = what.to_str().filter(|name| WORKLOADS.contains(name));
-        if workload.is_some() {
-            return Ok(Some(self.changes.apply(self.short.plan()?, "the short form")?));
+        if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
+            return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
         }
         if self.short.given() {
             let text = format!(
@@ -99,7 +95,7 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
         let text = format!(
             "`{}` is neither a plan file nor a workload with a short form ({})",
             path.display(),
-            WORKLOADS.join(", ")
+            WorkloadPlan::names().join(", ")
         );
         return Err(WrongRequest(text).into());
     }

@@ -62,7 +62,7 @@ impl<'a> Course<'a> {
 
     /// Whether a trial is there.
     pub fn is_finished(&self, trial: &Trial) -> bool {
-        self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.dop))
+        self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.sequence))
     }
 
     /// Runs the trials of a block that are missing.
@@ -84,23 +84,23 @@ impl<'a> Course<'a> {
         Ok(())
     }
 
-    /// The same where the servers of all variants are up together, those of one dop at a time.
+    /// The same where the servers of all variants are up together, those of one sequence at a time.
     fn joint_block(
         &mut self,
         stints: &[Stint],
         on_event: &mut dyn FnMut(Event),
     ) -> Result<(), Error> {
-        let mut dops = Vec::new();
+        let mut sequences = Vec::new();
         for stint in stints {
-            if !dops.contains(&stint.trial.dop) {
-                dops.push(stint.trial.dop);
+            if !sequences.contains(&stint.trial.sequence) {
+                sequences.push(stint.trial.sequence);
             }
         }
-        for dop in dops {
-            let of_dop = || stints.iter().filter(|stint| stint.trial.dop == dop);
+        for sequence in sequences {
+            let of_it = || stints.iter().filter(|stint| stint.trial.sequence == sequence);
             let missing: Vec<Stint> =
-                of_dop().filter(|stint| !self.is_finished(&stint.trial)).copied().collect();
-            self.number += of_dop().count() - missing.len();
+                of_it().filter(|stint| !self.is_finished(&stint.trial)).copied().collect();
+            self.number += of_it().count() - missing.len();
             match missing[..] {
                 [] => {}
                 [alone] => {
@@ -196,7 +196,7 @@ impl<'a> Course<'a> {
         }
         let missing = stints.iter().filter(|stint| !self.is_finished(&stint.trial));
         for trial in missing.map(|stint| Trial { block: LOAD_BLOCK, ..stint.trial }) {
-            if !self.bench.loads.has(trial.variant, trial.dop) {
+            if !self.bench.loads.has(trial.variant, trial.sequence) {
                 self.load_once(&trial, on_event)?;
             }
         }
@@ -209,7 +209,7 @@ impl<'a> Course<'a> {
         if bench.interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let (variant, dop) = (self.name(trial).to_owned(), trial.dop);
+        let (variant, dop) = (self.name(trial).to_owned(), trial.sequence);
         on_event(Event::LoadBegan { variant: variant.clone(), dop });
         let place = self.enter(Stint { trial: *trial, steps: usize::MAX }, false)?;
         if let Err(error) = bench.load(place, store, on_event) {
@@ -249,7 +249,7 @@ impl<'a> Course<'a> {
             number: self.number,
             block: trial.block,
             variant: self.name(&trial).to_owned(),
-            dop: trial.dop,
+            dop: trial.sequence,
         });
         self.enter(stint, again)
     }
@@ -262,7 +262,7 @@ impl<'a> Course<'a> {
             variant: self.variants[self.name(&trial)],
             block: trial.block,
             position: trial.position,
-            dop: trial.dop,
+            dop: trial.sequence,
             started_ms: now_ms(),
         })?;
         Ok(Place {
@@ -270,7 +270,7 @@ impl<'a> Course<'a> {
             trial: id,
             variant: trial.variant,
             block: trial.block,
-            dop: trial.dop,
+            dop: trial.sequence,
             steps,
             again,
         })
