@@ -62,13 +62,9 @@ fn hide(plan: &Plan) -> Plan {
             build.cflags.iter_mut().chain(&mut build.compiler).for_each(hide);
         }
     }
-    if let Some(own) = &plan.count.own {
-        let text = without_passwords(&own.text);
-        if text != own.text {
-            // What hiding has made unreadable is left out as a whole.
-            plan.count.own = OwnStatements::parse(&text).ok();
-        }
-    }
+    // What hiding has made unreadable is left out as a whole.
+    plan.count.file_text = plan.count.file_text.take().map(|text| without_passwords(&text));
+    plan.count.file_text.take_if(|text| OwnStatements::parse(text).is_err());
     plan
 }
 
