@@ -163,11 +163,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     rate: figures.median(INSERT_RATE),
                     held: !figures.rate_not_held(),
                 }),
-                size: figures.size.as_ref().map(|size| SizeFigures {
-                    index: size.index_bytes,
-                    rel: size.rel_bytes,
-                    total: size.total_bytes,
-                }),
+                size: sizes(figures),
                 stall_share: figures.median(STALL_SHARE),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
                 warnings: warnings_of(results, judged, number, step, place),
@@ -298,6 +294,11 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
         pairs: pairs.collect(),
         noise_floors: judged.noise_floors.clone(),
     })
+}
+
+fn sizes(figures: &VariantStep) -> Option<SizeFigures> {
+    let size = |name| figures.sizes.get(name).copied();
+    Some(SizeFigures { index: size("index")?, rel: size("rel")?, total: size("total")? })
 }
 
 fn latency(figures: &VariantStep) -> LatencyByClass {

@@ -1,8 +1,8 @@
 //! The results of one experiment, ready to be laid out: what was measured, and nothing about how it is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use store::{Experiment, Failure, HostFact, Setting, StepId, TableSize, TrialId, Variant, Warning};
+use store::{Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use crate::latency::Pooled;
 use crate::metrics;
@@ -65,7 +65,7 @@ pub struct VariantStep {
     /// Response times of all blocks together, by class of statement.
     pub latency: Vec<Pooled>,
     /// Sizes of all tables together at the end, in bytes: medians over the blocks.
-    pub size: Option<TableSize>,
+    pub sizes: BTreeMap<String, u64>,
     /// Differences of the DBMS's counters, summed over objects: medians over the blocks.
     pub counters: Vec<CounterFigure>,
     /// Views that this version lacks.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbms::{Loaded, Origin, Pages, Server, ServerSpec};
+use dbms::{Endpoint, Loaded, Origin, Pages, Server, ServerSpec};
 use drive::{Single, Target};
 use workload::{Catalogue, State, stream_seed};
 
@@ -56,7 +56,10 @@ impl Bench<'_> {
         let mut server = self.with_config(variant, &directory, |config_file| {
             Ok(dbms::start(self.spec(variant, &directory, Vec::new(), config_file))?)
         })?;
-        let target = target("load", server.endpoint());
+        let endpoint = server.endpoint();
+        let Endpoint::Postgres { database: loaded, .. } = &endpoint;
+        let template = loaded.clone();
+        let target = target("load", endpoint);
         self.fill(server.as_mut(), &target, catalogue)?;
         let states: BTreeSet<State> = databases.iter().map(|database| database.state).collect();
         for state in states {
@@ -68,8 +71,7 @@ impl Bench<'_> {
             freeze(server.as_mut())?;
             for database in databases.iter().filter(|database| database.state == state) {
                 session::unless(self.interrupted)?;
-                server
-                    .execute(&format!("CREATE DATABASE {database} TEMPLATE {}", target.database))?;
+                server.execute(&format!("CREATE DATABASE {database} TEMPLATE {}", template))?;
             }
         }
         // Shared by all databases.
