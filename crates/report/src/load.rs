@@ -1,6 +1,7 @@
 //! From a store to [`Results`].
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
 use store::{
@@ -10,9 +11,9 @@ use store::{
 
 use crate::ReportError;
 use crate::latency::Pooled;
-use crate::metrics::{METRICS, SLICE_MS};
 use crate::model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+    CounterFigure, FailedTrial, Measured, Noted, Results, Sample, StepResults, VariantResults,
+    VariantStep,
 };
 use crate::sliced::Slices;
 use crate::starts::differing;
@@ -143,9 +144,9 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
             plan.workload.steps().iter().enumerate().map(move |(place, name)| StepResults {
                 name: name.clone(),
                 dop: *dop,
-                unit: String::new(),
                 loaded_once: place < loaded,
                 variants: vec![VariantStep::default(); variants],
+                ..StepResults::default()
             })
         })
         .collect()
@@ -174,7 +175,12 @@ impl Loader<'_> {
             .into_iter()
             .map(|step| (step.id, step))
             .collect();
-        let values = self.store.step_values(experiment, &METRICS, Scope::Results)?;
+        let mut names = self.store.names()?;
+        names.retain(|name| metrics::find(name).is_some());
+        names.sort_unstable();
+        let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+        let values = self.store.step_values(experiment, &wanted, Scope::Results)?;
+        let names: Arc<[String]> = names.into();
         let detailed = values.len() <= DETAILED_STEPS;
         if !detailed {
             let text = format!(
@@ -202,15 +208,15 @@ impl Loader<'_> {
                 self.steps.push(StepResults {
                     name: step.name.clone(),
                     dop: step.dop,
-                    unit: String::new(),
-                    loaded_once: false,
                     variants: vec![VariantStep::default(); self.places.len()],
+                    ..StepResults::default()
                 });
                 self.steps.len() - 1
             });
             let Some(target) = self.steps.get_mut(place) else { continue };
             if target.unit.is_empty() {
                 target.unit.clone_from(&step.unit);
+                target.class = counted(&step.unit).to_owned();
             }
             let Some(figures) = target.variants.get_mut(variant) else { continue };
             let mut sample = Sample {
@@ -218,10 +224,10 @@ impl Loader<'_> {
                 trial: row.trial,
                 step: row.step,
                 started_ms: step.started_ms,
-                values: row.values,
+                values: Measured::new(names.clone(), row.values),
                 slices: None,
             };
-            if let Some(length_ms) = sample.value(SLICE_MS) {
+            if let Some(length_ms) = sample.value(metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
             figures.samples.push(sample);
@@ -273,6 +279,11 @@ impl Loader<'_> {
         }
         Ok(noted)
     }
+}
+
+/// The class of statements that a step with this unit counts.
+fn counted(unit: &str) -> &'static str {
+    if unit == "rows" { "insert" } else { "query" }
 }
 
 /// Reads what hangs on a single step.

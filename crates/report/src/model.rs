@@ -1,11 +1,11 @@
 //! The results of one experiment, ready to be laid out: what was measured, and nothing about how it is shown.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use store::{Experiment, Failure, HostFact, Setting, StepId, TableSize, TrialId, Variant, Warning};
 
 use crate::latency::Pooled;
-use crate::metrics;
 use crate::sliced::Slices;
 
 /// An experiment with all figures of its finished trials.
@@ -50,6 +50,8 @@ pub struct StepResults {
     pub dop: u32,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// The class of statements that an operation is.
+    pub class: String,
     /// Whether the plan runs it once per variant and has trials begin on copies of what it left: there is nothing to
     /// pair, so it is shown and never judged.
     pub loaded_once: bool,
@@ -87,10 +89,19 @@ pub struct Sample {
     pub step: StepId,
     /// When it began, milliseconds since 1970 (UTC).
     pub started_ms: i64,
-    /// One value per entry of [`crate::METRICS`]; NaN where nothing is known.
-    pub values: Vec<f64>,
+    /// Its metrics.
+    pub values: Measured,
     /// Its slices, where the load moved between the servers of all variants.
     pub slices: Option<Slices>,
+}
+
+/// Metrics with their values, of those that are declared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// Sorted, shared by all samples of an experiment.
+    names: Arc<[String]>,
+    /// One per name; NaN where nothing is known.
+    values: Vec<f64>,
 }
 
 /// How much a counter rose during a step.
@@ -138,6 +149,16 @@ impl Results {
         self.variants.iter().position(|v| v.variant.name == name)
     }
 
+    /// The classes of statements that the results directory has metrics of, each once.
+    pub(crate) fn classes(&self) -> Vec<&str> {
+        let variants = self.steps.iter().flat_map(|step| &step.variants);
+        let any = variants.flat_map(|variant| &variant.samples).next();
+        let names = || any.into_iter().flat_map(|sample| sample.values.names.iter());
+        let families = metrics::LATENCIES.into_iter().chain([&metrics::RATE]);
+        let found = families.flat_map(|family| names().filter_map(|name| family.member_in(name)));
+        found.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Whether all trials are there.
     pub fn is_finished(&self) -> bool {
         self.experiment.state == store::ExperimentState::Finished
@@ -172,28 +193,56 @@ impl StepResults {
         self.variants.get(place)
     }
 
-    /// Whether this step has queries beside a paced stream of inserts.
-    pub fn is_read_write(&self) -> bool {
-        self.variants.iter().any(|v| v.median(metrics::INSERT_TARGET).is_some())
+    /// The classes of statements that were sent at a rate asked for.
+    pub fn paced(&self) -> BTreeSet<&str> {
+        self.with(&metrics::TARGET)
+    }
+
+    /// The classes of statements that have a metric of this family.
+    pub(crate) fn with(&self, family: &'static metrics::Metric) -> BTreeSet<&str> {
+        let samples = self.variants.iter().flat_map(|variant| &variant.samples);
+        samples.flat_map(|sample| sample.values.with(family)).collect()
     }
 }
 
 impl Sample {
     /// A metric, if it is known.
     pub fn value(&self, metric: &str) -> Option<f64> {
-        self.values.get(metrics::place(metric)?).copied().filter(|value| !value.is_nan())
+        self.values.get(metric)
+    }
+}
+
+impl Measured {
+    /// Values of metrics whose names are sorted.
+    pub(crate) fn new(names: Arc<[String]>, values: Vec<f64>) -> Self {
+        Self { names, values }
+    }
+
+    fn get(&self, metric: &str) -> Option<f64> {
+        let place = self.names.binary_search_by(|name| name.as_str().cmp(metric)).ok()?;
+        self.values.get(place).copied().filter(|value| !value.is_nan())
+    }
+
+    /// The classes of statements that have a metric of this family.
+    pub(crate) fn with(&self, family: &'static metrics::Metric) -> impl Iterator<Item = &str> {
+        let known = self.names.iter().zip(&self.values).filter(|(_, value)| !value.is_nan());
+        known.filter_map(move |(name, _)| family.member_in(name))
+    }
+}
+
+#[cfg(test)]
+impl<const N: usize> From<[(&str, f64); N]> for Measured {
+    fn from(mut values: [(&str, f64); N]) -> Self {
+        values.sort_by_key(|(name, _)| *name);
+        let names: Vec<String> = values.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Self::new(names.into(), values.map(|(_, value)| value).to_vec())
     }
 }
 
 impl VariantStep {
     /// The known values of a metric with their blocks.
     pub fn values(&self, metric: &str) -> Vec<(u32, f64)> {
-        let Some(place) = metrics::place(metric) else { return Vec::new() };
-        self.samples
-            .iter()
-            .filter_map(|s| s.values.get(place).map(|value| (s.block, *value)))
-            .filter(|(_, value)| !value.is_nan())
-            .collect()
+        self.samples.iter().filter_map(|s| Some((s.block, s.value(metric)?))).collect()
     }
 
     /// Median of a metric over the blocks; `None` when it is not known in any.
@@ -202,8 +251,21 @@ impl VariantStep {
         judge::median(&values)
     }
 
-    /// Whether the paced inserts fell under 95% of their target in any block.
+    /// Whether a paced class of statements fell under 95% of its target in any block.
     pub fn rate_not_held(&self) -> bool {
-        self.values(metrics::HELD).iter().any(|(_, held)| *held < 0.5)
+        !self.not_held().is_empty()
+    }
+
+    /// Those that did.
+    pub fn not_held(&self) -> BTreeSet<&str> {
+        let samples = self.samples.iter().map(|sample| &sample.values);
+        let held = |values: &Measured, class: &str| {
+            values.get(&metrics::HELD.of(class)).is_none_or(|held| held >= 0.5)
+        };
+        samples
+            .flat_map(|values| {
+                values.with(&metrics::HELD).filter(move |class| !held(values, class))
+            })
+            .collect()
     }
 }

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use metrics::{EVENT, EVENTS};
+
 use super::ExplainOptions;
 use crate::document::Costs;
 use crate::figures::absolute;
-use crate::metrics::EVENTS;
 use crate::model::Results;
 use crate::profiles::{BACKEND, Folded, Moved, PHASES, StepProfiles, children, moved};
-use crate::tables::event_name;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 pub const FORMAT: u32 = 2;
@@ -142,13 +142,13 @@ pub(super) fn step(
             costs: Costs::each(|metric| shown(*place, metric)),
             events: EVENTS
                 .iter()
-                .filter_map(|event| Some((event_name(event).to_owned(), shown(*place, event)?)))
+                .filter_map(|event| Some(((*event).to_owned(), shown(*place, &EVENT.of(event))?)))
                 .collect(),
         }
     });
     let variants: Vec<_> = variants.collect();
     let moves = |place: &usize| {
-        let cpu = |place: usize| shown(place, "dbms.cpu/o");
+        let cpu = |place: usize| shown(place, metrics::DBMS_CPU.name);
         let cpu = cpu(base).zip(cpu(*place));
         let moves = moved(folded(base), folded(*place)).into_iter().take(options.functions);
         let name = results.variant_name(*place).to_owned();
