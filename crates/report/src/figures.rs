@@ -79,10 +79,11 @@ mod tests {
             trial: TrialId(1),
             step: StepId(1),
             started_ms: 0,
-            values: [(OPS, *value)].into(),
+            values: vec![*value],
             slices: None,
         };
         let variants = variants.iter().map(|blocks| VariantStep {
+            metrics: [OPS.to_owned()].into(),
             samples: blocks.iter().map(sample).collect(),
             ..VariantStep::default()
         });

@@ -68,8 +68,7 @@ pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use model::{
-    CounterFigure, FailedTrial, Measured, Noted, Results, Sample, StepResults, VariantResults,
-    VariantStep,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
 pub use profiles::{BACKEND, Folded, draw_flamegraphs, folded_file, profiles_directory};

@@ -12,8 +12,7 @@ use store::{
 use crate::ReportError;
 use crate::latency::Pooled;
 use crate::model::{
-    CounterFigure, FailedTrial, Measured, Noted, Results, Sample, StepResults, VariantResults,
-    VariantStep,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 use crate::sliced::Slices;
 use crate::starts::differing;
@@ -224,10 +223,11 @@ impl Loader<'_> {
                 trial: row.trial,
                 step: row.step,
                 started_ms: step.started_ms,
-                values: Measured::new(names.clone(), row.values),
+                values: row.values,
                 slices: None,
             };
-            if let Some(length_ms) = sample.value(metrics::SLICE_MS.name) {
+            figures.metrics = Arc::clone(&names);
+            if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
             figures.samples.push(sample);

@@ -62,6 +62,8 @@ pub struct StepResults {
 /// What one variant did in one step, over all blocks.
 #[derive(Debug, Clone, Default)]
 pub struct VariantStep {
+    /// Names of the metrics that samples may have, sorted.
+    pub metrics: Arc<[String]>,
     /// One per finished trial, by block.
     pub samples: Vec<Sample>,
     /// Response times of all blocks together, by class of statement.
@@ -89,19 +91,10 @@ pub struct Sample {
     pub step: StepId,
     /// When it began, milliseconds since 1970 (UTC).
     pub started_ms: i64,
-    /// Its metrics.
-    pub values: Measured,
+    /// One value per entry of [`VariantStep::metrics`]; NaN where nothing is known.
+    pub values: Vec<f64>,
     /// Its slices, where the load moved between the servers of all variants.
     pub slices: Option<Slices>,
-}
-
-/// Metrics with their values, of those that are declared.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// Sorted, shared by all samples of an experiment.
-    names: Arc<[String]>,
-    /// One per name; NaN where nothing is known.
-    values: Vec<f64>,
 }
 
 /// How much a counter rose during a step.
@@ -152,10 +145,10 @@ impl Results {
     /// The classes of statements that the results directory has metrics of, each once.
     pub(crate) fn classes(&self) -> Vec<&str> {
         let variants = self.steps.iter().flat_map(|step| &step.variants);
-        let any = variants.flat_map(|variant| &variant.samples).next();
-        let names = || any.into_iter().flat_map(|sample| sample.values.names.iter());
+        let names: BTreeSet<&String> = variants.flat_map(|variant| &*variant.metrics).collect();
         let families = metrics::LATENCIES.into_iter().chain([&metrics::RATE]);
-        let found = families.flat_map(|family| names().filter_map(|name| family.member_in(name)));
+        let found =
+            families.flat_map(|family| names.iter().filter_map(move |name| family.member_in(name)));
         found.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -199,50 +192,31 @@ impl StepResults {
     }
 
     /// The classes of statements that have a metric of this family.
-    pub(crate) fn with(&self, family: &'static metrics::Metric) -> BTreeSet<&str> {
-        let samples = self.variants.iter().flat_map(|variant| &variant.samples);
-        samples.flat_map(|sample| sample.values.with(family)).collect()
+    pub(crate) fn with(&self, family: &metrics::Metric) -> BTreeSet<&str> {
+        self.variants.iter().flat_map(|variant| variant.with(family)).collect()
     }
 }
 
 impl Sample {
-    /// A metric, if it is known.
-    pub fn value(&self, metric: &str) -> Option<f64> {
-        self.values.get(metric)
-    }
-}
-
-impl Measured {
-    /// Values of metrics whose names are sorted.
-    pub(crate) fn new(names: Arc<[String]>, values: Vec<f64>) -> Self {
-        Self { names, values }
-    }
-
-    fn get(&self, metric: &str) -> Option<f64> {
-        let place = self.names.binary_search_by(|name| name.as_str().cmp(metric)).ok()?;
+    fn value(&self, place: usize) -> Option<f64> {
         self.values.get(place).copied().filter(|value| !value.is_nan())
-    }
-
-    /// The classes of statements that have a metric of this family.
-    pub(crate) fn with(&self, family: &'static metrics::Metric) -> impl Iterator<Item = &str> {
-        let known = self.names.iter().zip(&self.values).filter(|(_, value)| !value.is_nan());
-        known.filter_map(move |(name, _)| family.member_in(name))
-    }
-}
-
-#[cfg(test)]
-impl<const N: usize> From<[(&str, f64); N]> for Measured {
-    fn from(mut values: [(&str, f64); N]) -> Self {
-        values.sort_by_key(|(name, _)| *name);
-        let names: Vec<String> = values.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Self::new(names.into(), values.map(|(_, value)| value).to_vec())
     }
 }
 
 impl VariantStep {
     /// The known values of a metric with their blocks.
     pub fn values(&self, metric: &str) -> Vec<(u32, f64)> {
-        self.samples.iter().filter_map(|s| Some((s.block, s.value(metric)?))).collect()
+        let Some(place) = self.place(metric) else { return Vec::new() };
+        self.samples.iter().filter_map(|s| Some((s.block, s.value(place)?))).collect()
+    }
+
+    /// A metric in one of the samples, if it is known.
+    pub fn value(&self, sample: &Sample, metric: &str) -> Option<f64> {
+        sample.value(self.place(metric)?)
+    }
+
+    fn place(&self, metric: &str) -> Option<usize> {
+        self.metrics.binary_search_by(|name| name.as_str().cmp(metric)).ok()
     }
 
     /// Median of a metric over the blocks; `None` when it is not known in any.
@@ -258,14 +232,17 @@ impl VariantStep {
 
     /// Those that did.
     pub fn not_held(&self) -> BTreeSet<&str> {
-        let samples = self.samples.iter().map(|sample| &sample.values);
-        let held = |values: &Measured, class: &str| {
-            values.get(&metrics::HELD.of(class)).is_none_or(|held| held >= 0.5)
-        };
-        samples
-            .flat_map(|values| {
-                values.with(&metrics::HELD).filter(move |class| !held(values, class))
-            })
-            .collect()
+        let mut classes = self.with(&metrics::HELD);
+        classes.retain(|class| {
+            self.values(&metrics::HELD.of(class)).iter().any(|(_, held)| *held < 0.5)
+        });
+        classes
+    }
+
+    /// The classes of statements that have a metric of this family.
+    pub(crate) fn with(&self, family: &metrics::Metric) -> BTreeSet<&str> {
+        let known = |name: &&String| !self.values(name).is_empty();
+        let of_family = self.metrics.iter().filter(|name| family.member_in(name).is_some());
+        of_family.filter(known).filter_map(|name| family.member_in(name)).collect()
     }
 }

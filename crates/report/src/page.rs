@@ -220,7 +220,9 @@ fn page_step(
         let typical = typical(figures);
         for sample in &figures.samples {
             let all = Some(sample.block) == typical;
-            out.trials.push(gatherer.trial(place, &step.class, sample, all)?);
+            let seconds = figures.value(sample, SECONDS.name);
+            let whole = seconds.map_or(usize::MAX, |seconds| seconds.floor() as usize);
+            out.trials.push(gatherer.trial(place, &step.class, sample, whole, all)?);
         }
     }
     Ok(out)
@@ -300,13 +302,12 @@ impl Gatherer<'_> {
         variant: usize,
         class: &str,
         sample: &Sample,
+        whole: usize,
         typical: bool,
     ) -> Result<PageTrial, ReportError> {
         let series = self.store.series(sample.step)?;
         // Stalls are those of what the step counts.
         let about = metrics::throughput_of(class);
-        let whole =
-            sample.value(SECONDS.name).map_or(usize::MAX, |seconds| seconds.floor() as usize);
         let stalls = series.iter().find(|s| s.name == about);
         let stalls = stalls.map(|series| spans(series, whole)).unwrap_or_default();
         let mut kept = BTreeMap::new();

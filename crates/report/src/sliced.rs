@@ -241,7 +241,7 @@ mod tests {
             trial: TrialId(1),
             step: StepId(1),
             started_ms: 0,
-            values: [].into(),
+            values: Vec::new(),
             slices,
         };
         VariantStep {

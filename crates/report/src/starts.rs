@@ -81,19 +81,18 @@ mod tests {
     /// Two variants with these dirty and cached MB at the begin of their blocks.
     fn step(variants: [&[(f64, f64)]; 2]) -> StepResults {
         let sample = |block: u32, (dirty, cached): (f64, f64)| {
-            let values =
-                [(START_DIRTY.name, dirty * 1024.0), (START_CACHED.name, cached * 1024.0)].into();
             let id = i64::from(block);
             Sample {
                 block,
                 trial: TrialId(id),
                 step: StepId(id),
                 started_ms: 0,
-                values,
+                values: vec![cached * 1024.0, dirty * 1024.0],
                 slices: None,
             }
         };
         let variant = |blocks: &[(f64, f64)]| VariantStep {
+            metrics: [&START_CACHED, &START_DIRTY].map(|metric| metric.name.to_owned()).into(),
             samples: (1..).zip(blocks).map(|(block, values)| sample(block, *values)).collect(),
             ..VariantStep::default()
         };
