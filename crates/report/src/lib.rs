@@ -71,7 +71,7 @@ pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
-pub use profiles::{BACKEND, Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
