@@ -1,6 +1,7 @@
 //! From a store to [`Results`].
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
 use store::{
@@ -10,7 +11,6 @@ use store::{
 
 use crate::ReportError;
 use crate::latency::Pooled;
-use crate::metrics::{METRICS, SLICE_MS};
 use crate::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
@@ -143,9 +143,9 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
             plan.workload.steps().iter().enumerate().map(move |(place, name)| StepResults {
                 name: name.clone(),
                 dop: *dop,
-                unit: String::new(),
                 loaded_once: place < loaded,
                 variants: vec![VariantStep::default(); variants],
+                ..StepResults::default()
             })
         })
         .collect()
@@ -174,7 +174,12 @@ impl Loader<'_> {
             .into_iter()
             .map(|step| (step.id, step))
             .collect();
-        let values = self.store.step_values(experiment, &METRICS, Scope::Results)?;
+        let mut names = self.store.names()?;
+        names.retain(|name| metrics::find(name).is_some());
+        names.sort_unstable();
+        let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+        let values = self.store.step_values(experiment, &wanted, Scope::Results)?;
+        let names: Arc<[String]> = names.into();
         let detailed = values.len() <= DETAILED_STEPS;
         if !detailed {
             let text = format!(
@@ -202,15 +207,15 @@ impl Loader<'_> {
                 self.steps.push(StepResults {
                     name: step.name.clone(),
                     dop: step.dop,
-                    unit: String::new(),
-                    loaded_once: false,
                     variants: vec![VariantStep::default(); self.places.len()],
+                    ..StepResults::default()
                 });
                 self.steps.len() - 1
             });
             let Some(target) = self.steps.get_mut(place) else { continue };
             if target.unit.is_empty() {
                 target.unit.clone_from(&step.measure.unit);
+                target.class.clone_from(&step.measure.class);
             }
             let Some(figures) = target.variants.get_mut(variant) else { continue };
             let mut sample = Sample {
@@ -221,7 +226,8 @@ impl Loader<'_> {
                 values: row.values,
                 slices: None,
             };
-            if let Some(length_ms) = sample.value(SLICE_MS) {
+            figures.metrics = Arc::clone(&names);
+            if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
             figures.samples.push(sample);

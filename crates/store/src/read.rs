@@ -275,6 +275,14 @@ impl Store {
         Ok(steps)
     }
 
+    /// Every name in the database: of metrics, but also of steps, counters and more.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn names(&self) -> Result<Vec<String>> {
+        self.rows("SELECT text FROM name", [], |row| row.get(0))
+    }
+
     /// All metrics of a step, by name.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ mod kept;
 mod launch;
 mod local;
 mod postmaster;
+mod profile;
 mod reference;
 mod server;
 mod settle;
@@ -29,6 +30,7 @@ mod unlisted;
 mod warm;
 
 pub use checksums::differing_checksums;
+pub use profile::PROFILE;
 pub use reference::{PostgresReference, Release, Running};
 pub use source::{Repository, Source, SourceTree};
 

@@ -75,7 +75,7 @@ impl Lab {
             .map(|name| {
                 let new = NewVariant {
                     name: (*name).to_owned(),
-                    dbms: format!("postgres@{name}"),
+                    dbms: format!("postgres@{}", name.trim_start_matches("pg")),
                     source: "archive".to_owned(),
                     version: format!("PostgreSQL {name}"),
                     build: BTreeMap::from([("compiler".to_owned(), "gcc 12".to_owned())]),
