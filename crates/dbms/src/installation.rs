@@ -23,6 +23,11 @@ pub struct Installation {
 }
 
 impl Installation {
+    /// Whether steelyard starts it, rather than finding it running.
+    pub fn is_ours(&self) -> bool {
+        self.bin_dir.is_some()
+    }
+
     /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins with none.
     pub fn major(&self) -> Option<u32> {
         let digits = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use crate::ledger::Entry;
-use crate::server::Ending;
+use crate::system::Ending;
 use crate::{Error, Loaded, Manifest, copy, place};
 
 /// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log before.

@@ -307,13 +307,16 @@ impl Attempt<'_> {
         self.counted = Some(after);
         record.sizes = self
             .server
-            .sizes(tables)?
+            .footprint(tables)?
             .into_iter()
-            .map(|size| TableSize {
-                table: size.table,
-                index_bytes: size.index,
-                rel_bytes: size.rel,
-                total_bytes: size.total,
+            .map(|found| {
+                let bytes = |name: &str| found.bytes.get(name).copied().unwrap_or_default();
+                TableSize {
+                    index_bytes: bytes("index"),
+                    rel_bytes: bytes("rel"),
+                    total_bytes: bytes("total"),
+                    table: found.object,
+                }
             })
             .collect();
         Ok(())
@@ -383,20 +386,12 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
         Endpoint::Postgres { host, port, user, password, database } => Target {
             name: variant.to_owned(),
             address: match host {
-                Host::SocketDirectory(path) => Address::Unix(path.join(format!(".s.PGSQL.{port}"))),
+                Host::Socket(file) => Address::Unix(file),
                 Host::Tcp(host) => Address::Tcp(host, port),
             },
             user,
             password: password.map(|secret| secret.reveal().to_owned()),
             database,
-        },
-        // The enum is open for systems to come; each brings its own address.
-        _ => Target {
-            name: variant.to_owned(),
-            address: Address::Tcp("unsupported".to_owned(), 0),
-            user: String::new(),
-            password: None,
-            database: String::new(),
         },
     }
 }

@@ -34,7 +34,7 @@ pub use source::{Repository, Source, SourceTree};
 
 use std::sync::atomic::AtomicBool;
 
-use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec, ServerUser};
+use crate::{Cache, Error, Installation, Origin, Restored, ServerSpec, ServerUser, System};
 
 /// Role and database of the servers started here.
 pub(crate) const ROLE: &str = "steelyard";
@@ -60,12 +60,12 @@ pub(crate) fn obtain(
 pub(crate) fn start(
     spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
-) -> Result<(Box<dyn Server>, Option<Restored>), Error> {
+) -> Result<(Box<dyn System>, Option<Restored>), Error> {
     let (server, restored) = server::PostgresServer::start(spec, origin)?;
     Ok((Box::new(server), restored))
 }
 
-pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn Server>, Error> {
+pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn System>, Error> {
     match reference {
         PostgresReference::Running(running) => {
             Ok(Box::new(server::PostgresServer::attach(running)?))

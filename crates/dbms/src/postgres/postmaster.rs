@@ -9,14 +9,14 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::control::Control;
+use super::control::{Control, socket_name};
 use super::{ROLE, config, launch, template, warm};
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
-use crate::server::{Ending, Endpoint, Host};
+use crate::system::Ending;
 use crate::{
-    Error, Origin, Pages, ProcessId, Restored, ServerSpec, ServerUser, Stopped, copy, identity,
-    ipc, place,
+    Endpoint, Error, Host, Origin, Pages, ProcessId, Restored, ServerSpec, ServerUser, Sql,
+    Stopped, copy, identity, ipc, place,
 };
 
 /// The number in the socket's name. The directory is private, so it collides with nothing.
@@ -70,6 +70,11 @@ impl Postmaster {
 
     pub(super) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Where its data is.
+    pub(super) fn data_directory(&self) -> Option<PathBuf> {
+        self.entry.as_ref()?.record().work_directory.clone()
     }
 
     pub(super) fn log_tail(&self, lines: usize) -> String {
@@ -328,7 +333,7 @@ fn wait_ready(
 ) -> Result<Control, Error> {
     let begin = Instant::now();
     let mut control = Control::new(Endpoint::Postgres {
-        host: Host::SocketDirectory(sockets),
+        host: Host::Socket(sockets.join(socket_name(PORT))),
         port: PORT,
         user: ROLE.to_owned(),
         password: None,
@@ -349,7 +354,7 @@ fn wait_ready(
         let problem = if says && !is_ready(&data.join("postmaster.pid")) {
             "its postmaster.pid does not say that it is ready".to_owned()
         } else {
-            match control.integer("SELECT 1") {
+            match control.query_i64("SELECT 1") {
                 Ok(_) => return Ok(control),
                 Err(error) => error.to_string(),
             }
@@ -377,7 +382,7 @@ fn is_ready(file: &Path) -> bool {
 /// The socket directory: `s` in the trial's directory, or where that path is too long, one under /tmp.
 fn make_sockets(spec: &ServerSpec<'_>, root: &Path, entry: &mut Entry) -> Result<PathBuf, Error> {
     let fits = |directory: &Path| {
-        directory.join(format!(".s.PGSQL.{PORT}")).as_os_str().as_bytes().len() <= LONGEST_SOCKET
+        directory.join(socket_name(PORT)).as_os_str().as_bytes().len() <= LONGEST_SOCKET
     };
     let mut sockets = root.join("s");
     if !fits(&sockets) {
