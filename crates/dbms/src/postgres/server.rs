@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::postmaster::Postmaster;
 use super::reference::Running;
-use super::{attach, counters, settle, tables};
+use super::{attach, counters, postmaster, settle, tables};
+use crate::launch::ServerProcess;
 use crate::system::{Diagnosis, Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
 use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
@@ -16,7 +16,7 @@ const DIAGNOSED_LINES: usize = 12;
 pub(super) struct PostgresServer {
     // Before the process, so that the connection is closed first when this is dropped.
     control: Control,
-    postmaster: Option<Postmaster>,
+    postmaster: Option<ServerProcess>,
     /// The root of its process tree, where known.
     pid: Option<u32>,
     died: Option<String>,
@@ -28,7 +28,7 @@ impl PostgresServer {
         spec: &ServerSpec<'_>,
         origin: Option<&Origin<'_>>,
     ) -> Result<(Self, Option<Restored>), Error> {
-        let (postmaster, control, restored) = Postmaster::start(spec, origin)?;
+        let (postmaster, control, restored) = postmaster::start(spec, origin)?;
         let pid = Some(postmaster.pid());
         Ok((Self { control, pid, postmaster: Some(postmaster), died: None }, restored))
     }
