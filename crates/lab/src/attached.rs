@@ -1,6 +1,6 @@
 //! Tables on a server that is not ours: made for a trial, known by their comment, dropped after it.
 
-use dbms::Server;
+use dbms::Sql;
 
 use crate::error::Error;
 
@@ -15,12 +15,12 @@ const LOCK_LIMIT: &str = "30s";
 /// # Errors
 ///
 /// [`Error::TableExists`] for a table of somebody else.
-pub fn clear(server: &mut dyn Server, variant: &str, tables: &[String]) -> Result<(), Error> {
+pub fn clear(sql: &mut dyn Sql, variant: &str, tables: &[String]) -> Result<(), Error> {
     for table in tables {
-        match owner(server, table)? {
+        match owner(sql, table)? {
             None => {}
             Some(Owner::Steelyard) => {
-                server.execute(&format!("DROP TABLE {table}"))?;
+                sql.execute(&format!("DROP TABLE {table}"))?;
             }
             Some(Owner::Stranger) => {
                 let (variant, table) = (variant.to_owned(), table.clone());
@@ -33,22 +33,18 @@ pub fn clear(server: &mut dyn Server, variant: &str, tables: &[String]) -> Resul
 
 /// Makes the tables and marks them as ours, in one transaction: a run that is killed in between
 /// leaves no table that the next one would take for a stranger's.
-pub fn create(
-    server: &mut dyn Server,
-    setup: &[String],
-    tables: &[String],
-) -> Result<(), dbms::Error> {
+pub fn create(sql: &mut dyn Sql, setup: &[String], tables: &[String]) -> Result<(), dbms::Error> {
     let marks = tables.iter().map(|table| format!("COMMENT ON TABLE {table} IS '{MARK}'"));
     let script: Vec<String> = setup.iter().cloned().chain(marks).collect();
-    server.execute(&script.join(";\n")).map(|_| ())
+    sql.execute(&script.join(";\n")).map(|_| ())
 }
 
 /// Drops the tables after the trial, however it ended; a stranger's table of the same name stays.
-pub fn drop_tables(server: &mut dyn Server, tables: &[String]) -> Result<(), Error> {
-    server.execute(&format!("SET lock_timeout = '{LOCK_LIMIT}'"))?;
+pub fn drop_tables(sql: &mut dyn Sql, tables: &[String]) -> Result<(), Error> {
+    sql.execute(&format!("SET lock_timeout = '{LOCK_LIMIT}'"))?;
     for table in tables {
-        if owner(server, table)? == Some(Owner::Steelyard) {
-            server.execute(&format!("DROP TABLE {table}"))?;
+        if owner(sql, table)? == Some(Owner::Steelyard) {
+            sql.execute(&format!("DROP TABLE {table}"))?;
         }
     }
     Ok(())
@@ -62,8 +58,8 @@ enum Owner {
 }
 
 /// Whose `table` is; `None` if there is no such table.
-fn owner(server: &mut dyn Server, table: &str) -> Result<Option<Owner>, Error> {
-    let rows = server.query_rows(&format!(
+fn owner(sql: &mut dyn Sql, table: &str) -> Result<Option<Owner>, Error> {
+    let rows = sql.query_rows(&format!(
         "SELECT coalesce(obj_description(to_regclass('{table}'), 'pg_class'), '') \
          WHERE to_regclass('{table}') IS NOT NULL"
     ))?;

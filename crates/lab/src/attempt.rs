@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dbms::{Origin, Pages, Restored, Server, ServerSpec, Snapshot, Stopped};
+use dbms::{Diagnosis, Origin, Pages, Restored, ServerSpec, Snapshot, Stopped, System};
 use probe::{Cgroup, Device, Group};
 use store::{Setting, StepRecord, Store, Warning};
 use workload::{Benchmark, Phase};
@@ -30,7 +30,7 @@ pub struct Attempt<'a> {
     /// What it goes through.
     pub benchmark: Arc<Benchmark>,
     /// The server.
-    pub server: Box<dyn Server>,
+    pub server: Box<dyn System>,
     /// The server's control group, where there is one.
     pub cgroup: Option<Arc<Cgroup>>,
     /// How the kernel knows the server; `None` where it is not on this machine.
@@ -80,13 +80,8 @@ impl<'a> Bench<'a> {
             Some(cgroup) => Group::Cgroup { cgroup: Arc::clone(cgroup), root_pid },
             None => Group::Tree(root_pid),
         });
-        let device = match (&group, owned(subject)) {
-            (Some(_), true) => probe::block_device_of(&self.options.data_dir),
-            (Some(_), false) => {
-                data_directory(server.as_mut()).and_then(|path| probe::block_device_of(&path))
-            }
-            (None, _) => None,
-        };
+        let data = group.as_ref().and_then(|_| server.data_directory());
+        let device = data.and_then(|path| probe::block_device_of(&path));
         Ok(Attempt {
             place,
             subject,
@@ -133,15 +128,17 @@ impl<'a> Bench<'a> {
 
     fn create_tables(&self, attempt: &mut Attempt<'_>) -> Result<(), Error> {
         let Attempt { subject, benchmark, server, .. } = attempt;
-        if !owned(subject) {
-            attached::clear(server.as_mut(), &subject.variant.name, &benchmark.tables)?;
+        let owned = server.owned();
+        if !owned {
+            attached::clear(server.need_sql()?, &subject.variant.name, &benchmark.tables)?;
         }
-        interruptible(server.as_mut(), owned(subject), self.interrupted, |server| {
-            if !owned(subject) {
-                return attached::create(server, &benchmark.setup, &benchmark.tables);
+        interruptible(server.as_mut(), self.interrupted, |server| {
+            let sql = server.need_sql()?;
+            if !owned {
+                return attached::create(sql, &benchmark.setup, &benchmark.tables);
             }
             for statement in &benchmark.setup {
-                server.execute(statement)?;
+                sql.execute(statement)?;
             }
             Ok(())
         })
@@ -168,9 +165,13 @@ impl<'a> Bench<'a> {
         let (place, subject) = (attempt.place, attempt.subject);
         let result =
             result.map_err(|error| explain_out_of_memory(error, attempt.cgroup.as_deref()));
-        if !owned(subject) {
+        if !attempt.server.owned() {
             let tables = &attempt.benchmark.tables;
-            let dropped = attached::drop_tables(attempt.server.as_mut(), tables);
+            let dropped = attempt
+                .server
+                .need_sql()
+                .map_err(Error::from)
+                .and_then(|sql| attached::drop_tables(sql, tables));
             if result.is_ok() {
                 dropped?;
             }
@@ -193,7 +194,7 @@ impl<'a> Bench<'a> {
         subject: &Subject,
         store: &Store,
     ) -> Result<Option<Arc<Cgroup>>, Error> {
-        if !owned(subject) {
+        if !subject.installation.is_ours() {
             return Ok(None);
         }
         let name = format!("steelyard-{}-t{}", std::process::id(), place.trial);
@@ -220,8 +221,8 @@ impl<'a> Bench<'a> {
         directory: &Path,
         cgroup: Option<&Cgroup>,
         origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn Server>, Option<Restored>), Error> {
-        if !owned(subject) {
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        if !subject.installation.is_ours() {
             let attached = dbms::attach(&subject.reference).map_err(|source| Error::Variant {
                 variant: subject.variant.name.clone(),
                 source: Box::new(source),
@@ -278,11 +279,6 @@ impl<'a> Bench<'a> {
 }
 
 impl Attempt<'_> {
-    /// Whether the server is ours.
-    pub fn owned(&self) -> bool {
-        owned(self.subject)
-    }
-
     /// Whether it is to be broken off: it is polluted and will be run again.
     pub fn in_vain(&self) -> bool {
         self.place.again && self.fitness.is_polluted()
@@ -296,7 +292,8 @@ impl Attempt<'_> {
         } else {
             format!("\nlast lines of the server's log:\n{}", tail.trim_end())
         };
-        let full = reason.contains("53100") || tail.contains("No space left on device");
+        // SQLSTATE disk_full, in what the load says.
+        let full = self.server.diagnose() == Some(Diagnosis::DiskFull) || reason.contains("53100");
         let remedy = if full {
             ". The disk with the data directory is full: free space there, or choose another place with --data-dir"
         } else {
@@ -351,18 +348,6 @@ fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
         },
         error => error,
     }
-}
-
-/// Whether steelyard started the server (or would), rather than found it running.
-fn owned(subject: &Subject) -> bool {
-    subject.installation.bin_dir.is_some()
-}
-
-/// Where a server that is not ours keeps its data, if it tells and that is here.
-fn data_directory(server: &mut dyn Server) -> Option<PathBuf> {
-    let rows = server.query_rows("SHOW data_directory").ok()?;
-    let path = PathBuf::from(rows.first()?.first()?.as_deref()?);
-    path.exists().then_some(path)
 }
 
 #[cfg(test)]

@@ -30,10 +30,9 @@ pub fn before_slices(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Error> {
     for attempt in attempts.iter_mut() {
-        let owned = attempt.owned();
-        if owned {
+        if attempt.server.owned() {
             let server = attempt.server.as_mut();
-            interruptible(server, owned, bench.interrupted, |server| server.flush())?;
+            interruptible(server, bench.interrupted, |server| server.flush())?;
         }
     }
     before_turn(attempts, bench, on_event)
@@ -45,7 +44,7 @@ pub fn before_turn(
     bench: &Bench<'_>,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<(), Error> {
-    if attempts.iter().any(Attempt::owned) {
+    if attempts.iter().any(|attempt| attempt.server.owned()) {
         write_back(&bench.options.data_dir);
         wait_for_writeback(bench.interrupted);
     }

@@ -76,7 +76,7 @@ pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
 ///
 /// [`Error::NoCopy`] for a server that already runs.
 pub fn check(plan: &Plan, subjects: &[Subject]) -> Result<(), Error> {
-    let running = subjects.iter().find(|subject| subject.installation.bin_dir.is_none());
+    let running = subjects.iter().find(|subject| !subject.installation.is_ours());
     match (&plan.restore_after, running) {
         (Some(_), Some(subject)) => Err(Error::NoCopy { variant: subject.variant.name.clone() }),
         _ => Ok(()),

@@ -61,7 +61,7 @@ pub fn run(
     let prepared = prepare(plan, cache, options.server_user.as_deref(), interrupted, on_event)?;
     // Only now, so that a plan which can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
-    let starts = prepared.subjects.iter().any(|subject| subject.installation.bin_dir.is_some());
+    let starts = prepared.subjects.iter().any(|subject| subject.installation.is_ours());
     // Servers that run already need no user.
     let user = if starts {
         ServerUser::choose(options.server_user.as_deref())?
@@ -231,7 +231,7 @@ fn warn_of_builds(store: &Store, id: ExperimentId, prepared: &Prepared) -> Resul
 
 /// Records where only some variants have checksums on their pages. Data that others made is not looked at.
 fn warn_of_checksums(store: &Store, id: ExperimentId, prepared: &Prepared) -> Result<(), Error> {
-    let own = prepared.subjects.iter().filter(|subject| subject.installation.bin_dir.is_some());
+    let own = prepared.subjects.iter().filter(|subject| subject.installation.is_ours());
     let variants: Vec<_> = own
         .map(|subject| {
             let Subject { variant, installation, .. } = subject;

@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dbms::Server;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use dbms::System;
 use store::{StepKind, StepRecord};
 
 use crate::error::Error;
@@ -20,8 +18,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Settles the server and its host; the record says what was done and how long it took.
 pub fn settle(
-    server: &mut dyn Server,
-    owned: bool,
+    server: &mut dyn System,
     tables: &[String],
     directory: Option<&Path>,
     rest: Duration,
@@ -30,7 +27,7 @@ pub fn settle(
 ) -> Result<StepRecord, Error> {
     record.kind = StepKind::Settle;
     let begin = Instant::now();
-    let settled = interruptible(server, owned, interrupted, |server| server.settle(tables))?;
+    let settled = interruptible(server, interrupted, |server| server.settle(tables))?;
     record.notes.extend(settled.lines);
     record.metrics.push(("settle.server".to_owned(), settled.seconds));
     let writeback = Instant::now();
@@ -91,23 +88,20 @@ pub fn wait_for_writeback(interrupted: &AtomicBool) -> Option<u64> {
     Some(now)
 }
 
-/// Runs a long task of the server; an interrupt asks the server, where it is ours, to shut down,
-/// which ends the task.
+/// Runs a long task of the server; an interrupt has the server, where it is ours, break it off.
 pub fn interruptible<T>(
-    server: &mut dyn Server,
-    owned: bool,
+    server: &mut dyn System,
     interrupted: &AtomicBool,
-    task: impl FnOnce(&mut dyn Server) -> Result<T, dbms::Error>,
+    task: impl FnOnce(&mut dyn System) -> Result<T, dbms::Error>,
 ) -> Result<T, Error> {
-    let pid = server.root_pid();
+    let interrupter = server.interrupter();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 if interrupted.load(Ordering::Relaxed) {
-                    if let (Some(pid), true) = (pid, owned) {
-                        // SIGINT is the fast shutdown; the task then fails and we go on to stop it.
-                        let _ = kill(Pid::from_raw(pid as i32), Signal::SIGINT);
+                    if let Some(interrupt) = &interrupter {
+                        interrupt();
                     }
                     return;
                 }

@@ -154,7 +154,7 @@ impl Slicing {
                     None => "whether it is CPU-bound is found out in this block".to_owned(),
                 }
             }
-            _ => "the plan says so".to_owned(),
+            Pairing::Slices | Pairing::Blocks => "the plan says so".to_owned(),
         };
         (self.lengths(known), why)
     }

@@ -307,16 +307,12 @@ impl Attempt<'_> {
         self.counted = Some(after);
         record.sizes = self
             .server
-            .sizes(tables)?
+            .footprint(tables)?
             .into_iter()
-            .flat_map(|size| {
-                [("index", size.index), ("rel", size.rel), ("total", size.total)].map(
-                    |(name, bytes)| Size {
-                        object: size.table.clone(),
-                        name: name.to_owned(),
-                        bytes,
-                    },
-                )
+            .flat_map(|found| {
+                let object = found.object;
+                let size = move |(name, bytes)| Size { object: object.clone(), name, bytes };
+                found.bytes.into_iter().map(size)
             })
             .collect();
         Ok(())
@@ -387,7 +383,7 @@ pub fn postgres(endpoint: Endpoint) -> Postgres {
     match endpoint {
         Endpoint::Postgres { host, port, user, password, database } => Postgres {
             address: match host {
-                Host::SocketDirectory(path) => Address::Unix(path.join(format!(".s.PGSQL.{port}"))),
+                Host::Socket(file) => Address::Unix(file),
                 Host::Tcp(host) => Address::Tcp(host, port),
             },
             user,

@@ -120,11 +120,11 @@ impl Bench<'_> {
     ) -> Result<(StepRecord, Option<Trouble>), Trouble> {
         attempt.counted = None;
         let pause = rest(rows, self.prepared.plan.settle_seconds_scale);
-        let ours = attempt.owned();
+        let ours = attempt.server.owned();
         let directory = ours.then_some(self.options.data_dir.as_path());
         let tables = &attempt.benchmark.tables;
         let server = attempt.server.as_mut();
-        settle(server, ours, tables, directory, pause, self.interrupted, record)
+        settle(server, tables, directory, pause, self.interrupted, record)
             .map(|record| (record, None))
             .map_err(|error| match error {
                 Error::Interrupted => Trouble::Interrupted,

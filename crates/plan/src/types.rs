@@ -139,7 +139,6 @@ impl BuildSystem {
 
 /// How trials of different variants are paired (design.md, "How it judges").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum Pairing {
     /// A trial has the machine to itself; every variant once per block, in random order.
     #[default]

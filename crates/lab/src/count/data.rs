@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbms::{Endpoint, Loaded, Origin, Pages, Server, ServerSpec};
+use dbms::{Endpoint, Loaded, Origin, Pages, ServerSpec, Sql, System};
 use drive::{Single, Target};
 use workload::{Catalogue, State, stream_seed};
 
@@ -60,33 +60,29 @@ impl Bench<'_> {
         let Endpoint::Postgres { database: loaded, .. } = &endpoint;
         let template = loaded.clone();
         let target = target("load", endpoint);
-        self.fill(server.as_mut(), &target, catalogue)?;
+        let sql = server.need_sql()?;
+        self.fill(sql, &target, catalogue)?;
         let states: BTreeSet<State> = databases.iter().map(|database| database.state).collect();
         for state in states {
             if state == State::Indexed {
                 for statement in &catalogue.index {
-                    server.execute(statement)?;
+                    sql.execute(statement)?;
                 }
             }
-            freeze(server.as_mut())?;
+            freeze(sql)?;
             for database in databases.iter().filter(|database| database.state == state) {
                 session::unless(self.interrupted)?;
-                server.execute(&format!("CREATE DATABASE {database} TEMPLATE {}", template))?;
+                sql.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}"))?;
             }
         }
         // Shared by all databases.
-        server.execute("VACUUM (FREEZE) pg_database")?;
+        sql.execute("VACUUM (FREEZE) pg_database")?;
         Ok(server.stop()?.keep(self.interrupted)?)
     }
 
-    fn fill(
-        &self,
-        server: &mut dyn Server,
-        target: &Target,
-        catalogue: &Catalogue,
-    ) -> Result<(), Error> {
+    fn fill(&self, sql: &mut dyn Sql, target: &Target, catalogue: &Catalogue) -> Result<(), Error> {
         for statement in &catalogue.setup {
-            server.execute(statement)?;
+            sql.execute(statement)?;
         }
         if let Some((statement, times)) = &catalogue.load {
             let seed = stream_seed(self.seed, "load", 1, 0, "count");
@@ -107,7 +103,7 @@ impl Bench<'_> {
         loaded: &Loaded,
         directory: &Path,
         wrapper: Vec<OsString>,
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         let origin = Origin { loaded, pages: Pages::Any, interrupted: self.interrupted };
         self.with_config(variant, directory, |config_file| {
             let spec = self.spec(variant, directory, wrapper, config_file);
@@ -182,7 +178,7 @@ fn load_failed(error: drive::Error) -> Error {
 }
 
 /// Leaves nothing to be done later by whoever reads a page first, and statistics that don't depend on chance.
-fn freeze(server: &mut dyn Server) -> Result<(), Error> {
-    server.execute("VACUUM (FREEZE, ANALYZE)")?;
+fn freeze(sql: &mut dyn Sql) -> Result<(), Error> {
+    sql.execute("VACUUM (FREEZE, ANALYZE)")?;
     Ok(())
 }

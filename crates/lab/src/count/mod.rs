@@ -121,7 +121,7 @@ fn catalogues(prepared: &Prepared) -> Result<Vec<Catalogue>, Error> {
         .subjects
         .iter()
         .map(|subject| {
-            if subject.installation.bin_dir.is_none() {
+            if !subject.installation.is_ours() {
                 return Err(Error::NotCounted { variant: subject.variant.name.clone() });
             }
             let mut catalogue = match &plan.count.own {

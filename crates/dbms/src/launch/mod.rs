@@ -1,4 +1,11 @@
-//! Programs as the unprivileged user, and the server process itself.
+//! Programs as the unprivileged user; `site`, the directory that a server is started in; `process`,
+//! the server itself.
+
+mod process;
+mod site;
+
+pub(crate) use process::{ServerProcess, Signals};
+pub(crate) use site::Site;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,7 +21,7 @@ use crate::{Error, ServerUser};
 /// A command that runs `program` as `user`: nothing from our environment but what concerns its libraries, so that
 /// two runs see the same; umask 077; a session of its own, so that Ctrl-C in a terminal reaches only us; SIGQUIT
 /// when we die.
-pub(super) fn command(
+pub(crate) fn command(
     program: &Path,
     user: &ServerUser,
     procs_files: &[PathBuf],
@@ -82,7 +89,7 @@ fn check(result: libc::c_int) -> io::Result<()> {
 
 /// Spawns `command` from a thread that lives as long as this process does: the kernel counts the thread that
 /// forked as the parent whose death is signalled (prctl(2), PR_SET_PDEATHSIG), not the process.
-pub(super) fn spawn(command: Command) -> io::Result<Child> {
+pub(crate) fn spawn(command: Command) -> io::Result<Child> {
     type Job = (Command, Sender<io::Result<Child>>);
     static KEEPER: OnceLock<Sender<Job>> = OnceLock::new();
     let keeper = match KEEPER.get() {
@@ -107,7 +114,7 @@ pub(super) fn spawn(command: Command) -> io::Result<Child> {
 ///
 /// # Errors
 /// [`Error::Program`] with the last lines of its output if it fails.
-pub(super) fn run(mut command: Command, what: &str, input: Option<&str>) -> Result<String, Error> {
+pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Result<String, Error> {
     use std::io::Write;
     let program = PathBuf::from(command.get_program());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -136,7 +143,7 @@ pub(super) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
 }
 
 /// The last `count` lines of a text.
-pub(super) fn last_lines(text: &str, count: usize) -> String {
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
 }

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::copy;
+use super::manifest::Manifest;
 use crate::ledger::Entry;
-use crate::{Error, IpcObjects, Manifest, copy, place};
+use crate::{Error, IpcObjects, place};
 
 /// The data directory of a server that was shut down in good order, kept as it was left. Written down in the ledger as
 /// long as it exists; removed when this is dropped.

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::launch;
-use crate::{Error, Origin, ServerSpec, copy, place};
+use super::copy;
+use crate::{Error, Origin, ServerSpec, launch, place};
 
 /// Files given to one reader: their paths together stay far under the kernel's limit for arguments (128 KB for one,
 /// a quarter of the stack limit for all, execve(2)).
@@ -14,19 +14,19 @@ const FILES: usize = 500;
 
 /// Takes `data` out of the page cache and has it read by a process in the server's control group, so that what is
 /// cached is charged to the group, and what its memory limit does not allow is not cached. In the order of paths,
-/// write-ahead log left out: a server that was shut down in good order does not read it. Seconds it took.
-pub(super) fn read_in_group(
+/// the directories `without` left out, which the server will not read. Seconds it took.
+pub(crate) fn read_in_group(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
     data: &Path,
+    without: &[&str],
 ) -> Result<f64, Error> {
     let begin = Instant::now();
     copy::drop_cached(data)?;
-    let log = data.join("pg_wal");
-    let old_log = data.join("pg_xlog");
+    let without: Vec<PathBuf> = without.iter().map(|name| data.join(name)).collect();
     let mut files: Vec<PathBuf> = Vec::new();
     place::walk(data, &mut |path, metadata| {
-        if metadata.is_file() && !path.starts_with(&log) && !path.starts_with(&old_log) {
+        if metadata.is_file() && !without.iter().any(|left_out| path.starts_with(left_out)) {
             files.push(path.to_path_buf());
         }
         Ok(())

@@ -1,5 +1,5 @@
 use super::*;
-use crate::copy::copy_tree;
+use crate::keep::copy::copy_tree;
 use crate::place::set_mode;
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;

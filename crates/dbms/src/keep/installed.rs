@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use super::local;
+use crate::postgres::local;
 use crate::{Cache, Error, Installation, ServerUser, place};
 
 /// The file.
 const DESCRIPTION: &str = "steelyard.json";
 
 /// The installation called `name`, if the cache holds it.
-pub(super) fn find(
+pub(crate) fn find(
     cache: &Cache,
     name: &str,
     user: &ServerUser,
@@ -42,12 +42,12 @@ pub(super) fn find(
 }
 
 /// Is the thing called `name` an installation that is complete?
-pub(super) fn is_complete(cache: &Cache, name: &str) -> bool {
+pub(crate) fn is_complete(cache: &Cache, name: &str) -> bool {
     cache.finished(name).join(DESCRIPTION).is_file()
 }
 
 /// Publishes the installation made in `made` (in a workshop) under `name`, with its description.
-pub(super) fn publish(
+pub(crate) fn publish(
     cache: &Cache,
     name: &str,
     made: &Path,
