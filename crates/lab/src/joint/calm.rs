@@ -40,7 +40,7 @@ pub fn before_turn(conditions: &Conditions<'_>, attempts: &[Attempt<'_>]) -> Res
         write_back(&conditions.options.data_dir);
         wait_for_writeback(conditions);
     }
-    let group = |attempt: &Attempt<'_>| attempt.cgroup.as_ref()?.cpu_meter().ok();
+    let group = |attempt: &Attempt<'_>| attempt.cgroup()?.cpu_meter().ok();
     let meters: Vec<CpuMeter> = attempts.iter().filter_map(group).collect();
     let used = || meters.iter().filter_map(CpuMeter::read).sum::<Duration>();
     let begin = Instant::now();

@@ -102,7 +102,7 @@ fn in_slices(
         lengths: how.lengths.clone(),
         lead_in: LEAD_IN,
     };
-    let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup.clone()).collect();
+    let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
     let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
     let mut ran = run(conditions, attempts, step, Some(slices), |load| match &pin {
         Some(pin) => pin.beside(|| drive::prepare(load)),

@@ -39,8 +39,6 @@ pub struct Attempt<'a> {
     pub benchmark: Arc<Benchmark>,
     /// The server.
     pub server: Box<dyn System>,
-    /// The server's control group, where there is one.
-    pub cgroup: Option<Arc<Cgroup>>,
     /// How the kernel knows the server; `None` where it is not on this machine.
     pub group: Option<Group>,
     /// The device that holds its data.
@@ -63,6 +61,14 @@ impl Attempt<'_> {
     /// The variant's name.
     pub fn name(&self) -> &str {
         &self.subject.variant.name
+    }
+
+    /// The server's control group, where there is one.
+    pub fn cgroup(&self) -> Option<&Arc<Cgroup>> {
+        match self.group.as_ref()? {
+            Group::Cgroup { cgroup, .. } => Some(cgroup),
+            Group::Tree(_) => None,
+        }
     }
 
     /// Whether it is to be broken off: it is polluted and will be run again.

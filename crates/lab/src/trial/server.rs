@@ -41,14 +41,14 @@ pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attemp
     let name = format!("{}-t{}", std::process::id(), entered.trial);
     let directory = conditions.options.data_dir.join(name);
     let (mut server, restored) =
-        start(conditions, subject, &directory, cgroup.as_deref(), origin.as_ref())?;
+        start(conditions, subject, &directory, cgroup.as_ref(), origin.as_ref())?;
     let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
     let restored = restored.map(|r| restore_record(&r, first, entered.dop, began_ms));
     if let Some(record) = &restored {
         conditions.tell(Event::step_ended(None, record, None));
     }
-    let group = server.root_pid().map(|root_pid| match &cgroup {
-        Some(cgroup) => Group::Cgroup { cgroup: Arc::clone(cgroup), root_pid },
+    let group = server.root_pid().map(|root_pid| match cgroup {
+        Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
         None => Group::Tree(root_pid),
     });
     let data = group.as_ref().and_then(|_| server.data_directory());
@@ -57,7 +57,6 @@ pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attemp
         subject,
         benchmark: Arc::new(benchmark),
         server,
-        cgroup,
         group,
         device: data.and_then(|path| probe::block_device_of(&path)),
         counted: None,
@@ -120,7 +119,8 @@ pub fn stop(
     mut attempt: Attempt<'_>,
     result: Result<(), Error>,
 ) -> Result<Stopped, Error> {
-    let result = result.map_err(|error| explain_out_of_memory(error, attempt.cgroup.as_deref()));
+    let cgroup = attempt.cgroup().map(Arc::as_ref);
+    let result = result.map_err(|error| explain_out_of_memory(error, cgroup));
     if !attempt.server.owned() {
         let tables = &attempt.benchmark.tables;
         let sql = attempt.server.need_sql().map_err(Error::from);
@@ -145,13 +145,13 @@ fn cgroup(
     conditions: &Conditions<'_>,
     entered: Entered,
     subject: &Subject,
-) -> Result<Option<Arc<Cgroup>>, Error> {
+) -> Result<Option<Cgroup>, Error> {
     if !subject.installation.is_ours() {
         return Ok(None);
     }
     let name = format!("steelyard-{}-t{}", std::process::id(), entered.trial);
     match Cgroup::create(&name, subject.variant.memory_limit) {
-        Ok(cgroup) => Ok(Some(Arc::new(cgroup))),
+        Ok(cgroup) => Ok(Some(cgroup)),
         Err(source) if subject.variant.memory_limit.is_some() => {
             Err(Error::MemoryLimit { variant: subject.variant.name.clone(), source })
         }

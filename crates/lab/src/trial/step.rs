@@ -162,7 +162,7 @@ pub fn run(
     }
     let watch = load.slices.as_ref().map(|slices| {
         let servers: Vec<_> =
-            attempts.iter().map(|attempt| (attempt.name(), attempt.cgroup.as_deref())).collect();
+            attempts.iter().map(|a| (a.name(), a.cgroup().map(Arc::as_ref))).collect();
         let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
         Watch::start(&servers, device, slices, start)
     });
