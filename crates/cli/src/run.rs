@@ -59,7 +59,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let Ready { options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(&args.directory.results)?;
-    let experiment = lab::run(resume, &options, cache, &ledger, &interrupted, &mut |event| {
+    let systems = lab::Installed(cache);
+    let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
     });
     // Of a run that was broken off, what was profiled is drawn too.

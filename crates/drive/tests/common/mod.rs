@@ -53,12 +53,7 @@ impl TestServer {
     pub fn postgres(&self) -> Postgres {
         let Endpoint::Postgres { host, user, database, .. } = self.server.endpoint();
         let Host::Socket(socket) = host else { panic!("no socket") };
-        Postgres {
-            address: Address::Unix(socket),
-            user,
-            password: None,
-            database,
-        }
+        Postgres { address: Address::Unix(socket), user, password: None, database }
     }
 
     pub fn sql(&mut self, sql: &str) {

@@ -11,9 +11,9 @@ use workload::{Catalogue, State, stream_seed};
 
 use super::jobs::Database;
 use super::{Bench, session};
-use crate::attempt::write_config;
 use crate::error::Error;
-use crate::step::target;
+use crate::systems::target;
+use crate::trial::server::write_config;
 
 /// Settings of all servers here, over those of the plan: nothing but the statement's backend is to do anything, nothing is to depend on
 /// time. None of them is in the way of an execution's instructions but where said.

@@ -18,7 +18,7 @@ use super::session::{MARK_FUNCTION, Session, unless};
 use super::{Bench, FURTHER, Item, TIMES, executions, phases};
 use crate::error::Error;
 use crate::event::Event;
-use crate::step::target;
+use crate::systems::target;
 
 /// Log lines that an error shows.
 const LOG_LINES: usize = 12;

@@ -3,7 +3,7 @@
 //! What can be known beforehand follows from the step itself ([`can_slice`], [`grows_alike`]).
 //! Whether it is CPU-bound is measured, not believed: the first block slices every step that could
 //! be, and finds for each server the share of the time with the load in which it and its clients
-//! were on CPU ([`cpu_share`]). Where that is under [`CPU_BOUND`] for one of them, the time went to
+//! were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). Where that is under [`CPU_BOUND`] for one of them, the time went to
 //! waiting (storage, locks), and blocks after the first run the step in turns.
 //!
 //! The length is chosen in the first block too, from rounds of several lengths mixed, unless the
@@ -63,13 +63,20 @@ pub struct Known {
     pub cpu_share: f64,
 }
 
+/// What slices are known by: name and dop of their step.
+type Key = (String, u32);
+
+/// What is known of a step is known by this.
+pub fn key(step: &Step) -> Key {
+    (step.name.clone(), step.dop)
+}
+
 /// What is decided about slicing in an experiment.
 #[derive(Debug)]
 pub struct Slicing {
     pairing: Pairing,
     ms: Option<f64>,
-    /// By step and dop.
-    known: BTreeMap<(String, u32), Known>,
+    known: BTreeMap<Key, Known>,
 }
 
 impl Slicing {
@@ -91,7 +98,7 @@ impl Slicing {
         if plan.pairing == Pairing::Blocks {
             return Ok(slicing);
         }
-        let mut blocks: BTreeMap<(String, u32), u32> = BTreeMap::new();
+        let mut blocks: BTreeMap<Key, u32> = BTreeMap::new();
         for step in store.step_values(experiment, &KNOWN, Scope::Results)? {
             let key = (step.name.to_string(), step.dop);
             let [ms, settled, share] = step.values[..] else { continue };
@@ -105,14 +112,14 @@ impl Slicing {
             };
             // As in a run without a break: the first block says whether, a later one how long.
             let first = *blocks.entry(key.clone()).or_insert(step.block);
-            slicing.learn(&key.0, key.1, found, step.block == first);
+            slicing.learn(key, found, step.block == first);
         }
         Ok(slicing)
     }
 
     /// Takes note of what a block has found; `first` where it was the first to run the step.
-    pub fn learn(&mut self, step: &str, dop: u32, found: Known, first: bool) {
-        let known = self.known.entry((step.to_owned(), dop)).or_insert(found);
+    pub fn learn(&mut self, step: Key, found: Known, first: bool) {
+        let known = self.known.entry(step).or_insert(found);
         if first {
             known.cpu_share = known.cpu_share.min(found.cpu_share);
         }
@@ -122,8 +129,8 @@ impl Slicing {
     }
 
     /// Whether nothing is known of a step yet.
-    pub fn is_new(&self, step: &str, dop: u32) -> bool {
-        !self.known.contains_key(&(step.to_owned(), dop))
+    pub fn is_new(&self, step: &Step) -> bool {
+        !self.known.contains_key(&key(step))
     }
 
     /// How a step runs, and why.
@@ -132,7 +139,7 @@ impl Slicing {
         if let Err(why) = can_slice(step) {
             return in_turns(why);
         }
-        let known = self.known.get(&(step.name.clone(), step.dop));
+        let known = self.known.get(&key(step));
         let why = match self.pairing {
             Pairing::Auto => {
                 if let Err(why) = grows_alike(step) {
@@ -209,14 +216,6 @@ pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
     }
 }
 
-/// The share of the time in which the clients of a step and the server were on CPU, of what
-/// synchronous clients can use: a client that waits for its server and a server that waits for its
-/// client are one CPU between them. `busy` in seconds of CPU per second with the load.
-pub fn cpu_share(step: &Step, busy: f64) -> f64 {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    busy / free_clients(step).clamp(1, cores) as f64
-}
-
 /// Whether the clients that send as fast as they get answers only read.
 pub fn only_reads(step: &Step) -> bool {
     let writes = |stream: &Stream| {
@@ -225,12 +224,6 @@ pub fn only_reads(step: &Step) -> bool {
             && stream.class.effect != Effect::Reads
     };
     !step.streams.iter().any(writes)
-}
-
-/// How many clients send as fast as they get answers.
-pub fn free_clients(step: &Step) -> usize {
-    let free = |stream: &&Stream| stream.role == Role::Lead && stream.pace == Pace::Free;
-    step.streams.iter().filter(free).count()
 }
 
 #[cfg(test)]
@@ -308,14 +301,14 @@ mod tests {
         let mut slicing = slicing(Pairing::Auto, None);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![10, 20, 40, 80, 160], None));
         let found = Known { ms: Some(20.0), settled: true, cpu_share: 0.93 };
-        slicing.learn(&step.name, 1, found, true);
+        slicing.learn(key(&step), found, true);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
         // What a later block finds changes nothing.
         let later = Known { ms: Some(80.0), settled: true, cpu_share: 0.4 };
-        slicing.learn(&step.name, 1, later, false);
+        slicing.learn(key(&step), later, false);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
         // The second server of the first block does.
-        slicing.learn(&step.name, 1, Known { cpu_share: 0.4, ..found }, true);
+        slicing.learn(key(&step), Known { cpu_share: 0.4, ..found }, true);
         let (way, why) = slicing.way(&step);
         assert_eq!(way, Way::InTurns);
         assert!(why.contains("40%"), "{why}");
@@ -326,9 +319,9 @@ mod tests {
         let step = first_step();
         let mut slicing = slicing(Pairing::Slices, None);
         let found = |ms, settled| Known { ms: Some(ms), settled, cpu_share: 1.0 };
-        slicing.learn(&step.name, 1, found(160.0, false), true);
+        slicing.learn(key(&step), found(160.0, false), true);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![160, 320, 640], None));
-        slicing.learn(&step.name, 1, found(10_000.0, false), false);
+        slicing.learn(key(&step), found(10_000.0, false), false);
         let way = milliseconds(slicing.way(&step).0);
         assert_eq!(way, (vec![10_000, 10_000, 10_000, 20_000], Some(10_000.0)));
     }
@@ -338,11 +331,5 @@ mod tests {
         let step = first_step();
         let way = slicing(Pairing::Slices, Some(25.0)).way(&step).0;
         assert_eq!(milliseconds(way), (vec![25, 25, 25, 50], Some(25.0)));
-    }
-
-    #[test]
-    fn a_client_and_its_server_can_use_one_core_between_them() {
-        let step = first_step();
-        assert!((cpu_share(&step, 0.9) - 0.9).abs() < 1e-12);
     }
 }

@@ -7,11 +7,12 @@ use plan::{Plan, format_duration};
 use report::Which;
 use store::{Experiment, Store, Warning};
 
-use crate::blocks::{Course, Stint};
-use crate::budget::{Clock, expected};
 use crate::error::Error;
 use crate::event::Event;
-use crate::extent::Extent;
+use crate::experiment::blocks::{Execution, Stint};
+use crate::experiment::budget::{Clock, expected};
+use crate::experiment::extent::Extent;
+use crate::trial::conditions::Conditions;
 
 /// So many undecided comparisons are named; of more only the number is told.
 const NAMED: usize = 8;
@@ -20,15 +21,15 @@ const NAMED: usize = 8;
 /// when all comparisons are decided, its limit is reached, or its time is over.
 ///
 /// What a look says follows from the stored blocks up to it alone, so that a resumed run comes to the same.
-pub fn conduct(course: &mut Course<'_>, on_event: &mut dyn FnMut(Event)) -> Result<(), Error> {
-    let plan = &course.bench.prepared.plan;
-    let (store, experiment) = (course.store, course.experiment);
+pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
+    let conditions = execution.conditions;
+    let (plan, store, experiment) = (conditions.plan(), conditions.store, conditions.experiment);
     let clock = Clock::start(store, experiment.id)?;
     let mut extent = Extent::whole(plan);
-    on_event(Event::Began {
+    conditions.tell(Event::Began {
         name: experiment.name.clone(),
         trials: extent.stints(&plan.block(experiment.seed, 1)).len() * plan.blocks as usize,
-        finished: course.finished(plan.blocks),
+        finished: execution.finished(plan.blocks),
         steps: plan.workload.steps().len() - plan.loaded_steps(),
     });
     let looks = plan.looks();
@@ -36,11 +37,11 @@ pub fn conduct(course: &mut Course<'_>, on_event: &mut dyn FnMut(Event)) -> Resu
     for (place, look) in looks.iter().enumerate() {
         for number in done + 1..=*look {
             let stints = extent.stints(&plan.block(experiment.seed, number));
-            if let Some(time) = out_of_time(course, &clock, &stints)? {
+            if let Some(time) = out_of_time(execution, &clock, &stints)? {
                 let open = undecided(store, experiment, plan, done)?.open;
-                return end(course, End::Budget { time, open }, done, on_event);
+                return end(conditions, End::Budget { time, open }, done);
             }
-            course.block(&stints, on_event)?;
+            execution.block(&stints)?;
             done = number;
         }
         if !plan.is_adaptive() {
@@ -48,10 +49,10 @@ pub fn conduct(course: &mut Course<'_>, on_event: &mut dyn FnMut(Event)) -> Resu
         }
         let found = undecided(store, experiment, plan, done)?;
         if found.open.is_empty() {
-            return end(course, End::Decided, done, on_event);
+            return end(conditions, End::Decided, done);
         }
         let Some(next) = looks.get(place + 1) else {
-            return end(course, End::Limit { open: found.open }, done, on_event);
+            return end(conditions, End::Limit { open: found.open }, done);
         };
         let keys: Vec<_> = found.open.iter().map(|open| open.key).collect();
         extent = Extent::of(&keys, plan);
@@ -59,8 +60,8 @@ pub fn conduct(course: &mut Course<'_>, on_event: &mut dyn FnMut(Event)) -> Resu
         let ahead: Vec<Stint> = (done + 1..=*next)
             .flat_map(|number| extent.stints(&plan.block(experiment.seed, number)))
             .collect();
-        let missing = ahead.iter().filter(|stint| !course.is_finished(&stint.trial));
-        on_event(Event::Look {
+        let missing = ahead.iter().filter(|stint| !execution.is_finished(&stint.trial));
+        conditions.tell(Event::Look {
             blocks: done,
             decided: found.decided,
             open: found.open.iter().map(|open| open.text.clone()).collect(),
@@ -161,18 +162,19 @@ fn settled(comparison: &Comparison, plan: &Plan) -> bool {
 
 /// Why the run must not begin this block: the time that it has used, and that the block would take. `None` when it may.
 fn out_of_time(
-    course: &Course<'_>,
+    execution: &Execution<'_, '_>,
     clock: &Clock,
     stints: &[Stint],
 ) -> Result<Option<Time>, Error> {
-    let plan = &course.bench.prepared.plan;
+    let Conditions { store, experiment, .. } = execution.conditions;
+    let plan = execution.conditions.plan();
     let Some(budget) = plan.budget else { return Ok(None) };
     let missing: Vec<Stint> =
-        stints.iter().filter(|stint| !course.is_finished(&stint.trial)).copied().collect();
+        stints.iter().filter(|stint| !execution.is_finished(&stint.trial)).copied().collect();
     if missing.is_empty() {
         return Ok(None);
     }
-    let next = expected(course.store, course.experiment.id, plan, &missing)?;
+    let next = expected(store, experiment.id, plan, &missing)?;
     let used = clock.used();
     let over = used + next.unwrap_or_default() > budget;
     Ok(over.then_some(Time { used, next, budget }))
@@ -228,21 +230,12 @@ impl End {
     }
 }
 
-/// Tells why the run has ended, and keeps it with the results.
-fn end(
-    course: &Course<'_>,
-    end: End,
-    blocks: u32,
-    on_event: &mut dyn FnMut(Event),
-) -> Result<(), Error> {
+/// Tells why the run has ended, and keeps it with the results; a run that was killed just here has
+/// it already.
+fn end(conditions: &Conditions<'_>, end: End, blocks: u32) -> Result<(), Error> {
     let warning = end.warning(blocks);
-    on_event(Event::Note(warning.text.clone()));
-    // A run that was killed just here has it already.
-    let known = course.store.warnings(course.experiment.id)?;
-    if !known.iter().any(|stored| stored.warning.code == warning.code) {
-        course.store.warn(course.experiment.id, None, &warning)?;
-    }
-    Ok(())
+    conditions.tell(Event::Note(warning.text.clone()));
+    Ok(conditions.warn_once(&warning)?)
 }
 
 fn list(open: &[Open]) -> String {

@@ -9,8 +9,6 @@ use probe::{HostTotals, Recording};
 use store::{StepRecord, Warning};
 use workload::Step;
 
-use crate::figures::Scope;
-
 /// Share of CPU time taken by the hypervisor from which a step's figures carry a warning: half of the margin that a plan
 /// has by default, as a step that is bound by CPU loses about the share that is taken.
 const STEAL: f64 = plan::DEFAULT_MARGIN / 2.0;
@@ -28,16 +26,10 @@ const FEW_INDEPENDENT: f64 = 5.0;
 /// See [`FEW_INDEPENDENT`].
 const LONG: usize = 30;
 
-/// Adds to a step's record what disturbed it.
-pub fn describe(
-    record: &mut StepRecord,
-    step: &Step,
-    outcome: &Outcome,
-    recording: &Recording,
-    scope: Scope,
-) {
+/// Adds to a step's record what disturbed it; `here`: what was recorded on the server's machine.
+pub fn describe(record: &mut StepRecord, step: &Step, outcome: &Outcome, here: Option<&Recording>) {
     let mut noise = Noise { record };
-    if scope != Scope::Remote {
+    if let Some(recording) = here {
         if let Some(host) = &recording.totals.host {
             noise.steal(host, series(recording, "cpu.st"));
         }

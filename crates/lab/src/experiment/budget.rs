@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use plan::{Pairing, Plan};
 use store::{ExperimentId, Scope, Step, Store, Trial, TrialId, TrialState};
 
-use crate::blocks::Stint;
 use crate::error::Error;
+use crate::experiment::blocks::Stint;
 
 /// The time of an experiment, over all the runs that have worked on it.
 #[derive(Debug)]

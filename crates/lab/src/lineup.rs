@@ -9,7 +9,7 @@ use workload::{Benchmark, Dialect};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::restore;
+use crate::systems::Systems;
 
 /// A variant with its binaries at hand.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Subject {
 
 /// A plan with all that it needs at hand.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct Lineup {
     /// The plan.
     pub plan: Plan,
     /// Its variants, in the same order.
@@ -40,13 +40,13 @@ pub struct Prepared {
 /// # Errors
 ///
 /// [`Error::Variant`], [`Error::Workload`], [`Error::NoCopy`], [`Error::Interrupted`].
-pub fn prepare(
+pub fn line_up(
     plan: Plan,
-    cache: Cache,
+    systems: &dyn Systems,
     server_user: Option<&str>,
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(Event),
-) -> Result<Prepared, Error> {
+) -> Result<Lineup, Error> {
     let on_event = RefCell::new(on_event);
     let note = |line: &str| (on_event.borrow_mut())(Event::Note(line.to_owned()));
     let of = |variant: &Variant, source| Error::Variant {
@@ -62,12 +62,15 @@ pub fn prepare(
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let installation =
-            dbms::obtain_interruptible(&reference, &cache, server_user, interrupted, &note)
-                .map_err(|error| match error {
-                    dbms::Error::Interrupted { .. } => Error::Interrupted,
-                    error => of(variant, error),
-                })?;
+        let installation = systems.obtain(&reference, server_user, interrupted, &note).map_err(
+            |error| match error {
+                dbms::Error::Interrupted { .. } => Error::Interrupted,
+                error => of(variant, error),
+            },
+        )?;
+        if plan.restore_after.is_some() && !installation.is_ours() {
+            return Err(Error::NoCopy { variant: variant.name.clone() });
+        }
         let subject = Subject {
             dialect: dialect(&installation),
             variant: variant.clone(),
@@ -79,8 +82,7 @@ pub fn prepare(
         }
         subjects.push(subject);
     }
-    restore::check(&plan, &subjects)?;
-    Ok(Prepared { plan, subjects, cache })
+    Ok(Lineup { plan, subjects, cache: systems.cache().clone() })
 }
 
 /// What a variant refers to, with the options of its build.

@@ -33,9 +33,7 @@ use std::time::{Duration, Instant};
 use drive::{Slice, Slices, Slot, Timetable};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use probe::{CpuMeter, WriteMeter};
-
-use crate::attempt::Attempt;
+use probe::{Cgroup, CpuMeter, Device, WriteMeter};
 
 /// Share of a slice that all idle servers together may use on CPU.
 pub const IDLE_LIMIT: f64 = 0.05;
@@ -92,32 +90,36 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch the servers of `attempts` from `start` on.
-    pub fn start(attempts: &[Attempt<'_>], slices: &Slices, start: Instant) -> Watch {
+    /// Starts to watch servers, given by name and control group, and the device with their data from
+    /// `start` on.
+    pub fn start(
+        servers: &[(&str, Option<&Cgroup>)],
+        device: Option<&Device>,
+        slices: &Slices,
+        start: Instant,
+    ) -> Watch {
         let mut notes = Vec::new();
-        let servers: Vec<_> = attempts
+        let meters: Vec<_> = servers
             .iter()
-            .map(|attempt| {
-                let meter = attempt.cgroup.as_ref().and_then(|group| group.cpu_meter().ok());
+            .map(|(name, group)| {
+                let meter = group.and_then(|group| group.cpu_meter().ok());
                 if meter.is_none() {
                     notes.push(format!(
-                        "{} has no control group: its CPU while others had the load was not watched",
-                        attempt.subject.variant.name
+                        "{name} has no control group: its CPU while others had the load was not watched"
                     ));
                 }
                 meter
             })
             .collect();
-        let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
         let device = device.and_then(|device| WriteMeter::open(device).ok());
         if device.is_none() {
             notes.push("writing to the device was not watched: none is known".to_owned());
         }
         let (stop, stopped) = channel();
         let watcher = Watcher {
-            timetable: Timetable::new(slices, attempts.len()),
+            timetable: Timetable::new(slices, servers.len()),
             lead_in: slices.lead_in,
-            meters: Meters { servers, device },
+            meters: Meters { servers: meters, device },
             start,
             stopped,
             notes,

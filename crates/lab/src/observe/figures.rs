@@ -3,9 +3,9 @@
 use drive::{ClassOutcome, Outcome};
 use probe::{GroupTotals, Recording};
 use store::{Better, Histogram, Measure, Series, StepRecord, Warning};
-use workload::{Effect, Step};
+use workload::{Effect, Pace, Role, Step, Stream};
 
-use crate::noise;
+use crate::observe::noise;
 
 /// An insert stream that reached less than this share of its target has not held its rate
 /// (the insert benchmark's own rule).
@@ -15,7 +15,7 @@ const SHORT_SECONDS: f64 = 3.0;
 
 /// What of the host's figures is about the system under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub enum Locality {
     /// The server runs on this machine.
     Local,
     /// It runs on this machine and shared the load with others, in slices: the host's figures are
@@ -31,7 +31,7 @@ pub fn fill(
     step: &Step,
     outcome: &Outcome,
     recording: &Recording,
-    scope: Scope,
+    locality: Locality,
 ) {
     record.seconds = outcome.seconds;
     record.operations = outcome.operations;
@@ -51,13 +51,14 @@ pub fn fill(
     metrics.per_operation("client.us/o", outcome.client_user_us as f64);
     metrics.per_operation("client.cs/o", outcome.client_switches as f64);
     metrics.add("retries", outcome.retries() as f64);
-    if scope != Scope::Remote {
-        hardware(&mut metrics, recording, rate, scope);
+    if locality != Locality::Remote {
+        hardware(&mut metrics, recording, rate, locality);
     }
     rates(record, step, outcome);
     latencies(record, outcome);
-    series(record, step, outcome, recording, scope);
-    noise::describe(record, step, outcome, recording, scope);
+    series(record, step, outcome, recording, locality);
+    let here = (locality != Locality::Remote).then_some(recording);
+    noise::describe(record, step, outcome, here);
     for failure in &outcome.failures {
         record.failures.push(store::Failure {
             class: failure.class.to_string(),
@@ -97,11 +98,11 @@ impl Metrics<'_> {
 }
 
 /// The costs per operation, of the host where one server had it to itself, and of the server.
-fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64, scope: Scope) {
+fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64, locality: Locality) {
     let totals = &recording.totals;
     if let Some(host) = &totals.host {
         let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
-        if scope == Scope::Local {
+        if locality == Locality::Local {
             metrics.add("cpu/o", host.cpu_percent / rate);
             metrics.per_operation("cpu_us/o", busy * 1e6);
             if let Some(switches) = host.context_switches {
@@ -190,7 +191,7 @@ fn series(
     step: &Step,
     outcome: &Outcome,
     recording: &Recording,
-    scope: Scope,
+    locality: Locality,
 ) {
     for class in &outcome.classes {
         if !class.class.is_steady() {
@@ -218,10 +219,10 @@ fn series(
         }
     }
     for series in &recording.series {
-        let about = match scope {
-            Scope::Local => true,
-            Scope::Shared => series.name.starts_with("dbms."),
-            Scope::Remote => series.name.starts_with("client."),
+        let about = match locality {
+            Locality::Local => true,
+            Locality::Shared => series.name.starts_with("dbms."),
+            Locality::Remote => series.name.starts_with("client."),
         };
         if !about {
             continue;
@@ -253,4 +254,24 @@ fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
         *only /= part;
     }
     values
+}
+
+/// The share of the time in which the clients of a step and the server were on CPU, of what
+/// synchronous clients can use: a client that waits for its server and a server that waits for its
+/// client are one CPU between them. `None` where it is not known.
+pub fn cpu_share(step: &Step, outcome: &Outcome, recording: &Recording) -> Option<f64> {
+    let dbms = recording.totals.dbms.as_ref()?;
+    let client = outcome.client_user_us + outcome.client_system_us;
+    let busy_us = dbms.user_us? + dbms.system_us? + client;
+    // Per operation, since a server may work outside of the time in which it is measured, too.
+    let busy = busy_us as f64 / 1e6 / outcome.operations as f64 * outcome.rate();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = busy / free_clients(step).clamp(1, cores) as f64;
+    share.is_finite().then_some(share)
+}
+
+/// How many clients send as fast as they get answers.
+pub fn free_clients(step: &Step) -> usize {
+    let free = |stream: &&Stream| stream.role == Role::Lead && stream.pace == Pace::Free;
+    step.streams.iter().filter(free).count()
 }

@@ -2,7 +2,7 @@
 //!
 //! A profile is never taken of what is judged. A step with a time goes on for a while after it
 //! ([`Profiler::window`]), and a step that ends by its work has some seconds in its middle left out of its result (see
-//! [`crate::profiling`]). Profiles are taken in the first [`BLOCKS`] blocks, and those of a step and variant are read
+//! [`crate::observe::profiling`]). Profiles are taken in the first [`BLOCKS`] blocks, and those of a step and variant are read
 //! together: a profile of one trial is that of one start of the server, and between starts shares move by more than chance;
 //! three tell most of that, and more would only take time.
 
@@ -15,10 +15,8 @@ use std::time::Duration;
 use dbms::{Entry, Ledger};
 use plan::Plan;
 use probe::perf::{CallGraph, Perf, PerfError};
-use store::{ExperimentId, StepRecord, Store, Warning};
+use store::{ExperimentId, StepRecord, Store, TrialId, Warning};
 use workload::Step;
-
-use crate::attempt::Attempt;
 
 /// Profiles are taken up to this block.
 const BLOCKS: u32 = 3;
@@ -141,20 +139,20 @@ impl Profiler {
     }
 
     /// Adds to a step's record what came of its profiling, and keeps its stacks among the artifacts.
-    pub fn keep(&self, attempt: &Attempt<'_>, record: &mut StepRecord, profiled: Profiled) {
+    pub fn keep(
+        &self,
+        record: &mut StepRecord,
+        profiled: Profiled,
+        variant: &str,
+        block: u32,
+        trial: TrialId,
+    ) {
         let Profiled { events, folded, notes } = profiled;
         record.notes.extend(notes);
         let events = events.into_iter().map(|(event, cost)| (format!("perf.{event}/o"), cost));
         record.metrics.extend(events);
         let Some(folded) = folded else { return };
-        let place = attempt.place;
-        let file = report::folded_file(
-            &record.name,
-            place.dop,
-            &attempt.subject.variant.name,
-            place.block,
-            place.trial,
-        );
+        let file = report::folded_file(&record.name, record.dop, variant, block, trial);
         let path = self.directory.join(file);
         let mut read = report::Folded::default();
         if let Err(error) = read.add(&folded, &path) {

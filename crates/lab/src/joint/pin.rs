@@ -15,8 +15,6 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use probe::Cgroup;
 
-use crate::attempt::Attempt;
-
 /// Servers kept on some CPUs. They may use all again when this is dropped.
 pub struct Pin {
     cpus: Vec<usize>,
@@ -26,11 +24,9 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// Keeps the servers of `attempts`, and what they start from now on, on `count` CPUs. `None` where
-    /// there are no more than that, or not every server has a control group to know its processes by.
-    pub fn servers(attempts: &[Attempt<'_>], count: usize) -> Option<Pin> {
-        let groups =
-            attempts.iter().map(|attempt| attempt.cgroup.clone()).collect::<Option<_>>()?;
+    /// Keeps the servers in these control groups, and what they start from now on, on `count` CPUs.
+    /// `None` where there are no more than that.
+    pub fn servers(groups: Vec<Arc<Cgroup>>, count: usize) -> Option<Pin> {
         let all = sched_getaffinity(Pid::from_raw(0)).ok()?;
         let allowed: Vec<usize> =
             (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).collect();
@@ -99,13 +95,13 @@ mod tests {
     #[test]
     fn threads_are_born_beside_the_servers_and_their_parent_goes_back() {
         let before = allowed();
-        let Some(pin) = Pin::servers(&[], 1) else {
+        let Some(pin) = Pin::servers(Vec::new(), 1) else {
             assert_eq!(before, 1);
             return;
         };
         let inside = pin.beside(|| std::thread::spawn(allowed).join().unwrap());
         assert_eq!((inside, allowed()), (1, before));
         assert!(pin.note().contains("on CPU "));
-        assert!(Pin::servers(&[], before).is_none());
+        assert!(Pin::servers(Vec::new(), before).is_none());
     }
 }

@@ -5,57 +5,44 @@
 //! the blocks that verdicts come from. It draws its parameters from that block's seed, so all loads of a dop insert the
 //! same values; the steps after it draw from their own block's.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::rc::Rc;
 
 use dbms::{Loaded, Restored};
 use plan::Plan;
-use store::{StepKind, StepRecord, Store, Warning};
+use store::{StepKind, StepRecord, Warning};
 use workload::{Benchmark, Phase};
 
-use crate::attempt::Attempt;
-use crate::error::Error;
-use crate::event::Event;
-use crate::prepare::Subject;
-use crate::trial::{Bench, Place};
+use crate::trial::attempt::Entered;
 
 /// The block in which loads are stored; those of trials begin with 1.
 pub const LOAD_BLOCK: u32 = 0;
 
 /// What was loaded and is kept, by variant (its position in the plan) and dop. Removed when this is dropped.
 #[derive(Debug, Default)]
-pub struct Loads {
-    kept: Mutex<BTreeMap<(usize, u32), Arc<Loaded>>>,
-}
+pub struct Loads(RefCell<BTreeMap<(usize, u32), Rc<Loaded>>>);
 
 impl Loads {
     /// The state in which a trial begins; `None`: on an empty server. So does a load.
-    pub fn of(&self, place: Place) -> Option<Arc<Loaded>> {
-        if place.block == LOAD_BLOCK { None } else { self.get(place.variant, place.dop) }
+    pub fn of(&self, entered: Entered) -> Option<Rc<Loaded>> {
+        if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.dop) }
     }
 
     /// What is kept for the trials of this variant and dop.
-    pub fn get(&self, variant: usize, dop: u32) -> Option<Arc<Loaded>> {
-        self.lock().get(&(variant, dop)).cloned()
+    pub fn get(&self, variant: usize, dop: u32) -> Option<Rc<Loaded>> {
+        self.0.borrow().get(&(variant, dop)).cloned()
     }
 
-    /// Whether trials of this variant and dop can begin.
-    pub fn has(&self, variant: usize, dop: u32) -> bool {
-        self.lock().contains_key(&(variant, dop))
+    /// Keeps it, in place of what was kept before.
+    pub fn keep(&self, entered: Entered, loaded: Loaded) {
+        self.0.borrow_mut().insert((entered.variant, entered.dop), Rc::new(loaded));
     }
 
     /// Removes all that is kept.
     pub fn discard(&self) {
         // What cannot be removed stays in the ledger for the next run.
-        self.lock().clear();
-    }
-
-    fn keep(&self, place: Place, loaded: Loaded) {
-        self.lock().insert((place.variant, place.dop), Arc::new(loaded));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(usize, u32), Arc<Loaded>>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.borrow_mut().clear();
     }
 }
 
@@ -70,95 +57,25 @@ pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
     benchmark.phases.iter().take_while(|phase| in_load(phase)).count()
 }
 
-/// Checks that what a plan wants to have kept can be kept.
-///
-/// # Errors
-///
-/// [`Error::NoCopy`] for a server that already runs.
-pub fn check(plan: &Plan, subjects: &[Subject]) -> Result<(), Error> {
-    let running = subjects.iter().find(|subject| !subject.installation.is_ours());
-    match (&plan.restore_after, running) {
-        (Some(_), Some(subject)) => Err(Error::NoCopy { variant: subject.variant.name.clone() }),
-        _ => Ok(()),
-    }
-}
-
-impl<'a> Bench<'a> {
-    /// [`Bench::begin`], telling of the copy that is made where the plan loads once.
-    pub fn begin_and_tell(
-        &self,
-        place: Place,
-        store: &Store,
-        on_event: &mut dyn FnMut(Event),
-    ) -> Result<Attempt<'a>, Error> {
-        if self.loads.of(place).is_some() {
-            on_event(Event::StepBegan {
-                name: "restore".to_owned(),
-                dop: place.dop,
-                operations: None,
-                seconds: None,
-                unit: String::new(),
-            });
-        }
-        let attempt = self.begin(place, store)?;
-        if let Some(record) = &attempt.restored {
-            on_event(Event::StepEnded {
-                name: record.name.clone(),
-                variant: None,
-                rate: None,
-                unit: String::new(),
-                seconds: record.seconds,
-                warnings: Vec::new(),
-            });
-        }
-        Ok(attempt)
-    }
-
-    /// Loads for a variant and dop, and keeps the state for its trials in place of one that was kept before. Every
-    /// finished step is in the store when this returns, whatever it returns.
-    pub fn load(
-        &self,
-        place: Place,
-        store: &Store,
-        on_event: &mut dyn FnMut(Event),
-    ) -> Result<(), Error> {
-        let mut attempt = self.begin(place, store)?;
-        let benchmark = Arc::clone(&attempt.benchmark);
-        let phases = load_phases(&self.prepared.plan, &benchmark);
-        let result = self.set_up(&mut attempt, store).and_then(|()| {
-            benchmark.phases.iter().zip(0..).take(phases).try_for_each(|(phase, ordinal)| {
-                self.phase(&mut attempt, phase, ordinal, store, on_event)
-            })
-        });
-        let stopped = self.stop(attempt, result, store)?;
-        let mut record = between("keep", phases, place.dop);
-        let loaded = stopped.keep(self.interrupted)?;
-        let manifest = loaded.manifest();
-        record.seconds = (store::now_ms() - record.started_ms) as f64 / 1000.0;
-        record.notes = vec![format!(
-            "kept as load {}: {} files, {}",
-            manifest.digest(),
-            manifest.files(),
-            size(manifest.bytes())
-        )];
-        record.metrics = vec![("load.bytes".to_owned(), manifest.bytes() as f64)];
-        store.record_step(place.trial, &record)?;
-        on_event(Event::Kept {
-            digest: manifest.digest(),
-            files: manifest.files(),
-            bytes: manifest.bytes(),
-            seconds: record.seconds,
-        });
-        self.loads.keep(place, loaded);
-        Ok(())
-    }
+/// The record of keeping what a load left, after its `phases`.
+pub fn keep_record(loaded: &Loaded, phases: usize, dop: u32, began_ms: i64) -> StepRecord {
+    let manifest = loaded.manifest();
+    let mut record = between("keep", phases, dop, began_ms);
+    record.seconds = (store::now_ms() - began_ms) as f64 / 1000.0;
+    record.notes = vec![format!(
+        "kept as load {}: {} files, {}",
+        manifest.digest(),
+        manifest.files(),
+        size(manifest.bytes())
+    )];
+    record.metrics = vec![("load.bytes".to_owned(), manifest.bytes() as f64)];
+    record
 }
 
 /// The record of making the copy on which a trial begins, before its first phase of its own, `first`.
 pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i64) -> StepRecord {
     // The load has at least one phase, else there would be nothing to restore.
-    let mut record = between("restore", first.saturating_sub(1), dop);
-    record.started_ms = started_ms;
+    let mut record = between("restore", first.saturating_sub(1), dop, started_ms);
     record.seconds = restored.copy_seconds + restored.check_seconds + restored.read_seconds;
     let how = if restored.shared { "sharing its blocks" } else { "every byte copied" };
     record.notes = vec![
@@ -210,10 +127,10 @@ pub fn loaded_again(variant: &str, dop: u32, loaded: &Loaded) -> Warning {
 }
 
 /// A record of something done between the steps.
-fn between(name: &str, ordinal: usize, dop: u32) -> StepRecord {
+fn between(name: &str, ordinal: usize, dop: u32, started_ms: i64) -> StepRecord {
     let mut record = StepRecord::new(ordinal as u32, name, dop);
     record.kind = StepKind::Settle;
-    record.started_ms = store::now_ms();
+    record.started_ms = started_ms;
     record
 }
 
@@ -239,7 +156,7 @@ mod tests {
         let plan::WorkloadPlan::Insert(insert) = &plan.workload;
         let benchmark = workload::insert::benchmark(insert, 1, Dialect::postgres(14)).unwrap();
         let phases = benchmark.phases.iter().take(load_phases(&plan, &benchmark));
-        phases.map(|phase| crate::trial::phase_name(phase).to_owned()).collect()
+        phases.map(|phase| crate::event::phase_name(phase).to_owned()).collect()
     }
 
     #[test]

@@ -8,39 +8,40 @@ use dbms::System;
 use store::{StepKind, StepRecord};
 
 use crate::error::Error;
+use crate::trial::attempt::Attempt;
+use crate::trial::conditions::Conditions;
 
 /// Dirty pages that other software makes all the time, in KB; less than this is settled.
 const CALM_KB: u64 = 4 * 1024;
-/// The host gets this long to write its dirty pages back.
-const WRITEBACK_LIMIT: Duration = Duration::from_secs(300);
 /// Looks at the interrupt and at the dirty pages are this far apart.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Settles the server and its host; the record says what was done and how long it took.
 pub fn settle(
-    server: &mut dyn System,
-    tables: &[String],
-    directory: Option<&Path>,
-    rest: Duration,
-    interrupted: &AtomicBool,
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    rows: u64,
     mut record: StepRecord,
 ) -> Result<StepRecord, Error> {
+    let interrupted = conditions.interrupted;
+    let (server, tables) = (attempt.server.as_mut(), &attempt.benchmark.tables);
     record.kind = StepKind::Settle;
     let begin = Instant::now();
     let settled = interruptible(server, interrupted, |server| server.settle(tables))?;
     record.notes.extend(settled.lines);
     record.metrics.push(("settle.server".to_owned(), settled.seconds));
     let writeback = Instant::now();
-    if let Some(directory) = directory {
-        record.notes.push(write_back(directory));
+    if server.owned() {
+        record.notes.push(write_back(&conditions.options.data_dir));
     }
-    match wait_for_writeback(interrupted) {
+    match wait_for_writeback(conditions) {
         Some(left) => record.notes.push(format!(
             "waited {:.1} s for writeback; {left} KB of dirty pages left",
             writeback.elapsed().as_secs_f64()
         )),
         None => record.notes.push("dirty pages could not be read; did not wait".to_owned()),
     }
+    let rest = rest(rows, conditions.plan().settle_seconds_scale);
     let until = Instant::now() + rest;
     while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
@@ -51,7 +52,7 @@ pub fn settle(
 }
 
 /// The rest after settling: 60 s and a second per million rows, 1200 s at most, times `scale`.
-pub fn rest(rows: u64, scale: f64) -> Duration {
+fn rest(rows: u64, scale: f64) -> Duration {
     let seconds = (60.0 + rows as f64 / 1e6).min(1200.0);
     Duration::from_secs_f64((seconds * scale).max(0.0))
 }
@@ -67,12 +68,14 @@ pub fn write_back(directory: &Path) -> String {
 }
 
 /// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.
-pub fn wait_for_writeback(interrupted: &AtomicBool) -> Option<u64> {
+pub fn wait_for_writeback(conditions: &Conditions<'_>) -> Option<u64> {
     let begin = Instant::now();
     let mut now = probe::dirty_pages_kb().ok()?;
     let mut fewest = now;
     let mut unchanged = Instant::now();
-    while now > CALM_KB && begin.elapsed() < WRITEBACK_LIMIT && !interrupted.load(Ordering::Relaxed)
+    while now > CALM_KB
+        && begin.elapsed() < conditions.options.writeback_limit
+        && conditions.go_on().is_ok()
     {
         std::thread::sleep(LOOK);
         now = probe::dirty_pages_kb().ok()?;

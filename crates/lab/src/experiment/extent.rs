@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plan::{Block, Pairing, Plan, Variant};
 
-use crate::blocks::Stint;
+use crate::experiment::blocks::Stint;
 
 /// Which variants run at which dop, and through how many of the workload's steps.
 #[derive(Debug, Clone, PartialEq, Eq)]

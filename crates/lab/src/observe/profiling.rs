@@ -11,16 +11,17 @@
 //! the expected time at most and two seconds at least: shorter steps are not profiled. Nor are those that count as one
 //! operation of their own, such as the creation of indexes: nothing of them can be left out.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use dbms::Ledger;
 use drive::Running;
 use probe::perf::{Counting, Recorded, Recorder};
 use probe::{Group, Recording, Sampler, Targets};
 use workload::Step;
 
-use crate::attempt::Attempt;
-use crate::profile::{Profiled, Profiler, Scratch, in_block};
-use crate::trial::{Bench, planned};
+use crate::event::planned;
+use crate::observe::profile::{Profiled, Profiler, Scratch, in_block};
 
 /// How long a step that ends by its work runs before its length is estimated.
 const WATCHED: Duration = Duration::from_secs(2);
@@ -74,33 +75,22 @@ pub struct Profiling<'a> {
     profiled: Profiled,
 }
 
-impl Bench<'_> {
-    /// How long the load goes on after the step's time for a profile.
-    pub fn overtime(&self, attempts: &[Attempt<'_>], step: &Step) -> Duration {
-        match (&self.profiler, attempts) {
-            (Some(profiler), [alone]) if alone.group.is_some() => {
-                profiler.overtime(step, alone.place.block)
-            }
-            _ => Duration::ZERO,
-        }
-    }
-
-    /// Makes ready to profile a step whose clients are connected, where that is wanted and can be: on one server that
-    /// has the machine to itself. What can't be is told.
-    pub fn profiling(
-        &self,
-        attempts: &[Attempt<'_>],
+impl<'a> Profiling<'a> {
+    /// Makes ready to profile a step of a trial in `block` whose clients are connected, on a server
+    /// that has the machine to itself; `perf` is to write into `path`. What can't be is told.
+    pub fn of(
+        profiler: &'a Profiler,
         step: &Step,
-    ) -> Result<Profiling<'_>, Vec<String>> {
-        let Some(profiler) = &self.profiler else { return Err(Vec::new()) };
-        let [attempt] = attempts else {
-            return Err(vec!["steps in slices are not profiled".to_owned()]);
-        };
-        let root_pid = match &attempt.group {
+        group: Option<&Group>,
+        block: u32,
+        ledger: &Ledger,
+        path: PathBuf,
+    ) -> Result<Profiling<'a>, Vec<String>> {
+        let root_pid = match group {
             Some(Group::Cgroup { root_pid, .. } | Group::Tree(root_pid)) => *root_pid,
             None => return Err(Vec::new()),
         };
-        if !in_block(attempt.place.block) {
+        if !in_block(block) {
             return Err(Vec::new());
         }
         let when = match (step.seconds, planned(step)) {
@@ -114,12 +104,7 @@ impl Bench<'_> {
                 return Err(vec!["no profile: nothing of this step can be left out".to_owned()]);
             }
         };
-        let path = self.options.data_dir.join(format!(
-            "{}-t{}-perf",
-            std::process::id(),
-            attempt.place.trial
-        ));
-        let scratch = Scratch::make(self.ledger, path, &profiler.perf)
+        let scratch = Scratch::make(ledger, path, &profiler.perf)
             .map_err(|error| vec![format!("no profile: {error}")])?;
         Ok(Profiling {
             profiler,
@@ -137,9 +122,7 @@ impl Bench<'_> {
             profiled: Profiled::default(),
         })
     }
-}
 
-impl Profiling<'_> {
     /// The step starts at `start`, watched by `sampler`, which looks at `targets`.
     pub fn begin(&mut self, start: Instant, targets: Targets, sampler: Sampler) {
         self.start = start;

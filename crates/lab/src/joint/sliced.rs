@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
-use store::{Series, StepRecord, StepState, Store, Warning};
+use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Step, stream_seed};
 
-use crate::attempt::Attempt;
-use crate::disturbance::{self, Reading, Reason, Seen};
 use crate::error::Error;
-use crate::event::Event;
-use crate::figures::Scope;
-use crate::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
-use crate::step::{Fault, Ran, Trouble};
-use crate::trial::{Bench, ended, planned, record_failed};
+use crate::event::{Event, planned};
+use crate::joint::pin::Pin;
+use crate::joint::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
+use crate::observe::disturbance::{self, Reading, Reason, Seen};
+use crate::observe::figures::{Locality, free_clients};
+use crate::trial::attempt::Attempt;
+use crate::trial::conditions::Conditions;
+use crate::trial::phase::record_failed;
+use crate::trial::step::{Fault, Ran, Trouble, complete, run};
 
 /// With fewer rounds of a length than this lengths are not compared (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
@@ -49,123 +51,133 @@ struct Kept {
     readings: Vec<Reading>,
 }
 
-impl Bench<'_> {
-    /// Runs a sliced step and stores it for every variant. Returns what it has found out.
-    pub fn sliced(
-        &self,
-        attempts: &mut [Attempt<'_>],
-        sliced: SlicedStep<'_>,
-        store: &Store,
-        on_event: &mut dyn FnMut(Event),
-    ) -> Result<Known, Error> {
-        let SlicedStep { step, ordinal, .. } = sliced;
-        let (block, dop) = attempts.first().map_or((0, 0), |a| (a.place.block, a.place.dop));
-        on_event(Event::StepBegan {
-            name: step.name.clone(),
-            dop,
-            operations: planned(step).map(|operations| operations * attempts.len() as u64),
-            seconds: step.seconds.map(|seconds| seconds * attempts.len() as f64),
-            unit: step.unit.to_string(),
+/// Runs a sliced step and stores it for every variant. Returns what it has found out.
+pub fn sliced(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    how: SlicedStep<'_>,
+) -> Result<Known, Error> {
+    let SlicedStep { phase, step, ordinal, .. } = how;
+    let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
+    conditions.tell(Event::StepBegan {
+        name: step.name.clone(),
+        dop: step.dop,
+        operations: planned(step).map(|operations| operations * attempts.len() as u64),
+        seconds: step.seconds.map(|seconds| seconds * attempts.len() as f64),
+        unit: step.unit.to_string(),
+    });
+    let ran = match in_slices(conditions, attempts, &how, block) {
+        Ok(ran) => ran,
+        Err(fault) => {
+            for attempt in attempts.iter() {
+                record_failed(conditions, attempt.entered, phase, ordinal);
+            }
+            return Err(told(attempts, &step.name, fault));
+        }
+    };
+    let (records, known, fault) = records(conditions, attempts, &how, ran);
+    for (attempt, record) in attempts.iter().zip(&records) {
+        conditions.store.record_step(attempt.entered.trial, record)?;
+    }
+    if let Some(fault) = fault {
+        return Err(told(attempts, &step.name, fault));
+    }
+    for (attempt, record) in attempts.iter().zip(&records) {
+        conditions.tell(Event::step_ended(Some(phase), record, Some(attempt.name())));
+    }
+    Ok(known)
+}
+
+/// Runs the step, with servers and clients kept on as many CPUs as it has clients, where every
+/// server has a control group to know its processes by.
+fn in_slices(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    how: &SlicedStep<'_>,
+    block: u32,
+) -> Result<Ran, Fault> {
+    let step = how.step;
+    let slices = Slices {
+        seed: stream_seed(conditions.experiment.seed, &step.name, step.dop, block, "slices"),
+        lengths: how.lengths.clone(),
+        lead_in: LEAD_IN,
+    };
+    let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
+    let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
+    let mut ran = run(conditions, attempts, step, Some(slices), |load| match &pin {
+        Some(pin) => pin.beside(|| drive::prepare(load)),
+        None => drive::prepare(load),
+    })?;
+    ran.notes.extend(pin.iter().map(Pin::note));
+    Ok(ran)
+}
+
+/// One record for each variant, complete.
+fn records(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    how: &SlicedStep<'_>,
+    ran: Ran,
+) -> (Vec<StepRecord>, Known, Option<Fault>) {
+    let step = how.step;
+    let mut fault = ran.fault;
+    let mut records = Vec::new();
+    for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
+        let mut record = StepRecord::new(how.ordinal, &step.name, step.dop);
+        record.started_ms = ran.started_ms;
+        let (here, well) = (Locality::Shared, fault.is_none());
+        if let Err(trouble) = complete(conditions, attempt, &mut record, step, measured, here, well)
+        {
+            record.state = StepState::Failed;
+            fault.get_or_insert(Fault { at, trouble });
+        }
+        records.push(record);
+    }
+    let outcomes: Vec<&Outcome> = ran.measured.iter().map(|m| &m.outcome).collect();
+    let seen = ran.seen.unwrap_or_default();
+    let reads = only_reads(step);
+    let kept: Vec<Kept> =
+        outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
+    let mut known = Known { ms: how.ms, settled: true, cpu_share: lowest_share(&records) };
+    let waits = how.on_trial && known.cpu_share < CPU_BOUND;
+    let mut notes = vec![format!("in slices with all variants: {}", how.why)];
+    notes.extend(ran.notes);
+    let mut warnings = Vec::new();
+    if fault.is_some() {
+        // Nothing to be learnt from it.
+    } else if waits {
+        known.ms = None;
+        warnings.push(Warning {
+            code: "not-cpu-bound".to_owned(),
+            text: format!(
+                "server and clients were on CPU for only {:.0}% of the time: from the next \
+                 block on the step runs in turns, and its slices don't count",
+                100.0 * known.cpu_share
+            ),
         });
-        let slices = Slices {
-            seed: stream_seed(self.seed, &step.name, dop, block, "slices"),
-            lengths: sliced.lengths.clone(),
-            lead_in: LEAD_IN,
-        };
-        let ran = self.run(attempts, step, Some(slices), on_event);
-        let ran = match ran {
-            Ok(ran) => ran,
-            Err(fault) => {
-                for attempt in attempts.iter() {
-                    record_failed(attempt.place, &step.name, ordinal, store);
-                }
-                return Err(self.told(attempts, &step.name, fault));
-            }
-        };
-        let (records, known, fault) = self.records(attempts, &sliced, ran, on_event);
-        for (attempt, record) in attempts.iter().zip(&records) {
-            store.record_step(attempt.place.trial, record)?;
-        }
-        if let Some(fault) = fault {
-            return Err(self.told(attempts, &step.name, fault));
-        }
-        for (attempt, record) in attempts.iter().zip(&records) {
-            on_event(ended(sliced.phase, record, Some(&attempt.subject.variant.name)));
-        }
-        Ok(known)
+    } else if how.ms.is_none() {
+        let (ms, settled, text) = choose(&trials(&outcomes, &kept));
+        (known.ms, known.settled) = (Some(ms), settled);
+        conditions.tell(Event::Note(format!("  {}: {text}", step.name)));
+        notes.push(text);
     }
-
-    /// One record for each variant, complete.
-    fn records(
-        &self,
-        attempts: &mut [Attempt<'_>],
-        sliced: &SlicedStep<'_>,
-        ran: Ran,
-        on_event: &mut dyn FnMut(Event),
-    ) -> (Vec<StepRecord>, Known, Option<Fault>) {
-        let step = sliced.step;
-        let mut fault = ran.fault;
-        let mut records = Vec::new();
-        for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
-            let mut record = StepRecord::new(sliced.ordinal, &step.name, attempt.place.dop);
-            record.started_ms = ran.started_ms;
-            let scope = if attempt.group.is_some() { Scope::Shared } else { Scope::Remote };
-            let well = fault.is_none();
-            if let Err(trouble) = attempt.complete(&mut record, step, measured, scope, well) {
-                record.state = StepState::Failed;
-                fault.get_or_insert(Fault { at, trouble });
-            }
-            records.push(record);
+    let elapsed: f64 = outcomes.iter().map(|outcome| loaded(outcome)).sum();
+    let watching = seen.cost_us as f64 / 1e6 / elapsed;
+    for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
+        record.notes.extend(notes.iter().chain(&seen.notes).cloned());
+        record.warnings.extend(warnings.iter().cloned());
+        if let Some(ms) = known.ms {
+            fill(record, outcome, kept, ms, known.settled, watching);
         }
-        let outcomes: Vec<&Outcome> = ran.measured.iter().map(|m| &m.outcome).collect();
-        let seen = ran.seen.unwrap_or_default();
-        let reads = only_reads(step);
-        let kept: Vec<Kept> = outcomes
-            .iter()
-            .enumerate()
-            .map(|(at, outcome)| keep(&seen, at, outcome, reads))
-            .collect();
-        let mut known = Known { ms: sliced.ms, settled: true, cpu_share: lowest_share(&records) };
-        let waits = sliced.on_trial && known.cpu_share < CPU_BOUND;
-        let mut notes = vec![format!("in slices with all variants: {}", sliced.why)];
-        notes.extend(ran.notes);
-        let mut warnings = Vec::new();
-        if fault.is_some() {
-            // Nothing to be learnt from it.
-        } else if waits {
-            known.ms = None;
-            warnings.push(Warning {
-                code: "not-cpu-bound".to_owned(),
-                text: format!(
-                    "server and clients were on CPU for only {:.0}% of the time: from the next \
-                     block on the step runs in turns, and its slices don't count",
-                    100.0 * known.cpu_share
-                ),
-            });
-        } else if sliced.ms.is_none() {
-            let (ms, settled, text) = choose(&trials(&outcomes, &kept));
-            (known.ms, known.settled) = (Some(ms), settled);
-            on_event(Event::Note(format!("  {}: {text}", step.name)));
-            notes.push(text);
-        }
-        let elapsed: f64 = outcomes.iter().map(|outcome| loaded(outcome)).sum();
-        let watching = seen.cost_us as f64 / 1e6 / elapsed;
-        for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
-            record.notes.extend(notes.iter().chain(&seen.notes).cloned());
-            record.warnings.extend(warnings.iter().cloned());
-            if let Some(ms) = known.ms {
-                fill(record, outcome, kept, ms, known.settled, watching);
-            }
-        }
-        (records, known, fault)
     }
+    (records, known, fault)
+}
 
-    /// The error of a step that failed on one of several servers.
-    pub fn told(&self, attempts: &mut [Attempt<'_>], step: &str, fault: Fault) -> Error {
-        match (fault.trouble, attempts.get_mut(fault.at)) {
-            (Trouble::Failed(reason), Some(attempt)) => attempt.failed(step, reason),
-            _ => Error::Interrupted,
-        }
+/// The error of a step that failed on one of several servers.
+fn told(attempts: &mut [Attempt<'_>], step: &str, fault: Fault) -> Error {
+    match (fault.trouble, attempts.get_mut(fault.at)) {
+        (Trouble::Failed(reason), Some(attempt)) => attempt.failed(step, reason),
+        _ => Error::Interrupted,
     }
 }
 
@@ -234,8 +246,8 @@ fn trials(outcomes: &[&Outcome], kept: &[Kept]) -> Vec<LengthTrial> {
     for (length, trial) in &mut lengths {
         for (outcome, kept) in outcomes.iter().zip(kept) {
             let of_length = || outcome.slices.iter().filter(|slice| slice.length == *length);
-            let operations = median(of_length().map(|slice| slice.operations as f64).collect());
-            trial.operations = trial.operations.min(operations);
+            let operations: Vec<f64> = of_length().map(|slice| slice.operations as f64).collect();
+            trial.operations = trial.operations.min(judge::median(&operations).unwrap_or(0.0));
             let rates = outcome
                 .slices
                 .iter()
@@ -245,11 +257,6 @@ fn trials(outcomes: &[&Outcome], kept: &[Kept]) -> Vec<LengthTrial> {
         }
     }
     lengths.into_values().collect()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Adds the figures of the slices to a record.
