@@ -77,8 +77,8 @@ pub fn line_up(
             reference,
             installation,
         };
-        for dop in plan.workload.dops() {
-            benchmark(&plan.workload, *dop, &subject)?;
+        for sequence in plan.workload.sequences() {
+            benchmark(&plan.workload, sequence.key, &subject)?;
         }
         subjects.push(subject);
     }
@@ -101,10 +101,13 @@ fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
     })
 }
 
-/// The benchmark of a plan for one number of clients on one variant.
-pub fn benchmark(workload: &WorkloadPlan, dop: u32, subject: &Subject) -> Result<Benchmark, Error> {
-    let WorkloadPlan::Insert(insert) = workload;
-    workload::insert::benchmark(insert, dop, subject.dialect)
+/// The benchmark of a sequence of a plan on one variant.
+pub fn benchmark(
+    workload: &WorkloadPlan,
+    sequence: u32,
+    subject: &Subject,
+) -> Result<Benchmark, Error> {
+    workload::benchmark(workload, sequence, subject.dialect)
         .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
 }
 

@@ -128,10 +128,11 @@ fn catalogues(prepared: &Lineup) -> Result<Vec<Catalogue>, Error> {
             if !subject.installation.is_ours() {
                 return Err(Error::NotCounted { variant: subject.variant.name.clone() });
             }
-            let mut catalogue = match &plan.count.own {
-                Some(own) => workload::kinds::own(own),
-                None => of_workload(plan, subject)?,
-            };
+            let mut catalogue = workload::catalogue(&plan.workload, &plan.count, subject.dialect)
+                .map_err(|source| {
+                let variant = subject.variant.name.clone();
+                Error::Workload { variant, source }
+            })?;
             let known: Vec<String> = catalogue.kinds.iter().map(|kind| kind.name.clone()).collect();
             for name in &plan.count.kinds {
                 if !known.contains(name) {
@@ -144,12 +145,6 @@ fn catalogues(prepared: &Lineup) -> Result<Vec<Catalogue>, Error> {
             Ok(catalogue)
         })
         .collect()
-}
-
-fn of_workload(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
-    let plan::WorkloadPlan::Insert(insert) = &plan.workload;
-    workload::insert::catalogue(insert, plan.count.rows, subject.dialect)
-        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
 }
 
 /// How many executions are counted: as the plan says, else fewer the more rows one writes, so that all kinds take about as long.

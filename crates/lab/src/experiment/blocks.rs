@@ -56,7 +56,7 @@ impl<'c, 'a> Execution<'c, 'a> {
 
     /// Whether a trial is there.
     pub fn is_finished(&self, trial: &Trial) -> bool {
-        self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.dop))
+        self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.sequence))
     }
 
     /// Runs the trials of a block that are missing: one after another, or where the servers of all
@@ -66,7 +66,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         let mut groups: Vec<Vec<Stint>> = Vec::new();
         let joint = self.conditions.plan().pairing != Pairing::Blocks;
         for stint in stints {
-            let same = |group: &&mut Vec<Stint>| group[0].trial.dop == stint.trial.dop;
+            let same = |group: &&mut Vec<Stint>| group[0].trial.sequence == stint.trial.sequence;
             match groups.iter_mut().find(same).filter(|_| joint) {
                 Some(group) => group.push(*stint),
                 None => groups.push(vec![*stint]),
@@ -139,7 +139,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         }
         let missing = stints.iter().filter(|stint| !self.is_finished(&stint.trial));
         for trial in missing.map(|stint| Trial { block: LOAD_BLOCK, ..stint.trial }) {
-            if self.conditions.loads.get(trial.variant, trial.dop).is_none() {
+            if self.conditions.loads.get(trial.variant, trial.sequence).is_none() {
                 self.load_once(&trial)?;
             }
         }
@@ -150,7 +150,7 @@ impl<'c, 'a> Execution<'c, 'a> {
     fn load_once(&self, trial: &Trial) -> Result<(), Error> {
         let (conditions, store) = (self.conditions, self.conditions.store);
         conditions.go_on()?;
-        let (variant, dop) = (self.name(trial).to_owned(), trial.dop);
+        let (variant, dop) = (self.name(trial).to_owned(), trial.sequence);
         conditions.tell(Event::LoadBegan { variant: variant.clone(), dop });
         let entered = self.enter(Stint { trial: *trial, steps: usize::MAX }, false)?;
         if let Err(error) = whole::load(conditions, entered) {
@@ -180,7 +180,7 @@ impl<'c, 'a> Execution<'c, 'a> {
             number: self.number,
             block: trial.block,
             variant: self.name(&trial).to_owned(),
-            dop: trial.dop,
+            dop: trial.sequence,
         });
         self.enter(stint, again)
     }
@@ -188,16 +188,16 @@ impl<'c, 'a> Execution<'c, 'a> {
     /// Enters a trial in the store.
     fn enter(&self, stint: Stint, again: bool) -> Result<Entered, Error> {
         let Stint { trial, steps } = stint;
-        let Trial { block, position, variant, dop } = trial;
+        let Trial { block, position, variant, sequence } = trial;
         let trial = self.conditions.store.begin_trial(&NewTrial {
             experiment: self.conditions.experiment.id,
             variant: self.variants[self.name(&trial)],
             block,
             position,
-            sequence: dop,
+            sequence,
             started_ms: now_ms(),
         })?;
-        Ok(Entered { trial, variant, block, dop, steps, again })
+        Ok(Entered { trial, variant, block, dop: sequence, steps, again })
     }
 
     fn name(&self, trial: &Trial) -> &str {

@@ -61,20 +61,22 @@ pub fn expected(
         .into_iter()
         .filter(|trial| trial.state == TrialState::Finished && trial.block > 0)
         .collect();
+    let sequences = plan.workload.sequences();
     let mut of_dop: BTreeMap<u32, i64> = BTreeMap::new();
     for stint in stints {
         let name = &plan.variants[stint.trial.variant].name;
-        let last = stint.steps.checked_sub(1).and_then(|last| plan.workload.steps().get(last));
+        let sequence = sequences.iter().find(|sequence| sequence.key == stint.trial.sequence);
+        let last = sequence.and_then(|s| s.steps.get(stint.steps.checked_sub(1)?));
         let same = |trial: &&Trial| {
-            trial.sequence == stint.trial.dop && names.get(&trial.variant) == Some(name)
+            trial.sequence == stint.trial.sequence && names.get(&trial.variant) == Some(name)
         };
         let longest = trials
             .iter()
             .filter(same)
-            .filter_map(|trial| through(trial, steps.get(&trial.id)?, last?))
+            .filter_map(|trial| through(trial, steps.get(&trial.id)?, &last?.name))
             .max();
         let Some(longest) = longest else { return Ok(None) };
-        let sum = of_dop.entry(stint.trial.dop).or_default();
+        let sum = of_dop.entry(stint.trial.sequence).or_default();
         *sum = if together { longest.max(*sum) } else { longest + *sum };
     }
     Ok(Some(milliseconds(of_dop.values().sum())))

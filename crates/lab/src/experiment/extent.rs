@@ -1,29 +1,28 @@
 //! How much of the plan the next blocks run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plan::{Block, Pairing, Plan, Variant};
 
 use crate::experiment::blocks::Stint;
 
-/// Which variants run at which dop, and through how many of the workload's steps.
+/// Which variants run which sequences, and through how many of their steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
-    /// By place of the variant in the plan, and dop.
+    /// By place of the variant in the plan, and the sequence's key.
     steps: BTreeMap<(usize, u32), usize>,
 }
 
 impl Extent {
     /// Everything.
     pub fn whole(plan: &Plan) -> Extent {
-        let steps = plan.workload.steps().len();
-        let dops = plan.workload.dops();
-        let all = (0..plan.variants.len()).flat_map(|v| dops.iter().map(move |dop| (v, *dop)));
-        Extent { steps: all.map(|key| (key, steps)).collect() }
+        let sequences = plan.workload.sequences();
+        let all = (0..plan.variants.len()).flat_map(|v| sequences.iter().map(move |s| (v, s)));
+        Extent { steps: all.map(|(v, s)| ((v, s.key), s.steps.len())).collect() }
     }
 
-    /// What it takes to measure these steps again, each given as place of the variant in the plan, dop and place of the
-    /// step in the workload: the steps before them too, for the state they leave; the base, with which variants are
+    /// What it takes to measure these steps again, each given as place of the variant in the plan, key of the sequence and
+    /// place of the step in it: the steps before them too, for the state they leave; the base, with which variants are
     /// compared; and the twins of all of these, the yardstick of their noise, or a twin's original.
     pub fn of(open: &[(usize, u32, usize)], plan: &Plan) -> Extent {
         let base = plan.base_index();
@@ -33,11 +32,11 @@ impl Extent {
                 || other.twin_of.as_ref() == Some(&one.name)
         };
         let mut steps: BTreeMap<(usize, u32), usize> = BTreeMap::new();
-        for (variant, dop, step) in open {
+        for (variant, sequence, step) in open {
             let wanted = [&plan.variants[*variant], &plan.variants[base]];
             for (place, other) in plan.variants.iter().enumerate() {
                 if wanted.iter().any(|one| related(one, other)) {
-                    let until = steps.entry((place, *dop)).or_default();
+                    let until = steps.entry((place, *sequence)).or_default();
                     *until = (*until).max(step + 1);
                 }
             }
@@ -47,10 +46,10 @@ impl Extent {
             let of_base: BTreeMap<u32, usize> = steps
                 .iter()
                 .filter(|((variant, _), _)| *variant == base)
-                .map(|((_, dop), until)| (*dop, *until))
+                .map(|((_, sequence), until)| (*sequence, *until))
                 .collect();
-            for ((_, dop), until) in &mut steps {
-                *until = of_base.get(dop).copied().unwrap_or(*until);
+            for ((_, sequence), until) in &mut steps {
+                *until = of_base.get(sequence).copied().unwrap_or(*until);
             }
         }
         Extent { steps }
@@ -62,7 +61,7 @@ impl Extent {
             .trials
             .iter()
             .filter_map(|trial| {
-                let steps = *self.steps.get(&(trial.variant, trial.dop))?;
+                let steps = *self.steps.get(&(trial.variant, trial.sequence))?;
                 Some(Stint { trial: *trial, steps })
             })
             .collect()
@@ -78,18 +77,28 @@ impl Extent {
             .collect()
     }
 
-    /// The dops that run, rising.
-    pub fn dops(&self) -> Vec<u32> {
-        let mut dops: Vec<u32> = self.steps.keys().map(|(_, dop)| *dop).collect();
-        dops.sort_unstable();
-        dops.dedup();
-        dops
+    /// The sequences that run, rising.
+    pub fn sequences(&self) -> Vec<u32> {
+        let sequences: BTreeSet<u32> = self.steps.keys().map(|(_, sequence)| *sequence).collect();
+        sequences.into_iter().collect()
     }
 
-    /// The last step that any trial runs.
-    pub fn last_step<'p>(&self, plan: &'p Plan) -> Option<&'p str> {
-        let steps = *self.steps.values().max()?;
-        plan.workload.steps().get(steps.checked_sub(1)?).map(String::as_str)
+    /// The last step that any trial runs; `None` where it is the last of its sequence.
+    pub fn last_step(&self, plan: &Plan) -> Option<String> {
+        let sequences = plan.workload.sequences();
+        let (key, steps) = self
+            .steps
+            .iter()
+            .map(|((_, key), steps)| (key, *steps))
+            .max_by_key(|(_, steps)| *steps)?;
+        let sequence = sequences.into_iter().find(|sequence| sequence.key == *key)?;
+        let ends = steps == sequence.steps.len();
+        sequence
+            .steps
+            .into_iter()
+            .nth(steps.checked_sub(1)?)
+            .filter(|_| !ends)
+            .map(|step| step.name)
     }
 }
 
@@ -110,7 +119,7 @@ mod tests {
         let mut found: Vec<_> = extent
             .stints(&plan.block(1, 7))
             .iter()
-            .map(|stint| (stint.trial.variant, stint.trial.dop, stint.steps))
+            .map(|stint| (stint.trial.variant, stint.trial.sequence, stint.steps))
             .collect();
         found.sort_unstable();
         found
@@ -122,7 +131,7 @@ mod tests {
         let whole = Extent::whole(&plan);
         assert_eq!(run(&whole, &plan).len(), 6);
         assert!(run(&whole, &plan).iter().all(|(_, _, steps)| *steps == 4));
-        assert_eq!(whole.last_step(&plan), Some("qp100"));
+        assert_eq!(whole.last_step(&plan), None, "all there are");
     }
 
     #[test]
@@ -131,8 +140,8 @@ mod tests {
         let extent = Extent::of(&[(0, 4, 0), (2, 4, 2), (2, 4, 1)], &plan);
         // The base as far as any; a to l.i0, c to qr100; nothing at dop 1.
         assert_eq!(run(&extent, &plan), [(0, 4, 1), (1, 4, 3), (2, 4, 3)]);
-        assert_eq!((extent.variants(&plan), extent.dops()), (vec!["a", "b", "c"], vec![4]));
-        assert_eq!(extent.last_step(&plan), Some("qr100"));
+        assert_eq!((extent.variants(&plan), extent.sequences()), (vec!["a", "b", "c"], vec![4]));
+        assert_eq!(extent.last_step(&plan).as_deref(), Some("qr100"));
         let one = Extent::of(&[(2, 1, 3)], &plan);
         assert_eq!(one.variants(&plan), ["b", "c"]);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use judge::{Comparison, Verdict, decided};
-use plan::{Plan, format_duration};
+use plan::{Plan, Sequence, format_duration};
 use report::Which;
 use store::{Experiment, Store, Warning};
 
@@ -25,12 +25,14 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let conditions = execution.conditions;
     let (plan, store, experiment) = (conditions.plan(), conditions.store, conditions.experiment);
     let clock = Clock::start(store, experiment.id)?;
+    let sequences = plan.workload.sequences();
+    let measured = |sequence: &Sequence| sequence.steps.len() - plan.loaded_steps(sequence);
     let mut extent = Extent::whole(plan);
     conditions.tell(Event::Began {
         name: experiment.name.clone(),
         trials: extent.stints(&plan.block(experiment.seed, 1)).len() * plan.blocks as usize,
         finished: execution.finished(plan.blocks),
-        steps: plan.workload.steps().len() - plan.loaded_steps(),
+        steps: sequences.iter().map(measured).max().unwrap_or(0),
     });
     let looks = plan.looks();
     let mut done = 0;
@@ -67,16 +69,22 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             open: found.open.iter().map(|open| open.text.clone()).collect(),
             next: goes_on(plan, &extent, more),
             trials: ahead.len(),
-            steps: missing.map(|stint| stint.steps.saturating_sub(plan.loaded_steps())).sum(),
+            steps: missing.map(|stint| measured_in(plan, &sequences, stint)).sum(),
         });
     }
     Ok(())
 }
 
+/// How many steps a trial measures beyond the load.
+fn measured_in(plan: &Plan, sequences: &[Sequence], stint: &Stint) -> usize {
+    let sequence = sequences.iter().find(|sequence| sequence.key == stint.trial.sequence);
+    stint.steps.saturating_sub(sequence.map_or(0, |sequence| plan.loaded_steps(sequence)))
+}
+
 /// A comparison that is not decided yet.
 #[derive(Debug, Clone, PartialEq)]
 struct Open {
-    /// Place of the variant in the plan, dop, place of the step in the workload.
+    /// Place of the variant in the plan, key of the sequence, place of the step in it.
     key: (usize, u32, usize),
     /// For people: `pg14.3 l.i1 ±3.1%`.
     text: String,
@@ -99,18 +107,23 @@ fn undecided(
     let mut results = report::load(store, Which::Id(experiment.id))?;
     results.keep_blocks(blocks);
     let judged = report::judge_results(&results, None, None)?;
-    let steps = plan.workload.steps();
-    // What is loaded once for all trials has one value, which no further block changes.
-    let loaded = plan.loaded_steps();
-    let several_dops = plan.workload.dops().len() > 1;
+    let sequences = plan.workload.sequences();
+    let mut dops: Vec<u32> = sequences.iter().flat_map(|s| &s.steps).map(|step| step.dop).collect();
+    dops.sort_unstable();
+    dops.dedup();
+    let several_dops = dops.len() > 1;
     // Twins are there to show the noise; they are what is compared where there is nothing else.
     let base = plan.base_index();
     let only_twins =
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
     let mut found = Found { decided: 0, open: Vec::new() };
     for (row, result) in results.steps.iter().enumerate() {
-        let Some(step) = steps.iter().position(|name| *name == result.name) else { continue };
-        if step < loaded {
+        let place = |sequence: &Sequence| sequence.place(&result.name, result.dop);
+        let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
+            continue;
+        };
+        // What is loaded once for all trials has one value, which no further block changes.
+        if step < plan.loaded_steps(sequence) {
             continue;
         }
         for (place, variant) in plan.variants.iter().enumerate() {
@@ -138,7 +151,7 @@ fn undecided(
                 }
             });
             found.open.push(Open {
-                key: (place, result.dop, step),
+                key: (place, sequence.key, step),
                 text: format!("{} {}{dop}{half}", variant.name, result.name),
             });
         }
@@ -252,14 +265,12 @@ fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     let many =
         if blocks == 1 { "1 more block".to_owned() } else { format!("{blocks} more blocks") };
     let mut text = format!("{many} of {}", extent.variants(plan).join(", "));
-    let dops = extent.dops();
-    if dops.len() < plan.workload.dops().len() {
-        let dops: Vec<String> = dops.iter().map(u32::to_string).collect();
-        text.push_str(&format!(" at dop {}", dops.join(", ")));
+    let some = extent.sequences();
+    if some.len() < plan.workload.sequences().len() {
+        let keys: Vec<String> = some.iter().map(u32::to_string).collect();
+        text.push_str(&format!(" at dop {}", keys.join(", ")));
     }
-    if let Some(step) = extent.last_step(plan)
-        && plan.workload.steps().last().is_some_and(|last| last != step)
-    {
+    if let Some(step) = extent.last_step(plan) {
         text.push_str(&format!(", up to {step}"));
     }
     text
@@ -343,9 +354,9 @@ mod tests {
                     NewTrial { experiment: id, variant, block, position, sequence, started_ms };
                 let trial = store.begin_trial(&new).unwrap();
                 for (ordinal, (step, rate)) in
-                    (0..).zip(plan.workload.steps().iter().zip([*rate, 5.0]))
+                    (0..).zip(plan.workload.sequences()[0].steps.iter().zip([*rate, 5.0]))
                 {
-                    let mut record = StepRecord::new(ordinal, step, 1);
+                    let mut record = StepRecord::new(ordinal, &step.name, 1);
                     record.metrics.push(("o/s".to_owned(), rate));
                     store.record_step(trial, &record).unwrap();
                 }

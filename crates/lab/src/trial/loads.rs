@@ -49,12 +49,13 @@ impl Loads {
 /// How many of a benchmark's phases belong to the load: those up to the plan's `restore_after`, and the settling that
 /// follows it. 0 where every trial loads.
 pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
-    let steps = plan.workload.steps().get(..plan.loaded_steps()).unwrap_or_default();
-    let in_load = |phase: &Phase| match phase {
-        Phase::Step(step) => steps.contains(&step.name),
-        Phase::Settle { .. } => true,
+    let Some(last) = &plan.restore_after else { return 0 };
+    let is_last = |phase: &Phase| matches!(phase, Phase::Step(step) if step.name == *last);
+    let Some(last) = benchmark.phases.iter().rposition(is_last) else {
+        return benchmark.phases.len();
     };
-    benchmark.phases.iter().take_while(|phase| in_load(phase)).count()
+    let after = benchmark.phases[last + 1..].iter();
+    last + 1 + after.take_while(|phase| matches!(phase, Phase::Settle { .. })).count()
 }
 
 /// The record of keeping what a load left, after its `phases`.
@@ -153,8 +154,7 @@ mod tests {
             "{whole}\n[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\nrows = 1000\n{workload}\n"
         );
         let plan = Plan::parse(&text, None, "test").unwrap();
-        let plan::WorkloadPlan::Insert(insert) = &plan.workload;
-        let benchmark = workload::insert::benchmark(insert, 1, Dialect::postgres(14)).unwrap();
+        let benchmark = workload::benchmark(&plan.workload, 1, Dialect::postgres(14)).unwrap();
         let phases = benchmark.phases.iter().take(load_phases(&plan, &benchmark));
         phases.map(|phase| crate::event::phase_name(phase).to_owned()).collect()
     }

@@ -1,22 +1,14 @@
-//! `[workload.insert]`: the insert benchmark (workloads.md §1).
+//! What `[workload.insert]` says.
+
+use serde::Serialize;
 
 /// The steps of the insert benchmark, in their usual order (workloads.md §1).
 pub const INSERT_STEPS: [&str; 10] =
     ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
 /// Older names of steps: what is written, what it means. They imply dop 1 (workloads.md §1).
-pub const INSERT_STEP_ALIASES: [(&str, &str); 3] =
+pub(super) const ALIASES: [(&str, &str); 3] =
     [("q100.1", "qr100"), ("q500.1", "qr500"), ("q1000.1", "qr1000")];
-
-/// The canonical name of a step, given that name or an alias; `None` when it is neither.
-pub fn canonical_insert_step(name: &str) -> Option<&'static str> {
-    INSERT_STEPS.iter().find(|known| **known == name).copied().or_else(|| {
-        INSERT_STEP_ALIASES
-            .iter()
-            .find(|(alias, _)| *alias == name)
-            .map(|(_, canonical)| *canonical)
-    })
-}
 
 /// What the insert benchmark is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,23 +40,14 @@ pub struct InsertPlan {
 }
 
 /// How the rows are spread over tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Tables {
     /// `pi1`, `pi2`, …: every client has a table of its own.
     #[default]
     PerClient,
     /// All clients use `pi1`.
     Shared,
-}
-
-impl Tables {
-    /// The name in a plan.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Tables::PerClient => "per-client",
-            Tables::Shared => "shared",
-        }
-    }
 }
 
 impl Default for InsertPlan {
@@ -88,6 +71,6 @@ impl Default for InsertPlan {
 }
 
 /// True for a read+write step (`qr…`, `qp…`).
-pub(crate) fn is_read_write(step: &str) -> bool {
+pub(super) fn is_read_write(step: &str) -> bool {
     step.starts_with('q')
 }
