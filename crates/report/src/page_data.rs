@@ -172,6 +172,7 @@ pub(crate) struct PageSeries {
 
 /// What the page's glossary says of a metric.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageMetric {
     pub(crate) name: &'static str,
     pub(crate) unit: &'static str,
