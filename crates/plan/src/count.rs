@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::key::{Key, Keyed, write_keys};
 use crate::place::read_beside;
 use crate::problem::Problems;
-use crate::section::{Section, choice, integer, integer32, join, printable, string, strings};
+use crate::section::{Section, choice, integer, join, printable, string, strings};
 
 /// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of the default 100
 /// buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows it reads them all, and statistics, and so plans,
@@ -63,15 +63,14 @@ impl CountPlan {
 impl Keyed for CountPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::new("rows", &mut self.rows, |v| integer(v, 1..(1 << 53)))
-                .note("in the table before"),
-            Key::new("statements", &mut self.statements, |v| integer32(v, 6..1_000_001))
+            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table before"),
+            Key::optional("statements", &mut self.statements, |v| integer(v, 6..1_000_001))
                 .note("executions counted of each kind"),
             Key::new("protocols", &mut self.protocols, protocols),
             Key::new("kinds", &mut self.kinds, strings).unless(&[""; 0]),
-            Key::new("file", &mut self.file, string)
+            Key::optional("file", &mut self.file, string)
                 .note("its text follows; the file is not read again"),
-            Key::new("file_text", &mut self.file_text, string),
+            Key::optional("file_text", &mut self.file_text, string),
         ]
     }
 }

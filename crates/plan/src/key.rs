@@ -1,6 +1,7 @@
 //! A key of a plan's table, declared once: how it is read, written and given on the command line.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde::Serialize;
 use toml::Value as Toml;
@@ -9,7 +10,7 @@ use toml::de::DeValue;
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{
-    Section, Value, as_table, describe, integer32, join, printable, string, within,
+    Section, Value, as_table, describe, integer, join, printable, string, within,
 };
 
 /// Something whose keys a plan can hold.
@@ -33,17 +34,35 @@ pub(crate) struct Key<'a> {
 
 impl<'a> Key<'a> {
     /// A key whose value `read` understands, or says what is wrong with it.
-    pub(crate) fn new<T: Serialize + From<U>, U>(
+    pub(crate) fn new<T: Serialize>(
         name: &'static str,
         field: &'a mut T,
-        read: impl Fn(&DeValue) -> Result<U, String> + 'a,
+        read: impl Fn(&DeValue) -> Result<T, String> + 'a,
     ) -> Self {
         let value = toml(field);
         let read: Read<'a> = Box::new(move |p, value, path| match read(value.get_ref()) {
-            Ok(read) => *field = read.into(),
+            Ok(read) => *field = read,
             Err(message) => p.at(value.span(), format!("`{name}`{}: {message}", within(path))),
         });
         Key { name, note: "", value, read }
+    }
+
+    /// The same for one that may be left out.
+    pub(crate) fn optional<T: Serialize>(
+        name: &'static str,
+        field: &'a mut Option<T>,
+        read: impl Fn(&DeValue) -> Result<T, String> + 'a,
+    ) -> Self {
+        Self::new(name, field, move |value| read(value).map(Some))
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn whole<T: Serialize + TryFrom<u64>>(
+        name: &'static str,
+        field: &'a mut T,
+        bounds: Range<u64>,
+    ) -> Self {
+        Self::new(name, field, move |value| integer(value, bounds.clone()))
     }
 
     /// A table that may be left out.
@@ -157,7 +176,7 @@ fn count(text: &str) -> Result<u64, String> {
 
 /// Numbers of clients: one, or a list without repetition.
 pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
-    let one = |v: &DeValue| integer32(v, 1..10_001);
+    let one = |v: &DeValue| integer(v, 1..10_001);
     let list = match value {
         DeValue::Array(array) => {
             array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<u32>, String>>()?

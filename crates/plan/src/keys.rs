@@ -4,9 +4,7 @@ use toml::de::DeValue;
 
 use crate::duration::{format_duration, parse_duration};
 use crate::key::{Key, Keyed};
-use crate::section::{
-    boolean, choice, describe, integer, integer32, number, string, strings, text,
-};
+use crate::section::{boolean, choice, describe, integer, number, string, strings, text};
 use crate::size::{format_size, parse_size};
 use crate::types::{
     BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing,
@@ -14,9 +12,9 @@ use crate::types::{
 };
 
 /// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
-const MAX_BLOCKS: u32 = 10_000;
+const MAX_BLOCKS: u64 = 10_000;
 /// A machine on which so many trials in a row are polluted is no machine to measure on.
-const MAX_REPEATS: u32 = 100;
+const MAX_REPEATS: u64 = 100;
 
 const PAIRINGS: [(&str, Pairing); 3] =
     [("blocks", Pairing::Blocks), ("slices", Pairing::Slices), ("auto", Pairing::Auto)];
@@ -29,9 +27,8 @@ impl Keyed for Plan {
         vec![
             Key::new("name", &mut self.name, string),
             Key::new("base", &mut self.base, string).note("what all others are compared with"),
-            Key::new("blocks", &mut self.blocks, |v| integer32(v, 1..MAX_BLOCKS + 1))
-                .note("trials per variant"),
-            Key::new("seed", &mut self.seed, |v| integer(v, 0..(1 << 63)))
+            Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1).note("trials per variant"),
+            Key::optional("seed", &mut self.seed, |v| integer(v, 0..(1 << 63)))
                 .note("order of trials, parameters of statements"),
             Key::new("margin", &mut self.margin, number)
                 .note("differences up to this share are small"),
@@ -39,21 +36,21 @@ impl Keyed for Plan {
                 .note("of the rest after settling, 0 to 1"),
             Key::new("pairing", &mut self.pairing, |v| choice(v, &PAIRINGS))
                 .note("blocks, slices or auto"),
-            Key::new("slice_ms", &mut self.slice_ms, |v| integer32(v, 2..10_001))
+            Key::optional("slice_ms", &mut self.slice_ms, |v| integer(v, 2..10_001))
                 .note("length of a slice"),
-            Key::new("restore_after", &mut self.restore_after, string)
+            Key::optional("restore_after", &mut self.restore_after, string)
                 .note("loaded once; trials start on a copy"),
             Key::new("steal_limit", &mut self.steal_limit, number)
                 .unless(&DEFAULT_STEAL_LIMIT)
                 .note("CPU share a hypervisor may take in a step"),
-            Key::new("repeats", &mut self.repeats, |v| integer32(v, 0..MAX_REPEATS + 1))
+            Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1)
                 .unless(&DEFAULT_REPEATS)
                 .note("how often a polluted trial is run again"),
-            Key::new("precision", &mut self.precision, number)
+            Key::optional("precision", &mut self.precision, number)
                 .note("half-width of an interval that is enough"),
-            Key::new("max_blocks", &mut self.max_blocks, |v| integer32(v, 1..MAX_BLOCKS + 1))
+            Key::optional("max_blocks", &mut self.max_blocks, |v| integer(v, 1..MAX_BLOCKS + 1))
                 .note("where undecided steps end"),
-            Key::new("budget", &mut self.budget, |v| match v {
+            Key::optional("budget", &mut self.budget, |v| match v {
                 DeValue::String(text) => parse_duration(text).map_err(|e| e.to_string()),
                 other => {
                     Err(format!("expected a time such as \"1h30m\", found {}", describe(other)))
@@ -64,7 +61,7 @@ impl Keyed for Plan {
             Key::new("profile", &mut self.profile, boolean)
                 .unless(&false)
                 .note("perf looks at each step, outside of what is measured"),
-            Key::new("profile_seconds", &mut self.profile_seconds, |v| integer32(v, 1..601))
+            Key::whole("profile_seconds", &mut self.profile_seconds, 1..601)
                 .unless(&DEFAULT_PROFILE_SECONDS)
                 .note("of each profile"),
         ]
@@ -76,12 +73,13 @@ impl Keyed for Variant {
         vec![
             Key::new("dbms", &mut self.dbms, string),
             Key::table("build", &mut self.build),
-            Key::new("config_file", &mut self.config_file, string)
+            Key::optional("config_file", &mut self.config_file, string)
                 .note("its text follows; the file is not read again"),
-            Key::new("config_text", &mut self.config_text, string),
+            Key::optional("config_text", &mut self.config_text, string),
             Key::new("initdb", &mut self.initdb, strings).unless(&[""; 0]),
             memory_limit(&mut self.memory_limit),
-            Key::new("twin_of", &mut self.twin_of, string).note("the same system a second time"),
+            Key::optional("twin_of", &mut self.twin_of, string)
+                .note("the same system a second time"),
         ]
     }
 }
@@ -89,7 +87,7 @@ impl Keyed for Variant {
 /// The memory limit of a variant, or of all.
 pub(crate) fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
     let shown = limit.map(format_size);
-    Key::new("memory_limit", limit, |value| {
+    Key::optional("memory_limit", limit, |value| {
         let bytes = match value {
             DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
             other => integer(other, 1..(1 << 63)).map_err(|_| {
@@ -108,10 +106,10 @@ pub(crate) fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
 impl Keyed for BuildPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::new("cflags", &mut self.cflags, text),
-            Key::new("compiler", &mut self.compiler, string),
+            Key::optional("cflags", &mut self.cflags, text),
+            Key::optional("compiler", &mut self.compiler, string),
             Key::new("configure", &mut self.configure, strings).unless(&[""; 0]),
-            Key::new("system", &mut self.system, |v| choice(v, &SYSTEMS)),
+            Key::optional("system", &mut self.system, |v| choice(v, &SYSTEMS)),
         ]
     }
 }

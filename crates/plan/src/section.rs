@@ -142,23 +142,16 @@ pub(crate) fn boolean(value: &DeValue) -> Result<bool, String> {
 }
 
 /// A whole number within bounds.
-pub(crate) fn integer(value: &DeValue, bounds: Range<u64>) -> Result<u64, String> {
-    // The upper end is exclusive in the range and inclusive in the message.
-    let expected = format!("expected a whole number from {} to {}", bounds.start, bounds.end - 1);
+pub(crate) fn integer<T: TryFrom<u64>>(value: &DeValue, bounds: Range<u64>) -> Result<T, String> {
     let parsed = match value {
         DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix()).ok(),
         _ => None,
     };
-    match parsed {
-        Some(n) if bounds.contains(&n) => Ok(n),
-        _ => Err(format!("{expected}, found {}", describe(value))),
-    }
-}
-
-/// The same for 32 bits.
-pub(crate) fn integer32(value: &DeValue, bounds: Range<u32>) -> Result<u32, String> {
-    let n = integer(value, u64::from(bounds.start)..u64::from(bounds.end))?;
-    u32::try_from(n).map_err(|e| e.to_string())
+    parsed.filter(|n| bounds.contains(n)).and_then(|n| T::try_from(n).ok()).ok_or_else(|| {
+        // The upper end is exclusive in the range and inclusive in the message.
+        let (low, high) = (bounds.start, bounds.end - 1);
+        format!("expected a whole number from {low} to {high}, found {}", describe(value))
+    })
 }
 
 /// A finite number, written with or without a point.

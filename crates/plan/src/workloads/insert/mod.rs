@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::family::{Family, PlannedStep, Sequence};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
-use crate::section::{boolean, choice, integer, integer32};
+use crate::section::{boolean, choice};
 use check::check;
 use plan::{ALIASES, is_read_write};
 
@@ -44,29 +44,27 @@ const OPTIONS: [CommandOption; 7] = [
 impl Keyed for InsertPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::new("rows", &mut self.rows, |v| integer(v, 1..TOO_MANY_ROWS))
+            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS)
                 .note("rows of l.i0, over all clients"),
-            Key::new("indexed_rows", &mut self.indexed_rows, |v| integer(v, 0..TOO_MANY_ROWS))
+            Key::whole("indexed_rows", &mut self.indexed_rows, 0..TOO_MANY_ROWS)
                 .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients"),
             Key::steps(&mut self.steps, &INSERT_STEPS, &ALIASES),
             Key::new("dop", &mut self.dop, dops).note("clients"),
-            Key::new("read_write_seconds", &mut self.read_write_seconds, |v| {
-                integer32(v, 1..10_000_001)
-            })
-            .note("per qr… and qp… step"),
+            Key::whole("read_write_seconds", &mut self.read_write_seconds, 1..10_000_001)
+                .note("per qr… and qp… step"),
             Key::new("tables", &mut self.tables, |v| choice(v, &TABLES))
                 .note("per-client or shared"),
             Key::new("delete_per_insert", &mut self.delete_per_insert, boolean)
                 .note("delete the oldest rows at the rate of the inserts"),
             Key::new("prepared_queries", &mut self.prepared_queries, boolean),
             Key::new("prepared_inserts", &mut self.prepared_inserts, boolean),
-            Key::new("secondary_indexes", &mut self.secondary_indexes, |v| integer32(v, 0..4))
-                .note("0 to 3"),
-            Key::new("partitions", &mut self.partitions, |v| integer32(v, 0..1001))
-                .note("per table, 0 = none"),
-            Key::new("hold_transaction_seconds", &mut self.hold_transaction_seconds, |v| {
-                integer32(v, 0..1_000_001)
-            })
+            Key::whole("secondary_indexes", &mut self.secondary_indexes, 0..4).note("0 to 3"),
+            Key::whole("partitions", &mut self.partitions, 0..1001).note("per table, 0 = none"),
+            Key::whole(
+                "hold_transaction_seconds",
+                &mut self.hold_transaction_seconds,
+                0..1_000_001,
+            )
             .note("an open transaction held for so long at a time, 0 = none"),
         ]
     }
