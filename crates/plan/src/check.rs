@@ -86,7 +86,7 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     check_adaptive(plan, problems);
     check_twins(plan, problems);
     check_count(&plan.count, problems);
-    workload.check(problems);
+    workload.family().check(problems);
     if let Some(step) = &plan.restore_after
         && !problems.is_unread("workload")
     {

@@ -53,7 +53,7 @@ impl Plan {
             plan.map_err(PlanError::without_places)
         };
         let mut plan = read(&text)?;
-        plan.settle_seconds_scale = plan.workload.shorten(&|key| given.contains(&key));
+        plan.settle_seconds_scale = plan.workload.family_mut().shorten(&|key| given.contains(&key));
         read(&plan.to_toml())
     }
 }

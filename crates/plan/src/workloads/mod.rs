@@ -1,6 +1,8 @@
 //! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
+#[cfg(test)]
+mod tests;
 
 use toml::de::DeTable;
 
@@ -11,28 +13,28 @@ use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
 
 macro_rules! register {
-    ($($(#[$doc:meta])* $name:ident($plan:ty),)*) => {
+    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident($plan:ty),)*) => {
         /// The workload of a plan: exactly one.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum WorkloadPlan {
-            $($(#[$doc])* $name($plan),)*
+            $($(#[doc = $doc])* $(#[cfg($cfg)])? $name($plan),)*
         }
 
         impl WorkloadPlan {
             /// All there are, each with its defaults.
             pub fn all() -> Vec<WorkloadPlan> {
-                vec![$(WorkloadPlan::$name(<$plan>::default()),)*]
+                [$($(#[cfg($cfg)])? WorkloadPlan::$name(<$plan>::default()),)*].into()
             }
 
-            fn family(&self) -> &dyn Family {
+            pub(crate) fn family(&self) -> &dyn Family {
                 match self {
-                    $(WorkloadPlan::$name(plan) => plan,)*
+                    $($(#[cfg($cfg)])? WorkloadPlan::$name(plan) => plan,)*
                 }
             }
 
-            fn family_mut(&mut self) -> &mut dyn Family {
+            pub(crate) fn family_mut(&mut self) -> &mut dyn Family {
                 match self {
-                    $(WorkloadPlan::$name(plan) => plan,)*
+                    $($(#[cfg($cfg)])? WorkloadPlan::$name(plan) => plan,)*
                 }
             }
         }
@@ -42,6 +44,9 @@ macro_rules! register {
 register! {
     /// The insert benchmark, `[workload.insert]`.
     Insert(insert::InsertPlan),
+    /// For tests.
+    #[cfg(test)]
+    Toy(tests::ToyPlan),
 }
 
 impl Default for WorkloadPlan {
@@ -109,18 +114,9 @@ impl WorkloadPlan {
         self.family().options()
     }
 
-    /// Sets what the short form chooses by itself; returns `settle_seconds_scale`.
-    pub(crate) fn shorten(&mut self, given: &dyn Fn(&str) -> bool) -> f64 {
-        self.family_mut().shorten(given)
-    }
-
     /// The present name of a step.
     pub(crate) fn canonical<'n>(&self, step: &'n str) -> &'n str {
         canonical(step, self.family().aliases())
-    }
-
-    pub(crate) fn check(&self, problems: &mut Problems) {
-        self.family().check(problems);
     }
 
     /// Writes its section.
