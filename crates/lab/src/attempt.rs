@@ -235,7 +235,6 @@ impl<'a> Bench<'a> {
         };
         let spec = ServerSpec {
             installation: &subject.installation,
-            reference: &subject.reference,
             name: &subject.variant.name,
             directory,
             config: subject.variant.config.clone(),

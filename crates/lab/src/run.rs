@@ -222,36 +222,18 @@ pub fn begin(
             },
         )?;
     }
-    warn_of_builds(store, id, prepared)?;
-    warn_of_checksums(store, id, prepared)?;
+    warn_of_differences(store, id, prepared)?;
     Ok(store.experiment(id)?)
 }
 
-/// Records in what the builds differ besides their version.
-fn warn_of_builds(store: &Store, id: ExperimentId, prepared: &Prepared) -> Result<(), Error> {
-    let builds: Vec<_> = prepared
-        .subjects
-        .iter()
-        .map(|subject| (subject.variant.name.as_str(), &subject.installation.build))
-        .collect();
-    for text in dbms::differing_builds(&builds) {
-        let warning = Warning { code: "builds-differ".to_owned(), text };
-        store.warn(id, None, &warning)?;
-    }
-    Ok(())
-}
-
-/// Records where only some variants have checksums on their pages. Data that others made is not looked at.
-fn warn_of_checksums(store: &Store, id: ExperimentId, prepared: &Prepared) -> Result<(), Error> {
-    let own = prepared.subjects.iter().filter(|subject| subject.installation.is_ours());
-    let variants: Vec<_> = own
-        .map(|subject| {
-            let Subject { variant, installation, .. } = subject;
-            (variant.name.as_str(), installation.major(), variant.initdb.as_slice())
-        })
-        .collect();
-    if let Some(text) = dbms::postgres::differing_checksums(&variants) {
-        store.warn(id, None, &Warning { code: "checksums-differ".to_owned(), text })?;
+/// Records in what the variants differ besides their version.
+fn warn_of_differences(store: &Store, id: ExperimentId, prepared: &Prepared) -> Result<(), Error> {
+    let variants = prepared.subjects.iter().map(|Subject { variant, installation, .. }| {
+        dbms::Compared { name: &variant.name, installation, initdb: &variant.initdb }
+    });
+    let variants: Vec<_> = variants.collect();
+    for dbms::Difference { code, text } in dbms::differences(&variants) {
+        store.warn(id, None, &Warning { code: code.to_owned(), text })?;
     }
     Ok(())
 }

@@ -59,7 +59,6 @@ impl Place {
     pub fn spec<'a>(&'a self, variant: &'a Variant, directory: &'a Path) -> ServerSpec<'a> {
         ServerSpec {
             installation: &variant.installation,
-            reference: &variant.reference,
             name: &variant.name,
             directory,
             config: BTreeMap::new(),
@@ -90,7 +89,6 @@ impl Place {
 /// A variant that was obtained.
 pub struct Variant {
     pub name: String,
-    pub reference: Reference,
     pub installation: Installation,
 }
 
@@ -106,7 +104,7 @@ pub fn variant(text: &str) -> Option<Variant> {
     let installation =
         dbms::obtain(&reference, &Cache::open_default().unwrap(), &|line| eprintln!("{line}"))
             .unwrap();
-    Some(Variant { name: text.to_owned(), reference, installation })
+    Some(Variant { name: text.to_owned(), installation })
 }
 
 /// The variants named, as far as they are here, and those of the environment variable `DBMS_TEST_VERSIONS`, such as
