@@ -39,8 +39,8 @@ pub const COMMIT: &str = "commit";
 pub const COMMIT_DATE: &str = "commit date";
 /// Key: the first line of that commit's message.
 pub const COMMIT_SUBJECT: &str = "commit subject";
-/// Key: BLAKE3 of the tarball that was built.
-pub const TARBALL_HASH: &str = "blake3 of the tarball";
+/// Key: SHA-256 of the tarball that was built.
+pub const TARBALL_HASH: &str = "tarball sha256";
 /// Key: SHA-256 of the archive that was fetched.
 pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 

@@ -112,33 +112,21 @@ fn find(tree: &SourceTree) -> Result<Code, Error> {
     }
 }
 
-/// BLAKE3 of a file, and its first bytes.
-fn hash_tarball(path: &Path) -> Result<(String, Vec<u8>), Error> {
-    let problem = |problem: &str| Error::Source {
-        what: format!("src:{}", path.display()),
-        problem: problem.to_owned(),
-    };
+/// The hash of a tarball, and its first bytes.
+fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
+    let problem =
+        |problem: String| Error::Source { what: format!("src:{}", path.display()), problem };
     if path.is_dir() {
-        return Err(problem(
-            "it is a directory; name a tarball, or with git: a repository and a commit of it",
-        ));
+        let advice =
+            "it is a directory; name a tarball, or with git: a repository and a commit of it";
+        return Err(problem(advice.to_owned()));
     }
-    let mut file = File::open(path)
-        .map_err(|error| problem(&format!("the tarball cannot be read: {error}")))?;
-    let mut hash = blake3::Hasher::new();
-    let mut begin = Vec::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        let bytes = buffer.get(..read).unwrap_or_default();
-        if bytes.is_empty() {
-            return Ok((hash.finalize().to_hex().to_string(), begin));
-        }
-        if begin.is_empty() {
-            begin.extend(bytes.iter().take(16));
-        }
-        hash.update(bytes);
-    }
+    let unreadable =
+        |error: std::io::Error| problem(format!("the tarball cannot be read: {error}"));
+    let mut begin = [0; 16];
+    File::open(path).and_then(|mut file| file.read(&mut begin)).map_err(unreadable)?;
+    let (_, hash) = hash::of_file(path, &AtomicBool::new(false))?;
+    Ok((hash::hex(&hash), begin))
 }
 
 /// What the compiler says of itself: another one is another build.
