@@ -52,6 +52,16 @@ pub enum Endpoint {
     },
 }
 
+impl Endpoint {
+    /// The same server, another of its databases.
+    pub fn in_database(mut self, name: &str) -> Endpoint {
+        match &mut self {
+            Self::Postgres { database, .. } => name.clone_into(database),
+        }
+        self
+    }
+}
+
 impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,9 @@ use std::path::Path;
 use crate::build::work::Making;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
-use crate::{Endpoint, Error, Installation, Origin, Restored, ServerSpec, ServerUser, System};
+use crate::{
+    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+};
 
 /// A kind of system under test. The register is `systems.rs`; see also [`crate::register`].
 pub trait Kind: fmt::Debug + Sync {
@@ -71,6 +73,11 @@ pub trait Kind: fmt::Debug + Sync {
     /// As there.
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
+    }
+
+    /// How call stacks of its server are read, if that is known.
+    fn profile(&self) -> Option<&'static ProfileFacts> {
+        None
     }
 
     /// What to know when `variants` of this kind are compared, beyond how they were built.

@@ -50,6 +50,7 @@ mod ledger;
 mod place;
 mod postgres;
 mod process;
+mod profile;
 mod reference;
 mod release;
 mod source;
@@ -73,6 +74,7 @@ pub use kind::{Archive, Kind, Recipe};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use place::check_private;
 pub use process::ProcessId;
+pub use profile::ProfileFacts;
 pub use reference::Reference;
 pub use stopped::Stopped;
 pub use system::{Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
@@ -153,6 +155,11 @@ pub fn start_on_copy(
     let kind = kind_of(spec)?;
     let (server, restored) = kind.start(spec, Some(origin))?;
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
+}
+
+/// How call stacks of the system that `reference` names are read; `None` where it can't be told.
+pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
+    reference.parse::<Reference>().ok()?.kind.profile()
 }
 
 /// Connects to a server that already runs; it is neither configured nor stopped.

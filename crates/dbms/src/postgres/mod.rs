@@ -15,6 +15,7 @@ mod counters;
 mod facts;
 mod initdb;
 mod postmaster;
+mod profile;
 mod recipe;
 mod server;
 mod settle;
@@ -25,7 +26,9 @@ use std::path::Path;
 
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
-use crate::{Endpoint, Error, Installation, Origin, Restored, ServerSpec, ServerUser, System};
+use crate::{
+    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+};
 use server::PostgresServer;
 
 /// Role and database of the servers started here.
@@ -80,6 +83,10 @@ impl Kind for Postgres {
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Ok(Box::new(PostgresServer::attach(endpoint)?))
+    }
+
+    fn profile(&self) -> Option<&'static ProfileFacts> {
+        Some(&profile::PROFILE)
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {

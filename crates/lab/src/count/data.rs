@@ -5,15 +5,15 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbms::{Loaded, Origin, Pages, ServerSpec, Sql, System};
+use dbms::{Endpoint, Loaded, Origin, Pages, ServerSpec, Sql, System};
 use drive::{Single, Target};
 use workload::{Catalogue, State, stream_seed};
 
 use super::jobs::Database;
 use super::{Bench, session};
-use crate::attempt::write_config;
 use crate::error::Error;
-use crate::step::target;
+use crate::systems::target;
+use crate::trial::server::write_config;
 
 /// Settings of all servers here, over those of the plan: nothing but the statement's backend is to do anything, nothing is to depend on
 /// time. None of them is in the way of an execution's instructions but where said.
@@ -56,7 +56,10 @@ impl Bench<'_> {
         let mut server = self.with_config(variant, &directory, |config_file| {
             Ok(dbms::start(self.spec(variant, &directory, Vec::new(), config_file))?)
         })?;
-        let target = target("load", server.endpoint());
+        let endpoint = server.endpoint();
+        let Endpoint::Postgres { database: loaded, .. } = &endpoint;
+        let template = loaded.clone();
+        let target = target("load", endpoint);
         let sql = server.need_sql()?;
         self.fill(sql, &target, catalogue)?;
         let states: BTreeSet<State> = databases.iter().map(|database| database.state).collect();
@@ -69,7 +72,7 @@ impl Bench<'_> {
             freeze(sql)?;
             for database in databases.iter().filter(|database| database.state == state) {
                 session::unless(self.interrupted)?;
-                sql.execute(&format!("CREATE DATABASE {database} TEMPLATE {}", target.database))?;
+                sql.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}"))?;
             }
         }
         // Shared by all databases.
