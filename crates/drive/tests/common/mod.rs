@@ -28,7 +28,6 @@ impl TestServer {
         let config = [("shared_buffers", "32MB"), ("fsync", "off"), ("max_connections", "250")];
         let server = dbms::start(ServerSpec {
             installation: &installation,
-            reference: &reference,
             name: "pg14.3",
             directory: &directory.path().join("trial"),
             config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),

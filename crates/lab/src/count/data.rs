@@ -151,7 +151,6 @@ impl Bench<'_> {
         }
         ServerSpec {
             installation: &subject.installation,
-            reference: &subject.reference,
             name: &subject.variant.name,
             directory,
             config,

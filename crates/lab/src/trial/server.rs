@@ -185,7 +185,6 @@ fn start(
     let config_file = text.map(|text| write_config(text, directory)).transpose()?;
     let spec = ServerSpec {
         installation: &subject.installation,
-        reference: &subject.reference,
         name: &subject.variant.name,
         directory,
         config: subject.variant.config.clone(),
