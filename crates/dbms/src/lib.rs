@@ -42,6 +42,7 @@ mod error;
 mod identity;
 mod installation;
 mod ipc;
+mod landmarks;
 mod ledger;
 mod loaded;
 mod manifest;
@@ -61,6 +62,7 @@ pub use counters::{Counter, Snapshot};
 pub use error::Error;
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
+pub use landmarks::{Landmarks, Phase};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use loaded::{Loaded, Origin, Pages, Restored};
 pub use manifest::{Difference, Manifest};
@@ -151,4 +153,12 @@ pub fn attach(reference: &Reference) -> Result<Box<dyn Server>, Error> {
     match reference {
         Reference::Postgres(reference) => postgres::attach(reference),
     }
+}
+
+/// The landmarks of every system.
+pub const LANDMARKS: [&Landmarks; 1] = [&postgres::LANDMARKS];
+
+/// The landmarks of the system whose processes serve their clients in `function`.
+pub fn serving(function: &str) -> Option<&'static Landmarks> {
+    LANDMARKS.into_iter().find(|landmarks| landmarks.serves == function)
 }

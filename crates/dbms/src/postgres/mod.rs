@@ -4,7 +4,7 @@
 //! (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` →
 //! `launch` and `postmaster`
 //! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
-//! server that runs already.
+//! server that runs already. `profile` names the functions of its program by what they do.
 
 mod attach;
 mod build;
@@ -19,6 +19,7 @@ mod kept;
 mod launch;
 mod local;
 mod postmaster;
+mod profile;
 mod reference;
 mod server;
 mod settle;
@@ -29,6 +30,7 @@ mod unlisted;
 mod warm;
 
 pub use checksums::differing_checksums;
+pub(crate) use profile::LANDMARKS;
 pub use reference::{PostgresReference, Release, Running};
 pub use source::{Repository, Source, SourceTree};
 
