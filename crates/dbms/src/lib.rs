@@ -38,6 +38,7 @@ pub mod builds;
 mod cache;
 mod copy;
 mod counters;
+mod counting;
 mod error;
 mod identity;
 mod installation;
@@ -51,6 +52,7 @@ pub mod postgres;
 mod process;
 mod reference;
 mod server;
+mod still;
 mod stopped;
 mod unpack;
 mod user;
@@ -59,6 +61,7 @@ pub use build_options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPI
 pub use builds::differing_builds;
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};
+pub use counting::Counting;
 pub use error::Error;
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
@@ -67,9 +70,10 @@ pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use loaded::{Loaded, Origin, Pages, Restored};
 pub use manifest::{Difference, Manifest};
 pub use place::check_private;
-pub use process::ProcessId;
+pub use process::{ProcessId, asleep};
 pub use reference::Reference;
 pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, TableSize};
+pub use still::Still;
 pub use stopped::Stopped;
 pub use user::ServerUser;
 
@@ -152,6 +156,16 @@ pub fn start_on_copy(
 pub fn attach(reference: &Reference) -> Result<Box<dyn Server>, Error> {
     match reference {
         Reference::Postgres(reference) => postgres::attach(reference),
+    }
+}
+
+/// How to count instructions on servers of an installation.
+///
+/// # Errors
+/// [`Error::NotCounted`] for a server that already runs, and for a system that can't be counted.
+pub fn counting(reference: &Reference, installation: &Installation) -> Result<Counting, Error> {
+    match reference {
+        Reference::Postgres(_) => postgres::counting(installation),
     }
 }
 

@@ -4,13 +4,15 @@
 //! (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` →
 //! `launch` and `postmaster`
 //! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
-//! server that runs already. `profile` names the functions of its program by what they do.
+//! server that runs already. `profile` names the functions of its program by what they do; `count`
+//! is for counting instructions.
 
 mod attach;
 mod build;
 mod checksums;
 mod config;
 mod control;
+mod count;
 mod counters;
 mod digests;
 mod facts;
@@ -30,6 +32,7 @@ mod unlisted;
 mod warm;
 
 pub use checksums::differing_checksums;
+pub(crate) use count::counting;
 pub(crate) use profile::LANDMARKS;
 pub use reference::{PostgresReference, Release, Running};
 pub use source::{Repository, Source, SourceTree};

@@ -1,0 +1,33 @@
+//! Counting the instructions of single statements: what of it depends on the system.
+
+use crate::Landmarks;
+
+/// How a system is brought to do nothing but one statement after another, always in the same way, while
+/// Callgrind counts ([`crate::ServerSpec::wrapper`]).
+#[derive(Debug)]
+pub struct Counting {
+    /// Settings of every server, over those of the plan: nothing but the process that executes the
+    /// statement is to do anything, and nothing is to depend on time.
+    pub settings: Vec<(&'static str, &'static str)>,
+    /// Leaves nothing in the loaded tables to be done later by whoever reads a page first, and
+    /// statistics that don't depend on chance.
+    pub freeze: &'static str,
+    /// Copies what is loaded and frozen into a new database of this name.
+    pub copy: fn(&str) -> String,
+    /// Freezes what all databases share, after the last copy.
+    pub finish: &'static str,
+    /// The query that gives a session the pid of the process that serves it.
+    pub own_process: &'static str,
+    /// The query that gives a session a row of the pids of processes that periodically do work that its
+    /// own would otherwise do; they are to be held still. NULL as long as one has not begun.
+    pub periodic: Option<&'static str>,
+    /// A cheap statement that divides stretches that are counted apart.
+    pub mark: &'static str,
+    /// The function at whose entry Callgrind writes what it has counted: the mark calls it, and nothing
+    /// else does.
+    pub mark_function: &'static str,
+    /// What a session executes before its first mark, so that it does nothing by the clock for a while.
+    pub before_mark: Option<&'static str>,
+    /// The functions of the system's program.
+    pub landmarks: &'static Landmarks,
+}
