@@ -4,13 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::Resume;
+use lab::{Event, Resume};
 use plan::Plan;
+use report::Which;
 
 use crate::changes::Changes;
 use crate::exit::WrongRequest;
 use crate::machine::{Machine, Ready};
-use crate::results::ResultsDir;
+use crate::results::{ResultsDir, load_which};
 use crate::short::ShortForm;
 
 /// Conduct an experiment: from a plan file, or `run insert -v … -v …` without one
@@ -61,9 +62,17 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let experiment = lab::run(resume, &options, cache, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
     });
+    // Of a run that was broken off, what was profiled is drawn too.
+    let which = experiment.as_ref().map_or(Which::Latest, |id| Which::Id(*id));
+    let loaded = load_which(&args.directory.results, which);
+    if let Ok((store, results)) = &loaded
+        && let Err(error) = report::draw_flamegraphs(store, results)
+    {
+        progress.tell(Event::Note(format!("the flamegraphs could not be drawn: {error}")));
+    }
     progress.finish();
-    let experiment = experiment?;
-    crate::compare::print_after_run(&args.directory.results, experiment)
+    experiment?;
+    crate::compare::print_after_run(&args.directory.results, &loaded?.1)
 }
 
 impl RunArgs {

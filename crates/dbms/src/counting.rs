@@ -1,7 +1,5 @@
 //! Counting the instructions of single statements: what of it depends on the system.
 
-use crate::Landmarks;
-
 /// How a system is brought to do nothing but one statement after another, always in the same way, while
 /// Callgrind counts ([`crate::ServerSpec::wrapper`]).
 #[derive(Debug)]
@@ -28,6 +26,10 @@ pub struct Counting {
     pub mark_function: &'static str,
     /// What a session executes before its first mark, so that it does nothing by the clock for a while.
     pub before_mark: Option<&'static str>,
-    /// The functions of the system's program.
-    pub landmarks: &'static Landmarks,
+    /// Functions that do something by the clock and not for a statement; what they cost is not counted.
+    pub by_the_clock: &'static [&'static str],
+    /// The phases of a statement, in the order in which it goes through them, with the functions that do
+    /// them. The first group of which one was called counts: each is called by the one before, which the
+    /// compiler may have put into its caller. A group is names of one thing in different versions.
+    pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
 }

@@ -43,13 +43,13 @@ mod error;
 mod identity;
 mod installation;
 mod ipc;
-mod landmarks;
 mod ledger;
 mod loaded;
 mod manifest;
 mod place;
 pub mod postgres;
 mod process;
+mod profile;
 mod reference;
 mod server;
 mod still;
@@ -65,12 +65,12 @@ pub use counting::Counting;
 pub use error::Error;
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
-pub use landmarks::{Landmarks, Phase};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use loaded::{Loaded, Origin, Pages, Restored};
 pub use manifest::{Difference, Manifest};
 pub use place::check_private;
 pub use process::{ProcessId, asleep};
+pub use profile::{ProfileFacts, profile_facts};
 pub use reference::Reference;
 pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, TableSize};
 pub use still::Still;
@@ -167,12 +167,4 @@ pub fn counting(reference: &Reference, installation: &Installation) -> Result<Co
     match reference {
         Reference::Postgres(_) => postgres::counting(installation),
     }
-}
-
-/// The landmarks of every system.
-pub const LANDMARKS: [&Landmarks; 1] = [&postgres::LANDMARKS];
-
-/// The landmarks of the system whose processes serve their clients in `function`.
-pub fn serving(function: &str) -> Option<&'static Landmarks> {
-    LANDMARKS.into_iter().find(|landmarks| landmarks.serves == function)
 }

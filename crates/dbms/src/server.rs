@@ -41,7 +41,6 @@ pub enum Host {
 
 /// Where clients connect. [`fmt::Display`] shows no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Endpoint {
     /// A PostgreSQL server.
     Postgres {
@@ -56,6 +55,16 @@ pub enum Endpoint {
         /// The database.
         database: String,
     },
+}
+
+impl Endpoint {
+    /// The same server, another of its databases.
+    pub fn in_database(mut self, name: &str) -> Endpoint {
+        match &mut self {
+            Self::Postgres { database, .. } => name.clone_into(database),
+        }
+        self
+    }
 }
 
 impl fmt::Display for Endpoint {

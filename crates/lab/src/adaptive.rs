@@ -345,8 +345,9 @@ mod tests {
             .collect();
         for (block, rates) in (1..).zip(rates) {
             for (position, (variant, rate)) in (1..).zip(variants.iter().zip(rates)) {
-                let (variant, dop, started_ms) = (*variant, 1, 0);
-                let new = NewTrial { experiment: id, variant, block, position, dop, started_ms };
+                let (variant, sequence, started_ms) = (*variant, 1, 0);
+                let new =
+                    NewTrial { experiment: id, variant, block, position, sequence, started_ms };
                 let trial = store.begin_trial(&new).unwrap();
                 for (ordinal, (step, rate)) in
                     (0..).zip(plan.workload.steps().iter().zip([*rate, 5.0]))

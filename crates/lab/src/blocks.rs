@@ -262,7 +262,7 @@ impl<'a> Course<'a> {
             variant: self.variants[self.name(&trial)],
             block: trial.block,
             position: trial.position,
-            dop: trial.dop,
+            sequence: trial.dop,
             started_ms: now_ms(),
         })?;
         Ok(Place {

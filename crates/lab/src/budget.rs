@@ -66,7 +66,7 @@ pub fn expected(
         let name = &plan.variants[stint.trial.variant].name;
         let last = stint.steps.checked_sub(1).and_then(|last| plan.workload.steps().get(last));
         let same = |trial: &&Trial| {
-            trial.dop == stint.trial.dop && names.get(&trial.variant) == Some(name)
+            trial.sequence == stint.trial.dop && names.get(&trial.variant) == Some(name)
         };
         let longest = trials
             .iter()
@@ -128,7 +128,7 @@ mod tests {
             variant: VariantId(1),
             block: 1,
             position: 1,
-            dop: 1,
+            sequence: 1,
             attempt: 1,
             state: TrialState::Finished,
             started_ms: 1_000,
@@ -148,7 +148,7 @@ mod tests {
             started_ms,
             seconds,
             operations: 1,
-            unit: String::new(),
+            measure: Default::default(),
             absent: Vec::new(),
             notes: Vec::new(),
         };

@@ -58,7 +58,7 @@ pub enum Event {
         /// Seconds it will take, where that is known.
         seconds: Option<f64>,
         /// `rows` or `queries`; empty for settling.
-        unit: &'static str,
+        unit: String,
     },
     /// How far a step is.
     Progress {
@@ -76,7 +76,7 @@ pub enum Event {
         /// Operations per second; `None` for settling.
         rate: Option<f64>,
         /// `rows` or `queries`; empty for settling.
-        unit: &'static str,
+        unit: String,
         /// How long it took.
         seconds: f64,
         /// What to know about its figures.

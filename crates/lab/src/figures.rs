@@ -2,8 +2,8 @@
 
 use drive::{ClassOutcome, Outcome};
 use probe::{GroupTotals, Recording};
-use store::{Histogram, Series, StepRecord, Warning};
-use workload::{Class, Step};
+use store::{Better, Histogram, Measure, Series, StepRecord, Warning};
+use workload::{Effect, Step};
 
 use crate::noise;
 
@@ -35,7 +35,13 @@ pub fn fill(
 ) {
     record.seconds = outcome.seconds;
     record.operations = outcome.operations;
-    record.unit = step.unit.name().to_owned();
+    record.measure = Measure {
+        class: step.counted.name.to_string(),
+        unit: step.unit.to_string(),
+        better: Better::More,
+        timed: step.is_timed(),
+        labels: step.labels.clone(),
+    };
     let rate = outcome.rate();
     let mut metrics = Metrics { record, operations: outcome.operations as f64 };
     metrics.add("o/s", rate);
@@ -54,14 +60,14 @@ pub fn fill(
     noise::describe(record, step, outcome, recording, scope);
     for failure in &outcome.failures {
         record.failures.push(store::Failure {
-            class: failure.class.name().to_owned(),
-            sqlstate: failure.sqlstate.clone(),
+            class: failure.class.to_string(),
+            code: failure.code.clone(),
             message: failure.message.clone(),
             count: failure.count,
             retried: failure.retried,
         });
     }
-    if outcome.seconds < SHORT_SECONDS && step.counted != Class::Define {
+    if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() {
         record.warnings.push(Warning {
             code: "short".to_owned(),
             text: format!(
@@ -130,23 +136,26 @@ fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     // A schedule goes on as long as the server has the load, measured or not.
     let loaded: f64 = outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum();
     let seconds = if outcome.slices.is_empty() { outcome.seconds } else { loaded };
-    for class in [Class::Insert, Class::Delete] {
-        let Some(rows) = outcome.class(class) else { continue };
-        let rate = rows.operations as f64 / seconds;
-        if !rate.is_finite() {
+    for class in outcome.classes.iter().filter(|class| class.class.is_steady()) {
+        let name = &class.class.name;
+        let rate = class.operations as f64 / seconds;
+        let target = step.target(&class.class);
+        // Queries as fast as they go have their rate already.
+        if !rate.is_finite() || (target.is_none() && class.class.effect == Effect::Reads) {
             continue;
         }
-        record.metrics.push((format!("{}.rate", class.name()), rate));
-        let (Some(target), Class::Insert) = (step.insert_target, class) else { continue };
+        record.metrics.push((format!("{name}.rate"), rate));
+        let Some(target) = target else { continue };
         let held = rate >= HELD * target;
-        record.metrics.push(("insert.target".to_owned(), target));
-        record.metrics.push(("insert.held".to_owned(), f64::from(u8::from(held))));
+        record.metrics.push((format!("{name}.target"), target));
+        record.metrics.push((format!("{name}.held"), f64::from(u8::from(held))));
         if !held {
             record.warnings.push(Warning {
                 code: "rate-not-held".to_owned(),
                 text: format!(
-                    "inserts reached {rate:.0} of {target:.0} rows/s; the query figure is not \
-                     comparable with one that held its rate"
+                    "{} reached {rate:.0} of {target:.0} {}/s; the {} figure is not comparable \
+                     with one that held its rate",
+                    class.class.plural, class.class.unit, step.counted
                 ),
             });
         }
@@ -157,8 +166,8 @@ fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
 fn latencies(record: &mut StepRecord, outcome: &Outcome) {
     let quantiles = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
     for class in &outcome.classes {
-        let name = class.class.name();
-        if matches!(class.class, Class::Define | Class::Hold) || class.latency.is_empty() {
+        let name = &class.class.name;
+        if !class.class.is_steady() || class.latency.is_empty() {
             continue;
         }
         for (quantile, at) in quantiles {
@@ -168,7 +177,7 @@ fn latencies(record: &mut StepRecord, outcome: &Outcome) {
         record.metrics.push((format!("{name}.max"), class.latency.max() as f64 / 1000.0));
         record.metrics.push((format!("{name}.mean"), class.latency.mean() / 1000.0));
         record.histograms.push(Histogram {
-            class: name.to_owned(),
+            class: name.to_string(),
             count: class.latency.len(),
             hdr: class.serialized_latency(),
         });
@@ -184,24 +193,21 @@ fn series(
     scope: Scope,
 ) {
     for class in &outcome.classes {
-        let (label, unit) = match class.class {
-            Class::Insert => ("inserts", "rows/s"),
-            Class::Delete => ("deletes", "rows/s"),
-            Class::Query => ("queries", "/s"),
-            Class::Define | Class::Hold => continue,
-        };
-        let name = class.class.name();
+        if !class.class.is_steady() {
+            continue;
+        }
+        let name = &class.class.name;
         // In a second of a sliced step a server has the load for a part of it, more or less.
         if outcome.slices.is_empty() {
             record.series.push(Series {
                 name: format!("tp.{name}"),
-                label: label.to_owned(),
-                unit: unit.to_owned(),
+                label: class.class.plural.to_string(),
+                unit: format!("{}/s", class.class.unit),
                 group: "throughput".to_owned(),
                 values: per_second(class, outcome.seconds),
             });
         }
-        if step.counted == class.class || class.class == Class::Insert {
+        if step.counted == class.class || step.target(&class.class).is_some() {
             record.series.push(Series {
                 name: format!("lat.{name}"),
                 label: format!("longest {name}"),

@@ -7,7 +7,7 @@ use drive::Outcome;
 use judge::{Steadiness, Trend};
 use probe::{HostTotals, Recording};
 use store::{StepRecord, Warning};
-use workload::{Class, Step};
+use workload::Step;
 
 use crate::figures::Scope;
 
@@ -47,8 +47,8 @@ pub fn describe(
     }
     // In a second of a sliced step a server has the load for a part of it, more or less.
     if outcome.slices.is_empty()
-        && step.counted != Class::Define
-        && let Some(class) = outcome.class(step.counted)
+        && step.counted.is_steady()
+        && let Some(class) = outcome.class(&step.counted)
     {
         let whole = class.per_second.iter().take(outcome.seconds.floor() as usize);
         let seconds: Vec<f64> = whole.map(|count| *count as f64).collect();

@@ -97,7 +97,7 @@ impl<'a> Bench<'a> {
                 dop: place.dop,
                 operations: None,
                 seconds: None,
-                unit: "",
+                unit: String::new(),
             });
         }
         let attempt = self.begin(place, store)?;
@@ -106,7 +106,7 @@ impl<'a> Bench<'a> {
                 name: record.name.clone(),
                 variant: None,
                 rate: None,
-                unit: "",
+                unit: String::new(),
                 seconds: record.seconds,
                 warnings: Vec::new(),
             });

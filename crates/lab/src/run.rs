@@ -100,11 +100,6 @@ pub fn run(
     let result = Course::open(&bench, &store, &experiment)
         .and_then(|mut course| conduct(&mut course, on_event));
     bench.loads.discard();
-    if bench.profiler.is_some()
-        && let Err(error) = draw_profiles(&store, experiment.id)
-    {
-        on_event(Event::Note(format!("the flamegraphs could not be drawn: {error}")));
-    }
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
         // The store may be what failed; the error that came first is the one to tell.
@@ -116,13 +111,6 @@ pub fn run(
         on_event(Event::Ended);
         experiment.id
     })
-}
-
-/// Draws the flamegraphs of all profiles of finished trials.
-fn draw_profiles(store: &Store, experiment: ExperimentId) -> Result<(), Error> {
-    let results = report::load(store, report::Which::Id(experiment))?;
-    report::draw_flamegraphs(store, &results)?;
-    Ok(())
 }
 
 /// Ends and removes what killed runs have left.

@@ -65,7 +65,7 @@ impl Bench<'_> {
             dop,
             operations: planned(step).map(|operations| operations * attempts.len() as u64),
             seconds: step.seconds.map(|seconds| seconds * attempts.len() as f64),
-            unit: step.unit.name(),
+            unit: step.unit.to_string(),
         });
         let slices = Slices {
             seed: stream_seed(self.seed, &step.name, dop, block, "slices"),
@@ -284,7 +284,7 @@ fn fill(
             values,
         });
     };
-    let unit = format!("{}/s", record.unit);
+    let unit = format!("{}/s", record.measure.unit);
     add("slice.o/s", "rate in each slice", &unit, kept.rates.clone());
     let lengths = outcome.slices.iter().map(|slice| slice.length.as_secs_f64() * 1000.0);
     add("slice.length", "planned length of each slice", "ms", lengths.collect());

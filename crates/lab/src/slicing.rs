@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use plan::{Pairing, Plan};
 use store::{ExperimentId, Scope, Store, StoreError};
-use workload::{Class, End, Pace, Role, Step, Stream};
+use workload::{Effect, End, Pace, Role, Step, Stream};
 
 /// A step whose servers and clients are on CPU for less than this share of the time that a
 /// synchronous client could be is not CPU-bound: it waits for something else.
@@ -184,10 +184,13 @@ impl Slicing {
 /// Whether a step's work can be handed from server to server at all.
 pub fn can_slice(step: &Step) -> Result<(), &'static str> {
     let mut leading = step.streams.iter().filter(|stream| stream.role == Role::Lead);
-    if leading.clone().any(|stream| stream.class == Class::Define || stream.end == End::Rounds(1)) {
+    if leading
+        .clone()
+        .any(|stream| stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
+    {
         return Err("its operations are done once and take long");
     }
-    if step.streams.iter().any(|stream| stream.class == Class::Hold) {
+    if step.streams.iter().any(|stream| stream.class.effect == Effect::Holds) {
         return Err("it holds a transaction open");
     }
     if leading.all(|stream| stream.pace != Pace::Free) {
@@ -198,11 +201,11 @@ pub fn can_slice(step: &Step) -> Result<(), &'static str> {
 
 /// Whether a step leaves the data as it found it or makes it grow in the same way on all servers.
 pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
-    let reads_or_adds = |class| matches!(class, Class::Query | Class::Insert);
-    if step.streams.iter().all(|stream| reads_or_adds(stream.class)) {
+    let reads_or_adds = |s: &Stream| matches!(s.class.effect, Effect::Reads | Effect::Adds);
+    if step.streams.iter().all(reads_or_adds) {
         Ok(())
     } else {
-        Err("it deletes: what vacuum has to do for it builds up and falls into any slice")
+        Err("it changes rows: what vacuum has to do for it builds up and falls into any slice")
     }
 }
 
@@ -217,7 +220,9 @@ pub fn cpu_share(step: &Step, busy: f64) -> f64 {
 /// Whether the clients that send as fast as they get answers only read.
 pub fn only_reads(step: &Step) -> bool {
     let writes = |stream: &Stream| {
-        stream.role == Role::Lead && stream.pace == Pace::Free && stream.class != Class::Query
+        stream.role == Role::Lead
+            && stream.pace == Pace::Free
+            && stream.class.effect != Effect::Reads
     };
     !step.streams.iter().any(writes)
 }

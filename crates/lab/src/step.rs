@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use dbms::{Endpoint, Host, Snapshot};
-use drive::{Address, Load, Outcome, Running, Slices, Target};
+use drive::{Address, ErrorKind, Load, Outcome, Postgres, Running, Slices, Target};
 use probe::{Recording, Sampler, Targets};
-use store::{Counter, StepRecord, StepState, TableSize};
+use store::{Counter, Size, StepRecord, StepState};
 use workload::Step;
 
 use crate::attempt::Attempt;
@@ -309,11 +309,14 @@ impl Attempt<'_> {
             .server
             .sizes(tables)?
             .into_iter()
-            .map(|size| TableSize {
-                table: size.table,
-                index_bytes: size.index,
-                rel_bytes: size.rel,
-                total_bytes: size.total,
+            .flat_map(|size| {
+                [("index", size.index), ("rel", size.rel), ("total", size.total)].map(
+                    |(name, bytes)| Size {
+                        object: size.table.clone(),
+                        name: name.to_owned(),
+                        bytes,
+                    },
+                )
             })
             .collect();
         Ok(())
@@ -350,8 +353,7 @@ impl Attempt<'_> {
             if class.missed > 0 {
                 record.notes.push(format!(
                     "{} scheduled {}s were not begun in the step's time",
-                    class.missed,
-                    class.class.name()
+                    class.missed, class.class.name
                 ));
             }
         }
@@ -369,19 +371,21 @@ fn share_on_cpu(step: &Step, measured: &Measured) -> Option<f64> {
     Some(cpu_share(step, busy)).filter(|share| share.is_finite())
 }
 
-/// Whether a client lost its connection: no SQLSTATE at all, or one by which a server ends
-/// connections (class 57P, as in 57P01 admin_shutdown).
+/// Whether a client lost its connection.
 fn cut_off(outcome: &Outcome) -> bool {
     let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
-    outcome.fatal.is_some()
-        && last.is_some_and(|last| last.sqlstate.is_empty() || last.sqlstate.starts_with("57P"))
+    outcome.fatal.is_some() && last.is_some_and(|last| last.kind == ErrorKind::Disconnected)
 }
 
 /// Where clients connect to.
 pub fn target(variant: &str, endpoint: Endpoint) -> Target {
+    Target { name: variant.to_owned(), connect: Arc::new(postgres(endpoint)) }
+}
+
+/// How clients reach a PostgreSQL server.
+pub fn postgres(endpoint: Endpoint) -> Postgres {
     match endpoint {
-        Endpoint::Postgres { host, port, user, password, database } => Target {
-            name: variant.to_owned(),
+        Endpoint::Postgres { host, port, user, password, database } => Postgres {
             address: match host {
                 Host::SocketDirectory(path) => Address::Unix(path.join(format!(".s.PGSQL.{port}"))),
                 Host::Tcp(host) => Address::Tcp(host, port),
@@ -389,14 +393,6 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
             user,
             password: password.map(|secret| secret.reveal().to_owned()),
             database,
-        },
-        // The enum is open for systems to come; each brings its own address.
-        _ => Target {
-            name: variant.to_owned(),
-            address: Address::Tcp("unsupported".to_owned(), 0),
-            user: String::new(),
-            password: None,
-            database: String::new(),
         },
     }
 }

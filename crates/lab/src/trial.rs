@@ -163,14 +163,14 @@ pub fn began(phase: &Phase, dop: u32) -> Event {
             dop,
             operations: planned(step),
             seconds: step.seconds,
-            unit: step.unit.name(),
+            unit: step.unit.to_string(),
         },
         Phase::Settle { .. } => Event::StepBegan {
             name: "settle".to_owned(),
             dop,
             operations: None,
             seconds: None,
-            unit: "",
+            unit: String::new(),
         },
     }
 }
@@ -194,8 +194,8 @@ pub fn planned(step: &workload::Step) -> Option<u64> {
 pub fn ended(phase: &Phase, record: &StepRecord, variant: Option<&str>) -> Event {
     let rate = record.metrics.iter().find(|(name, _)| name == "o/s").map(|(_, rate)| *rate);
     let unit = match phase {
-        Phase::Step(step) => step.unit.name(),
-        Phase::Settle { .. } => "",
+        Phase::Step(step) => step.unit.to_string(),
+        Phase::Settle { .. } => String::new(),
     };
     Event::StepEnded {
         name: record.name.clone(),

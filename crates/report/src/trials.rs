@@ -202,7 +202,7 @@ impl Trials {
         let units: HashMap<StepId, String> = store
             .steps(experiment.id, Scope::Results)?
             .into_iter()
-            .map(|step| (step.id, step.unit))
+            .map(|step| (step.id, step.measure.unit))
             .collect();
         let place = self.experiments.len();
         for row in store.step_values(experiment.id, &[&self.metric, SLICE_MS], Scope::Results)? {

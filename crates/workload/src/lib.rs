@@ -13,17 +13,18 @@
 //! assert_eq!(first.name, "l.i0");
 //! ```
 
+mod class;
 mod draw;
 pub mod insert;
 pub mod kinds;
+mod request;
 mod step;
 
-pub use draw::{Cell, Draw, Rng, Width, stream_seed};
+pub use class::{Class, Effect};
+pub use draw::{Cell, Draw, Padded, Rng, Sampler, Skew, Source, Width, stream_seed};
 pub use kinds::{Catalogue, Kind, State};
-pub use step::{
-    Action, Benchmark, Class, End, Expect, Finds, Pace, Phase, Piece, Refresh, Role, Statement,
-    Step, Stream, Unit,
-};
+pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Statement};
+pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
 
 /// The SQL a server speaks, as far as statement texts differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

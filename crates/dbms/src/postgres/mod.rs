@@ -33,7 +33,7 @@ mod warm;
 
 pub use checksums::differing_checksums;
 pub(crate) use count::counting;
-pub(crate) use profile::LANDMARKS;
+pub use profile::PROFILE;
 pub use reference::{PostgresReference, Release, Running};
 pub use source::{Repository, Source, SourceTree};
 

@@ -1,10 +1,12 @@
-//! Where a backend's time goes: the functions of `src/backend/tcop/postgres.c`, and what they call.
+//! The functions by which a profile of a backend is read.
 
-use crate::landmarks::{Landmarks, Phase};
+use crate::ProfileFacts;
 
-pub(crate) const LANDMARKS: Landmarks = Landmarks {
-    serves: "PostgresMain",
-    passes: &[
+/// What a backend does. Where the dispatcher's callee was inlined, the next function stands for it;
+/// plans of prepared statements are got by `GetCachedPlan`.
+pub static PROFILE: ProfileFacts = ProfileFacts {
+    worker: "PostgresMain",
+    dispatchers: &[
         "exec_simple_query",
         "exec_parse_message",
         "exec_bind_message",
@@ -12,30 +14,34 @@ pub(crate) const LANDMARKS: Landmarks = Landmarks {
         "exec_describe_portal_message",
     ],
     phases: &[
-        Phase { name: "parse", functions: &[&["pg_parse_query"], &["raw_parser"]], parts: &[] },
-        Phase {
-            name: "analyze",
-            functions: &[
-                // Three functions from 15 on.
-                &[
-                    "pg_analyze_and_rewrite",
-                    "pg_analyze_and_rewrite_fixedparams",
-                    "pg_analyze_and_rewrite_varparams",
-                    "pg_analyze_and_rewrite_params",
-                    "pg_analyze_and_rewrite_withcb",
-                ],
-                &["parse_analyze", "parse_analyze_fixedparams", "parse_analyze_varparams"],
-            ],
-            parts: &["pg_rewrite_query"],
-        },
-        Phase {
-            name: "plan",
-            functions: &[&["pg_plan_queries"], &["pg_plan_query"], &["planner"]],
-            // Plans of prepared statements come from GetCachedPlan.
-            parts: &["standard_planner", "GetCachedPlan"],
-        },
-        Phase { name: "execute", functions: &[&["PortalRun"]], parts: &[] },
+        ("plan", &["pg_plan_quer", "planner", "standard_planner", "GetCachedPlan"]),
+        ("parse", &["pg_parse_query", "raw_parser"]),
+        ("analyze", &["pg_analyze_and_rewrite", "parse_analyze", "pg_rewrite_query"]),
+        ("execute", &["PortalRun"]),
     ],
-    // A backend reports its statistics between statements, every half second or so.
-    periodic: &["pgstat_report_stat"],
+    named: "pg_plan_queries, pg_parse_query, pg_analyze_and_rewrite, PortalRun",
 };
+
+/// The phases of a statement as Callgrind counts them, whole functions by their names: see
+/// [`Counting::phases`](crate::Counting). Analyzing got three functions in 15.
+pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
+    ("parse", &[&["pg_parse_query"], &["raw_parser"]]),
+    (
+        "analyze",
+        &[
+            &[
+                "pg_analyze_and_rewrite",
+                "pg_analyze_and_rewrite_fixedparams",
+                "pg_analyze_and_rewrite_varparams",
+                "pg_analyze_and_rewrite_params",
+                "pg_analyze_and_rewrite_withcb",
+            ],
+            &["parse_analyze", "parse_analyze_fixedparams", "parse_analyze_varparams"],
+        ],
+    ),
+    ("plan", &[&["pg_plan_queries"], &["pg_plan_query"], &["planner"]]),
+    ("execute", &[&["PortalRun"]]),
+];
+
+/// What a backend does between statements every half second or so: it reports its statistics.
+pub(super) const BY_THE_CLOCK: &[&str] = &["pgstat_report_stat"];

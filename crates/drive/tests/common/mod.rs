@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser};
-use drive::{Address, Load, Outcome, Target};
+use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
-    Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Unit, Width,
+    Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Width,
 };
 
 /// A real server with everything it needs, removed with it.
@@ -47,12 +47,13 @@ impl TestServer {
     }
 
     pub fn target(&self) -> Target {
-        let Endpoint::Postgres { host, port, user, database, .. } = self.server.endpoint() else {
-            panic!("no Postgres")
-        };
+        postgres_target(self.postgres())
+    }
+
+    pub fn postgres(&self) -> Postgres {
+        let Endpoint::Postgres { host, port, user, database, .. } = self.server.endpoint();
         let Host::SocketDirectory(directory) = host else { panic!("no socket") };
-        Target {
-            name: "pg14.3".to_owned(),
+        Postgres {
             address: Address::Unix(directory.join(format!(".s.PGSQL.{port}"))),
             user,
             password: None,
@@ -67,6 +68,10 @@ impl TestServer {
     pub fn number(&mut self, sql: &str) -> i64 {
         self.server.query_i64(sql).unwrap()
     }
+}
+
+pub fn postgres_target(postgres: Postgres) -> Target {
+    Target { name: "pg14.3".to_owned(), connect: Arc::new(postgres) }
 }
 
 pub fn text(text: &str) -> Piece {
@@ -86,7 +91,8 @@ pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: 
         client,
         class,
         role: Role::Lead,
-        statements: vec![statement],
+        requests: vec![statement.into()],
+        keeps: Vec::new(),
         script: vec![Action::Run(0)],
         operations_per_round: 1,
         pace,
@@ -101,13 +107,13 @@ pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step 
     Step {
         name: "test".to_owned(),
         dop: streams.len() as u32,
-        unit: Unit::Queries,
+        labels: Default::default(),
+        unit: counted.unit.clone(),
         counted,
         streams,
         cells: 4,
         seconds,
         operations: None,
-        insert_target: None,
     }
 }
 

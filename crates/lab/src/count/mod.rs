@@ -187,7 +187,7 @@ impl Counter<'_> {
             rows: executions * kind.rows,
             instructions: nearest.instructions,
             counts,
-            phases: phases::phases(nearest, self.method(item.variant).landmarks),
+            phases: phases::phases(nearest, self.method(item.variant)),
             functions: phases::functions(nearest),
         }
     }

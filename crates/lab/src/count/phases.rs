@@ -1,17 +1,17 @@
 //! From a profile of Callgrind to what is stored: phases and functions.
 
-use dbms::Landmarks;
+use dbms::Counting;
 use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
 
 /// The statements of a stretch that ends with a mark: without the mark and without what was done by the clock, in either.
-pub fn statements(stretch: Profile, mark: Profile, landmarks: &Landmarks) -> Profile {
-    steady(stretch, landmarks).minus(&steady(mark, landmarks))
+pub fn statements(stretch: Profile, mark: Profile, method: &Counting) -> Profile {
+    steady(stretch, method).minus(&steady(mark, method))
 }
 
 /// Without what was done by the clock, and so in some counts once more than in others. What that called is still among the functions.
-fn steady(mut profile: Profile, landmarks: &Landmarks) -> Profile {
-    for function in landmarks.periodic {
+fn steady(mut profile: Profile, method: &Counting) -> Profile {
+    for function in method.by_the_clock {
         if let Some(cost) = profile.functions.remove(*function) {
             profile.instructions = profile.instructions.saturating_sub(cost.inclusive);
         }
@@ -20,19 +20,19 @@ fn steady(mut profile: Profile, landmarks: &Landmarks) -> Profile {
 }
 
 /// Instructions by phase, in their order, then other; they add up to the whole.
-pub fn phases(profile: &Profile, landmarks: &Landmarks) -> Vec<CountPhase> {
+pub fn phases(profile: &Profile, method: &Counting) -> Vec<CountPhase> {
     let inclusive = |name: &&str| profile.functions.get(*name).map_or(0, |cost| cost.inclusive);
     let mut left = profile.instructions;
-    let mut phases: Vec<CountPhase> = landmarks
+    let mut phases: Vec<CountPhase> = method
         .phases
         .iter()
-        .map(|phase| {
-            let mut sums = phase.functions.iter().map(|names| names.iter().map(inclusive).sum());
+        .map(|(name, functions)| {
+            let mut sums = functions.iter().map(|names| names.iter().map(inclusive).sum());
             let called = sums.find(|sum: &u64| *sum > 0).unwrap_or(0);
             // A statement that plans others while it executes is inside both; what is counted once stays so.
             let instructions = called.min(left);
             left -= instructions;
-            CountPhase { name: phase.name.to_owned(), instructions }
+            CountPhase { name: (*name).to_owned(), instructions }
         })
         .collect();
     phases.push(CountPhase { name: "other".to_owned(), instructions: left });
@@ -58,17 +58,20 @@ pub fn functions(profile: &Profile) -> Vec<CountFunction> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbms::Phase;
     use probe::callgrind::Cost;
 
-    const LANDMARKS: Landmarks = Landmarks {
-        serves: "serve",
-        passes: &[],
-        phases: &[
-            Phase { name: "plan", functions: &[&["plan_all"], &["plan", "plan_new"]], parts: &[] },
-            Phase { name: "execute", functions: &[&["execute"]], parts: &[] },
-        ],
-        periodic: &["report"],
+    const METHOD: Counting = Counting {
+        settings: Vec::new(),
+        freeze: "",
+        copy: str::to_owned,
+        finish: "",
+        own_process: "",
+        periodic: None,
+        mark: "",
+        mark_function: "mark",
+        before_mark: None,
+        by_the_clock: &["report"],
+        phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
     };
 
     /// A stretch with a statement of 1000 instructions, or without, and a report of 70 by the clock, or without.
@@ -91,9 +94,9 @@ mod tests {
     #[test]
     fn a_report_by_the_clock_is_counted_neither_beside_statements_nor_beside_the_mark() {
         for (first, second) in [(false, false), (true, false), (false, true), (true, true)] {
-            let counted = statements(stretch(true, first), stretch(false, second), &LANDMARKS);
+            let counted = statements(stretch(true, first), stretch(false, second), &METHOD);
             assert_eq!(counted.instructions, 1_000, "reports: {first}, {second}");
-            let phases = phases(&counted, &LANDMARKS);
+            let phases = phases(&counted, &METHOD);
             assert_eq!(phases.iter().map(|phase| phase.instructions).sum::<u64>(), 1_000);
             assert!(functions(&counted).iter().all(|function| function.name != "report"));
         }
@@ -106,7 +109,7 @@ mod tests {
             let functions = functions.iter().map(|(name, own)| ((*name).to_owned(), cost(*own)));
             let profile =
                 Profile { instructions: 100, functions: functions.collect(), ..Profile::default() };
-            phases(&profile, &LANDMARKS).iter().map(|phase| phase.instructions).collect::<Vec<_>>()
+            phases(&profile, &METHOD).iter().map(|phase| phase.instructions).collect::<Vec<_>>()
         };
         assert_eq!(of(&[("plan_all", 30), ("plan", 29), ("execute", 50)]), [30, 50, 20]);
         assert_eq!(of(&[("plan", 10), ("plan_new", 19), ("execute", 50)]), [29, 50, 21]);

@@ -64,10 +64,9 @@ impl Counter<'_> {
     ) -> Result<(), Error> {
         let name = &self.subject(job.variant).variant.name;
         let mut still = None;
-        let mut target = target(name, server.endpoint());
         let mut before = None;
         for &(item, database) in &job.items {
-            target.database = database.to_string();
+            let target = target(name, server.endpoint().in_database(&database.to_string()));
             let session =
                 Session { counter: self, item, target: &target, root: server.root_pid(), before };
             let (profile, process) = session.count(out, &mut still)?;
@@ -115,7 +114,7 @@ impl Session<'_> {
             )));
         };
         let read = |dump: &probe::callgrind::Dump| Profile::read(&dump.path);
-        let profile = phases::statements(read(counted)?, read(mark)?, method.landmarks);
+        let profile = phases::statements(read(counted)?, read(mark)?, method);
         // The files are large, and the next session of this server lists them again.
         for dump in written {
             let _ = fs::remove_file(dump.path);

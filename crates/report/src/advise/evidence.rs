@@ -50,7 +50,7 @@ pub(super) fn gather(
     chosen: &Chosen,
 ) -> Result<Evidence, ReportError> {
     let pilot = || ReportError::NoPilot { plan: plan.name.clone() };
-    let trials = match Trials::read(sources, chosen, crate::metrics::OPS) {
+    let trials = match Trials::read(sources, chosen, metrics::OPS.name) {
         Err(ReportError::NoExperiment | ReportError::NoTrials) => return Err(pilot()),
         read => read?,
     };

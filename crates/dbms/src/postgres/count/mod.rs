@@ -2,7 +2,8 @@
 
 mod settings;
 
-use super::{LANDMARKS, ROLE};
+use super::ROLE;
+use super::profile::{BY_THE_CLOCK, COUNTED};
 use crate::{Counting, Error, Installation};
 
 /// The first version whose `pg_stat_activity` has a server's own processes.
@@ -38,7 +39,8 @@ pub(crate) fn counting(installation: &Installation) -> Result<Counting, Error> {
         // A backend reports again when a second has passed, by when cheap statements have been counted,
         // in which the timers that it sets around a report would be seen.
         before_mark: (major >= REPORT_SINCE).then_some("SELECT pg_stat_force_next_flush()"),
-        landmarks: &LANDMARKS,
+        by_the_clock: BY_THE_CLOCK,
+        phases: COUNTED,
     })
 }
 
