@@ -14,7 +14,9 @@ pub struct Counting {
     pub copy: fn(&str) -> String,
     /// Freezes what all databases share, after the last copy.
     pub finish: &'static str,
-    /// The query that gives a session the pid of the process that serves it.
+    /// The query that gives a session the pid of the process that serves it. What a session does first
+    /// moves what its later statements cost by a thousandth, so it stays the same from count to count,
+    /// although clients could tell the pid without asking.
     pub own_process: &'static str,
     /// The query that gives a session a row of the pids of processes that periodically do work that its
     /// own would otherwise do; they are to be held still. NULL as long as one has not begun.
