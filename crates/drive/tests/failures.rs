@@ -150,7 +150,9 @@ fn passwords_are_given_as_the_server_asks() {
         server.sql(&format!("SET password_encryption = '{encryption}'; CREATE ROLE r_{encryption}_{} LOGIN PASSWORD 'pässword'", method.len()).replace("r_scram-sha-256", "r_scram"));
         let role =
             format!("r_{}_{}", if encryption == "md5" { "md5" } else { "scram" }, method.len());
-        let file = server.server.query_rows("SHOW hba_file").unwrap()[0][0].clone().unwrap();
+        let file = server.server.sql().unwrap().query_rows("SHOW hba_file").unwrap()[0][0]
+            .clone()
+            .unwrap();
         let rules = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, format!("local all {role} {method}\n{rules}")).unwrap();
         server.sql("SELECT pg_reload_conf()");

@@ -146,7 +146,7 @@ fn clients_are_where_the_timetable_says() {
     // When each client was at which target.
     let mut seen: [Vec<(i64, usize)>; 2] = Default::default();
     for (target, (server, outcome)) in servers.iter_mut().zip(&outcomes).enumerate() {
-        let rows = server.server.query_rows(&format!(
+        let rows = server.server.sql().unwrap().query_rows(&format!(
             "SELECT client, ((extract(epoch FROM at) - {}) * 1000000)::bigint FROM seen",
             epoch.as_secs_f64()
         ));

@@ -135,20 +135,17 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
 /// The steps that the plan asks for, without figures. Without a plan the steps are those that were stored.
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
-    let loaded = plan.loaded_steps();
-    plan.workload
-        .dops()
-        .iter()
-        .flat_map(|dop| {
-            plan.workload.steps().iter().enumerate().map(move |(place, name)| StepResults {
-                name: name.clone(),
-                dop: *dop,
-                loaded_once: place < loaded,
-                variants: vec![VariantStep::default(); variants],
-                ..StepResults::default()
-            })
+    let of = |sequence: plan::Sequence| {
+        let loaded = plan.loaded_steps(&sequence);
+        sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
+            name: step.name,
+            dop: step.dop,
+            loaded_once: place < loaded,
+            variants: vec![VariantStep::default(); variants],
+            ..StepResults::default()
         })
-        .collect()
+    };
+    plan.workload.sequences().into_iter().flat_map(of).collect()
 }
 
 /// Medians need all blocks first: what is collected per step and variant until then.

@@ -11,7 +11,7 @@ pub use kinds::catalogue;
 
 use std::collections::BTreeMap;
 
-use plan::{INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
+use plan::{INSERT_STEPS, InsertPlan, Tables};
 
 use crate::class::Class;
 use crate::draw::{Cell, Draw};
@@ -60,7 +60,7 @@ fn inserted_rows(table: usize) -> Cell {
 /// # Errors
 ///
 /// [`Error::TooOld`] when the server's version lacks partitions, [`Error::UnknownStep`] for a step
-/// that is not in [`INSERT_STEPS`] (or the alias of one).
+/// that is not in [`INSERT_STEPS`].
 pub fn benchmark(plan: &InsertPlan, dop: u32, dialect: Dialect) -> Result<Benchmark, Error> {
     Builder { plan, dop, dialect }.benchmark()
 }
@@ -82,8 +82,7 @@ impl Builder<'_> {
         // In each table, at least.
         let mut held = 0;
         for name in &self.plan.steps {
-            let name = canonical_insert_step(name).unwrap_or(name);
-            match name {
+            match name.as_str() {
                 "l.i0" => {
                     let step = self.load(name, self.plan.rows, LOAD_BATCH, false);
                     rows += inserted_by(&step);

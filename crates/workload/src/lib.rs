@@ -43,6 +43,35 @@ impl Dialect {
     }
 }
 
+/// The benchmark of one sequence of a plan's workload.
+///
+/// # Errors
+/// [`Error`] where it cannot be carried out on such a server.
+pub fn benchmark(
+    plan: &plan::WorkloadPlan,
+    sequence: u32,
+    dialect: Dialect,
+) -> Result<Benchmark, Error> {
+    match plan {
+        plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
+    }
+}
+
+/// What `steelyard count` counts: the user's own statements if there are any, else the workload's.
+///
+/// # Errors
+/// As [`benchmark`].
+pub fn catalogue(
+    plan: &plan::WorkloadPlan,
+    count: &plan::CountPlan,
+    dialect: Dialect,
+) -> Result<Catalogue, Error> {
+    match (&count.own, plan) {
+        (Some(own), _) => Ok(kinds::own(own)),
+        (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
+    }
+}
+
 /// A plan that this version of the benchmark cannot carry out on this server.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {

@@ -17,9 +17,8 @@ mod counters;
 mod digests;
 mod facts;
 mod fetch;
-mod kept;
-mod launch;
-mod local;
+mod initdb;
+pub(crate) mod local;
 mod postmaster;
 mod profile;
 mod reference;
@@ -27,9 +26,7 @@ mod server;
 mod settle;
 mod source;
 mod tables;
-mod template;
 mod unlisted;
-mod warm;
 
 pub use checksums::differing_checksums;
 pub(crate) use count::counting;
@@ -39,7 +36,7 @@ pub use source::{Repository, Source, SourceTree};
 
 use std::sync::atomic::AtomicBool;
 
-use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec, ServerUser};
+use crate::{Cache, Error, Installation, Origin, Restored, ServerSpec, ServerUser, System};
 
 /// Role and database of the servers started here.
 pub(crate) const ROLE: &str = "steelyard";
@@ -65,12 +62,12 @@ pub(crate) fn obtain(
 pub(crate) fn start(
     spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
-) -> Result<(Box<dyn Server>, Option<Restored>), Error> {
+) -> Result<(Box<dyn System>, Option<Restored>), Error> {
     let (server, restored) = server::PostgresServer::start(spec, origin)?;
     Ok((Box::new(server), restored))
 }
 
-pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn Server>, Error> {
+pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn System>, Error> {
     match reference {
         PostgresReference::Running(running) => {
             Ok(Box::new(server::PostgresServer::attach(running)?))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser};
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
     Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Width,
@@ -11,7 +11,7 @@ use workload::{
 
 /// A real server with everything it needs, removed with it.
 pub struct TestServer {
-    pub server: Box<dyn Server>,
+    pub server: Box<dyn System>,
     /// Removed with it.
     _directory: tempfile::TempDir,
 }
@@ -51,22 +51,17 @@ impl TestServer {
     }
 
     pub fn postgres(&self) -> Postgres {
-        let Endpoint::Postgres { host, port, user, database, .. } = self.server.endpoint();
-        let Host::SocketDirectory(directory) = host else { panic!("no socket") };
-        Postgres {
-            address: Address::Unix(directory.join(format!(".s.PGSQL.{port}"))),
-            user,
-            password: None,
-            database,
-        }
+        let Endpoint::Postgres { host, user, database, .. } = self.server.endpoint();
+        let Host::Socket(socket) = host else { panic!("no socket") };
+        Postgres { address: Address::Unix(socket), user, password: None, database }
     }
 
     pub fn sql(&mut self, sql: &str) {
-        self.server.execute(sql).unwrap();
+        self.server.need_sql().unwrap().execute(sql).unwrap();
     }
 
     pub fn number(&mut self, sql: &str) -> i64 {
-        self.server.query_i64(sql).unwrap()
+        self.server.need_sql().unwrap().query_i64(sql).unwrap()
     }
 }
 

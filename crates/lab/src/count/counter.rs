@@ -6,22 +6,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbms::{Counting, Ledger, Loaded, Origin, Pages, Server, ServerSpec, ServerUser};
+use dbms::{Counting, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, System};
 use probe::callgrind::Valgrind;
 use workload::{Catalogue, Kind};
 
 use super::jobs::Item;
-use crate::attempt::write_config;
 use crate::error::Error;
+use crate::lineup::{Lineup, Subject};
 use crate::options::Options;
-use crate::prepare::{Prepared, Subject};
+use crate::trial::server::write_config;
 
 /// A start under Callgrind takes some 50 times as long as without.
 const START_FACTOR: u32 = 10;
 
 /// What all counts of a command share.
 pub struct Counter<'a> {
-    pub prepared: &'a Prepared,
+    pub lineup: &'a Lineup,
     pub options: &'a Options,
     pub ledger: &'a Ledger,
     pub user: &'a ServerUser,
@@ -36,7 +36,7 @@ pub struct Counter<'a> {
 
 impl Counter<'_> {
     pub fn subject(&self, variant: usize) -> &Subject {
-        &self.prepared.subjects[variant]
+        &self.lineup.subjects[variant]
     }
 
     pub fn method(&self, variant: usize) -> &Counting {
@@ -57,7 +57,7 @@ impl Counter<'_> {
         /// Enough for costs that come with every so many executions only, such as a new page, to be in the mean.
         const MOST: u64 = 50;
         let fewer = || (ROWS / self.kind(item).rows.max(1)).clamp(FEWEST, MOST) as u32;
-        self.prepared.plan.count.statements.unwrap_or_else(fewer)
+        self.lineup.plan.count.statements.unwrap_or_else(fewer)
     }
 
     /// An error once the user has ended the command.
@@ -72,7 +72,7 @@ impl Counter<'_> {
         directory: &Path,
         loaded: Option<&Loaded>,
         wrapper: Vec<OsString>,
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         let subject = self.subject(variant);
         let mut config = subject.variant.config.clone();
         let settings = self.method(variant).settings.iter();
@@ -92,7 +92,7 @@ impl Counter<'_> {
             user: self.user.clone(),
             start_limit: self.options.start_limit * START_FACTOR,
             stop_limit: self.options.stop_limit,
-            cache: &self.prepared.cache,
+            cache: &self.lineup.cache,
             ledger: self.ledger,
         };
         let origin = |loaded| Origin { loaded, pages: Pages::Any, interrupted: self.interrupted };

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use dbms::{Loaded, Server};
+use dbms::{Endpoint, Loaded, Sql};
 use drive::Single;
 use workload::{Catalogue, State, stream_seed};
 
 use super::counter::{Counter, failed};
 use super::jobs::Database;
 use crate::error::Error;
-use crate::step::target;
+use crate::systems::target;
 
 impl Counter<'_> {
     /// Loads the data of a variant into each of the `databases` and keeps them.
@@ -17,32 +17,39 @@ impl Counter<'_> {
         let (method, catalogue) = (self.method(variant), &self.catalogues[variant]);
         let directory = self.place(&format!("load{variant}"));
         let mut server = self.start(variant, &directory, None, Vec::new())?;
-        self.fill(server.as_mut(), catalogue)?;
+        let endpoint = server.endpoint();
+        let sql = server.need_sql()?;
+        self.fill(sql, endpoint, catalogue)?;
         let states: BTreeSet<State> = databases.iter().map(|database| database.state).collect();
         for state in states {
             if state == State::Indexed {
                 for statement in &catalogue.index {
-                    server.execute(statement)?;
+                    sql.execute(statement)?;
                 }
             }
-            server.execute(method.freeze)?;
+            sql.execute(method.freeze)?;
             for database in databases.iter().filter(|database| database.state == state) {
                 self.unless_interrupted()?;
-                server.execute(&(method.copy)(&database.to_string()))?;
+                sql.execute(&(method.copy)(&database.to_string()))?;
             }
         }
-        server.execute(method.finish)?;
+        sql.execute(method.finish)?;
         Ok(server.stop()?.keep(self.interrupted)?)
     }
 
-    fn fill(&self, server: &mut dyn Server, catalogue: &Catalogue) -> Result<(), Error> {
+    fn fill(
+        &self,
+        sql: &mut dyn Sql,
+        endpoint: Endpoint,
+        catalogue: &Catalogue,
+    ) -> Result<(), Error> {
         for statement in &catalogue.setup {
-            server.execute(statement)?;
+            sql.execute(statement)?;
         }
         let Some((statement, times)) = &catalogue.load else { return Ok(()) };
         let failed = |error| failed("load", "load", error);
         let seed = stream_seed(self.seed, "load", 1, 0, "count");
-        let target = target("load", server.endpoint());
+        let target = target("load", endpoint);
         let mut single = Single::connect(&target, seed, catalogue.cells).map_err(failed)?;
         let handle = single.prepare(statement).map_err(failed)?;
         for _ in 0..*times {

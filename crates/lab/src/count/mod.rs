@@ -37,10 +37,13 @@ use self::jobs::{Item, jobs};
 use self::rounds::{News, TIMES, conduct};
 use crate::error::Error;
 use crate::event::Event;
-use crate::exclusive::Exclusive;
+use crate::experiment::data_dir::make_data_dir;
+use crate::experiment::exclusive::Exclusive;
+use crate::experiment::record::begin;
+use crate::experiment::run::sweep;
+use crate::lineup::{Lineup, Subject, line_up};
 use crate::options::Options;
-use crate::prepare::{Prepared, Subject, prepare};
-use crate::run::{begin, make_data_dir, sweep};
+use crate::systems::Installed;
 
 /// The seed where the plan has none: a fixed one, so that two counts of one plan execute the same statements.
 const SEED: u64 = 1;
@@ -63,22 +66,23 @@ pub fn count(
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     let valgrind = Valgrind::find()?;
     sweep(ledger, on_event)?;
-    let prepared = prepare(plan, cache, options.server_user.as_deref(), interrupted, on_event)?;
-    let methods = of_each(&prepared, |_, subject| {
+    let user = options.server_user.as_deref();
+    let lineup = line_up(plan, &Installed(cache), user, interrupted, on_event)?;
+    let methods = of_each(&lineup, |_, subject| {
         dbms::counting(&subject.reference, &subject.installation).map_err(|source| Error::Variant {
             variant: subject.variant.name.clone(),
             source: Box::new(source),
         })
     })?;
-    let catalogues = of_each(&prepared, catalogue)?;
+    let catalogues = of_each(&lineup, catalogue)?;
     let store = Store::open(&options.results)?;
     let user = ServerUser::choose(options.server_user.as_deref())?;
     let made = make_data_dir(options)?;
     user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
-    let seed = prepared.plan.seed.unwrap_or(SEED);
-    let experiment = begin(&store, &prepared, options, Purpose::Count, seed)?.id;
+    let seed = lineup.plan.seed.unwrap_or(SEED);
+    let experiment = begin(&store, &lineup, options, Purpose::Count, seed)?.id;
     let counter = Counter {
-        prepared: &prepared,
+        lineup: &lineup,
         options,
         ledger,
         user: &user,
@@ -103,18 +107,16 @@ pub fn count(
 }
 
 fn of_each<T>(
-    prepared: &Prepared,
+    lineup: &Lineup,
     of: impl Fn(&Plan, &Subject) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
-    prepared.subjects.iter().map(|subject| of(&prepared.plan, subject)).collect()
+    lineup.subjects.iter().map(|subject| of(&lineup.plan, subject)).collect()
 }
 
 /// What is counted on a variant.
 fn catalogue(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
-    let mut catalogue = match &plan.count.own {
-        Some(own) => workload::kinds::own(own),
-        None => of_workload(plan, subject)?,
-    };
+    let mut catalogue = workload::catalogue(&plan.workload, &plan.count, subject.dialect)
+        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })?;
     let known: Vec<String> = catalogue.kinds.iter().map(|kind| kind.name.clone()).collect();
     if let Some(kind) = plan.count.kinds.iter().find(|name| !known.contains(name)) {
         return Err(Error::NoSuchKind { kind: kind.clone(), known: known.join(", ") });
@@ -123,12 +125,6 @@ fn catalogue(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
         catalogue.kinds.retain(|kind| plan.count.kinds.contains(&kind.name));
     }
     Ok(catalogue)
-}
-
-fn of_workload(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
-    let plan::WorkloadPlan::Insert(insert) = &plan.workload;
-    workload::insert::catalogue(insert, plan.count.rows, subject.dialect)
-        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
 }
 
 impl Counter<'_> {
@@ -140,7 +136,7 @@ impl Counter<'_> {
         workers: usize,
         on_event: &mut dyn FnMut(Event),
     ) -> Result<(), Error> {
-        let plan = &self.prepared.plan;
+        let plan = &self.lineup.plan;
         let jobs = jobs(&self.catalogues, &plan.count.protocols);
         let counts = TIMES * jobs.iter().map(|job| job.items.len()).sum::<usize>();
         on_event(Event::CountBegan { name: plan.name.clone(), counts });

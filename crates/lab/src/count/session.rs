@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use dbms::{Loaded, Server, Still, asleep};
+use dbms::{Loaded, Still, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
 use probe::callgrind::{Options as Callgrind, Profile, dumps};
@@ -16,7 +16,7 @@ use super::counter::{Counter, failed};
 use super::jobs::{Item, Job};
 use super::phases;
 use crate::error::Error;
-use crate::step::target;
+use crate::systems::target;
 
 /// How many dumps a session makes: to the first mark, between the first two, between the last two.
 const DUMPS: usize = 3;
@@ -57,7 +57,7 @@ impl Counter<'_> {
 
     fn count_on(
         &self,
-        server: &mut dyn Server,
+        server: &mut dyn System,
         job: &Job,
         out: &Path,
         done: &Sender<(Item, Profile)>,

@@ -14,7 +14,7 @@ const REPORT_SINCE: u32 = 15;
 
 /// How to count on servers of an installation.
 pub(crate) fn counting(installation: &Installation) -> Result<Counting, Error> {
-    if installation.bin_dir.is_none() {
+    if !installation.is_ours() {
         return Err(Error::NotCounted {
             what: "a server that already runs",
             remedy: "have steelyard start it (dbms = \"postgres@14.3\" or \"path:…\")",
