@@ -107,8 +107,7 @@ mod tests {
         let cost = |inclusive| Cost { inclusive, calls: 1, ..Cost::default() };
         let of = |functions: &[(&str, u64)]| {
             let functions = functions.iter().map(|(name, own)| ((*name).to_owned(), cost(*own)));
-            let profile =
-                Profile { instructions: 100, functions: functions.collect(), ..Profile::default() };
+            let profile = Profile { instructions: 100, functions: functions.collect() };
             phases(&profile, &METHOD).iter().map(|phase| phase.instructions).collect::<Vec<_>>()
         };
         assert_eq!(of(&[("plan_all", 30), ("plan", 29), ("execute", 50)]), [30, 50, 20]);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dbms::{Loaded, Still, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
-use probe::callgrind::{Options as Callgrind, Profile, dumps};
+use probe::callgrind::{Dump, Profile, dumps};
 use workload::{Expect, Statement, stream_seed};
 
 use super::counter::{Counter, failed};
@@ -41,10 +41,8 @@ impl Counter<'_> {
         let directory = self.place(&number.to_string());
         // In the data directory, where the server may write and which goes with it.
         let out = directory.join("data").join("callgrind");
-        let wrapper = self.valgrind.command_line(&Callgrind {
-            dump_before: Some(self.method(job.variant).mark_function.to_owned()),
-            ..Callgrind::new(&out)
-        });
+        let mark = self.method(job.variant).mark_function;
+        let wrapper = self.valgrind.command_line(&out, Some(mark));
         let mut server = self.start(job.variant, &directory, Some(loaded), wrapper)?;
         self.count_on(server.as_mut(), job, &out, done).map_err(|error| match error {
             Error::Count { variant, kind, reason, .. } if !server.alive() => {
@@ -113,7 +111,7 @@ impl Session<'_> {
                  server's program?"
             )));
         };
-        let read = |dump: &probe::callgrind::Dump| Profile::read(&dump.path);
+        let read = |dump: &Dump| Profile::read(&dump.path);
         let profile = phases::statements(read(counted)?, read(mark)?, method);
         // The files are large, and the next session of this server lists them again.
         for dump in written {
