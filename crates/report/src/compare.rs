@@ -2,6 +2,7 @@
 
 use metrics::{OPS, STALL_SHARE};
 
+use crate::ReportError;
 use crate::document::{
     BothMeans, Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures,
     MetricComparison, MetricDocument, RelativeFigures, SizeFigures, SlicesDocument, StepDocument,
@@ -11,11 +12,11 @@ use crate::figures::{absolute, ratio};
 use crate::gate::{Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
 use crate::model::{Noted, Results, StepResults, VariantStep};
+use crate::sheet::{Format, Part, Sheet};
 use crate::sliced::slicing;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
-use crate::{ReportError, csv, text};
 
 /// What the rows of the tables over all steps are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,20 +26,6 @@ pub enum Rows {
     Variants,
     /// Steps; variants are columns.
     Steps,
-}
-
-/// How to print.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Aligned with spaces, fit for a terminal and a mail.
-    #[default]
-    Text,
-    /// Headings, lists and pipes.
-    Markdown,
-    /// One line per cell.
-    Csv,
-    /// The [`Document`].
-    Json,
 }
 
 /// What to compare, and how to lay it out.
@@ -108,12 +95,8 @@ impl Comparison {
     /// # Errors
     /// When it cannot be written as JSON, which no stored result should cause.
     pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        Ok(match format {
-            Format::Text => text::text(&self.shown()),
-            Format::Markdown => text::markdown(&self.shown()),
-            Format::Csv => csv::csv(&self.shown()),
-            Format::Json => serde_json::to_string_pretty(&self.document)? + "\n",
-        })
+        let parts = self.shown().into_iter().cloned().map(Part::Table).collect();
+        Sheet { parts }.render(format, &self.document)
     }
 }
 

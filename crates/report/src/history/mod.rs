@@ -7,8 +7,7 @@ mod sentences;
 mod tables;
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
 use crate::trials::{Chosen, Source, Trials};
 
 pub use document::{
@@ -66,22 +65,7 @@ impl Default for HistoryOptions {
 }
 
 /// A history, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct History {
-    /// As data.
-    pub document: HistoryDocument,
-    sheet: Sheet,
-}
-
-impl History {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+pub type History = Printable<HistoryDocument>;
 
 /// Puts the runs of the experiments chosen in order and searches every step for change points.
 ///
