@@ -1,16 +1,19 @@
 //! The comparison of an experiment's variants: tables and a document, and how to print them.
 
+use std::collections::BTreeMap;
+
 use metrics::{OPS, STALL_SHARE};
 
 use crate::ReportError;
 use crate::document::{
-    BothMeans, Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures,
-    MetricComparison, MetricDocument, RelativeFigures, SizeFigures, SlicesDocument, StepDocument,
-    TwinDocument, TwinsDocument, VariantDocument, WarningDocument,
+    BothMeans, Document, FORMAT, Figure, LatencyFigures, MetricComparison, MetricDocument,
+    RateFigures, RelativeFigures, SlicesDocument, StepDocument, TwinDocument, TwinsDocument,
+    VariantDocument, WarningDocument, costs,
 };
 use crate::figures::{absolute, ratio};
 use crate::gate::{Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
+use crate::latency::Pooled;
 use crate::model::{Noted, Results, StepResults, VariantStep};
 use crate::sheet::{Format, Part, Sheet};
 use crate::sliced::slicing;
@@ -135,23 +138,19 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     .and_then(|variant| variant.twin_of)
                     .map(|original| results.variant_name(original).to_owned()),
                 blocks: figures.samples.len(),
-                absolute: Costs::each(|metric| Figure {
+                absolute: costs(|metric| Figure {
                     mean: absolute(step, judged.base, place, metric),
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
                 slices: slices(results, judged, step, place, figures),
                 latency: latency(figures),
-                insert_rate: step.paced().contains("insert").then(|| InsertRate {
-                    target: figures.median(&metrics::TARGET.of("insert")),
-                    rate: figures.median(&metrics::RATE.of("insert")),
-                    held: !figures.rate_not_held(),
-                }),
-                size: figures.size.as_ref().map(|size| SizeFigures {
-                    index: size.index_bytes,
-                    rel: size.rel_bytes,
-                    total: size.total_bytes,
-                }),
+                rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
+                size: figures
+                    .sizes
+                    .iter()
+                    .map(|(k, size)| ((*k).to_owned(), *size as u64))
+                    .collect(),
                 stall_share: figures.median(STALL_SHARE.name),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
                 warnings: warnings_of(results, judged, number, step, place),
@@ -193,7 +192,7 @@ fn relative(
     place: usize,
     figures: &VariantStep,
 ) -> RelativeFigures {
-    let costs = Costs::each(|metric| ratio(step, judged.base, place, metric));
+    let costs = costs(|metric| ratio(step, judged.base, place, metric));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
@@ -203,11 +202,15 @@ fn relative(
             ..RelativeFigures::default()
         },
         // A twin is not judged; its ratio is known all the same.
-        None => RelativeFigures { ratio: costs.ops, costs, ..RelativeFigures::default() },
+        None => RelativeFigures {
+            ratio: costs.get(OPS.name).copied().flatten(),
+            costs,
+            ..RelativeFigures::default()
+        },
     }
 }
 
-fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
+pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
     let told = RelativeFigures {
         verdict: finding.verdict.map(|verdict| verdict.to_string()),
         reason: finding.reason.as_deref().map(str::to_owned),
@@ -284,23 +287,21 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
     })
 }
 
-fn latency(figures: &VariantStep) -> LatencyByClass {
-    let class = |name: &str| {
-        let pooled = figures.latency.iter().find(|pooled| pooled.class == name)?;
-        let l = pooled.latency();
-        Some(LatencyFigures {
-            count: l.count,
-            mean: l.mean,
-            p50: l.p50,
-            p90: l.p90,
-            p95: l.p95,
-            p99: l.p99,
-            p999: l.p999,
-            max: l.max,
-            buckets: pooled.shares(),
-        })
+fn rate(figures: &VariantStep, class: &str) -> (String, RateFigures) {
+    let rates = RateFigures {
+        target: figures.median(&metrics::TARGET.of(class)),
+        rate: figures.median(&metrics::RATE.of(class)),
+        held: !figures.not_held().contains(class),
     };
-    LatencyByClass { query: class("query"), insert: class("insert"), delete: class("delete") }
+    (class.to_owned(), rates)
+}
+
+fn latency(figures: &VariantStep) -> BTreeMap<String, LatencyFigures> {
+    let of_class = |pooled: &Pooled| {
+        let figures = LatencyFigures { times: pooled.latency(), buckets: pooled.shares() };
+        (pooled.class.clone(), figures)
+    };
+    figures.latency.iter().map(of_class).collect()
 }
 
 fn warnings_of(
@@ -325,7 +326,7 @@ fn warnings_of(
     texts
 }
 
-fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
     WarningDocument {
         step: noted.step.as_ref().map(|(name, _)| name.clone()),
         dop: noted.step.as_ref().map(|(_, dop)| *dop),

@@ -46,12 +46,12 @@ mod variance;
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    CountDocument, CountOptions, CountReport, CountWarning, CountedVariant, FunctionDocument,
-    KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
+    CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
+    LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
-    SlicesDocument, StepDocument, VariantDocument, WarningDocument,
+    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, SlicesDocument,
+    StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
 pub use explain::{

@@ -154,7 +154,7 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
 /// Medians need all blocks first: what is collected per step and variant until then.
 #[derive(Default)]
 struct Gathered {
-    sizes: Vec<TableSize>,
+    sizes: BTreeMap<&'static str, Vec<f64>>,
     counters: BTreeMap<(String, String), Vec<f64>>,
 }
 
@@ -305,13 +305,14 @@ fn detail(
         }
     }
     let sizes = store.sizes(step.id)?;
-    if !sizes.is_empty() {
-        gathered.sizes.push(TableSize {
-            table: String::new(),
-            index_bytes: sizes.iter().map(|size| size.index_bytes).sum(),
-            rel_bytes: sizes.iter().map(|size| size.rel_bytes).sum(),
-            total_bytes: sizes.iter().map(|size| size.total_bytes).sum(),
-        });
+    let kinds: [(&str, fn(&TableSize) -> u64); 3] = [
+        ("index", |size| size.index_bytes),
+        ("rel", |size| size.rel_bytes),
+        ("total", |size| size.total_bytes),
+    ];
+    for (kind, of) in kinds.into_iter().filter(|_| !sizes.is_empty()) {
+        let bytes: u64 = sizes.iter().map(of).sum();
+        gathered.sizes.entry(kind).or_default().push(bytes as f64);
     }
     let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
     for counter in store.counters(step.id)? {
@@ -339,16 +340,9 @@ fn merge(failures: &mut Vec<Failure>, failure: Failure) {
 }
 
 fn settle(figures: &mut VariantStep, gathered: Gathered) {
-    let median = |of: fn(&TableSize) -> u64| {
-        let values: Vec<f64> = gathered.sizes.iter().map(|size| of(size) as f64).collect();
-        judge::median(&values).map(|bytes| bytes.round() as u64)
-    };
-    if let (Some(index_bytes), Some(rel_bytes), Some(total_bytes)) =
-        (median(|s| s.index_bytes), median(|s| s.rel_bytes), median(|s| s.total_bytes))
-    {
-        figures.size =
-            Some(TableSize { table: String::new(), index_bytes, rel_bytes, total_bytes });
-    }
+    let median = |values: &[f64]| judge::median(values).map(f64::round);
+    let sizes = gathered.sizes.iter();
+    figures.sizes = sizes.filter_map(|(kind, all)| Some((*kind, median(all)?))).collect();
     figures.counters = gathered
         .counters
         .into_iter()

@@ -1,9 +1,9 @@
 //! The results of one experiment, ready to be laid out: what was measured, and nothing about how it is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use store::{Experiment, Failure, HostFact, Setting, StepId, TableSize, TrialId, Variant, Warning};
+use store::{Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use crate::latency::Pooled;
 use crate::sliced::Slices;
@@ -68,8 +68,8 @@ pub struct VariantStep {
     pub samples: Vec<Sample>,
     /// Response times of all blocks together, by class of statement.
     pub latency: Vec<Pooled>,
-    /// Sizes of all tables together at the end, in bytes: medians over the blocks.
-    pub size: Option<TableSize>,
+    /// Sizes of all tables together at the end, in bytes, by what is in them: medians over the blocks.
+    pub sizes: BTreeMap<&'static str, f64>,
     /// Differences of the DBMS's counters, summed over objects: medians over the blocks.
     pub counters: Vec<CounterFigure>,
     /// Views that this version lacks.

@@ -6,7 +6,9 @@ use metrics::Metric;
 use serde::{Serialize, Serializer};
 
 use crate::count::PageCounts;
+use crate::document::{RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
+use crate::latency::Latency;
 use crate::number::rounded;
 use crate::profiles::PageProfile;
 use crate::table::Table;
@@ -22,7 +24,7 @@ pub struct Page {
     pub(crate) host: Vec<PageFact>,
     pub(crate) steps: Vec<PageStep>,
     pub(crate) tables: Vec<Table>,
-    pub(crate) warnings: Vec<PageWarning>,
+    pub(crate) warnings: Vec<WarningDocument>,
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     pub(crate) metrics: Vec<PageMetric>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,26 +92,16 @@ pub(crate) struct PageStep {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PageRelative {
     pub(crate) variant: usize,
-    pub(crate) ratio: Option<f64>,
-    pub(crate) low: Option<f64>,
-    pub(crate) high: Option<f64>,
-    pub(crate) blocks: usize,
-    pub(crate) verdict: &'static str,
-    pub(crate) sentence: String,
+    #[serde(flatten)]
+    pub(crate) relative: RelativeFigures<()>,
 }
 
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PageLatency {
     pub(crate) variant: usize,
     pub(crate) class: String,
-    pub(crate) count: u64,
-    pub(crate) mean: Number,
-    pub(crate) p50: Number,
-    pub(crate) p90: Number,
-    pub(crate) p95: Number,
-    pub(crate) p99: Number,
-    pub(crate) p999: Number,
-    pub(crate) max: Number,
+    #[serde(flatten)]
+    pub(crate) times: Latency<Number>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -126,20 +118,6 @@ pub(crate) struct PageTrial {
     pub(crate) started: String,
     pub(crate) stalls: Vec<(usize, usize)>,
     pub(crate) series: BTreeMap<String, Vec<Number>>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct PageWarning {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) step: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) dop: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) variant: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) block: Option<u32>,
-    pub(crate) code: String,
-    pub(crate) text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -15,8 +15,8 @@ use crate::sheet::Printable;
 
 pub(crate) use counted::Counted;
 pub use document::{
-    CountDocument, CountWarning, CountedVariant, FunctionDocument, KindDocument, PhaseDocument,
-    SentenceDocument, WorkDocument,
+    CountDocument, CountedVariant, FunctionDocument, KindDocument, PhaseDocument, SentenceDocument,
+    WorkDocument,
 };
 pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use store::{CountRecord, ExperimentState, Purpose, Store};
+use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
 
 use super::counted::{Counted, Kind};
 use super::document::SentenceDocument;
@@ -32,13 +32,7 @@ pub(crate) struct PageCounts {
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
-    warnings: Vec<PageCountWarning>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct PageCountWarning {
-    code: String,
-    text: String,
+    warnings: Vec<Warning>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -103,14 +97,7 @@ fn page_counts(counted: &Counted) -> PageCounts {
         kinds,
         functions: names.list,
         sentences: words::sentences(counted),
-        warnings: counted
-            .warnings
-            .iter()
-            .map(|warning| PageCountWarning {
-                code: warning.code.clone(),
-                text: warning.text.clone(),
-            })
-            .collect(),
+        warnings: counted.warnings.clone(),
     }
 }
 

@@ -8,6 +8,7 @@ mod tables;
 
 use crate::ReportError;
 use crate::sheet::Printable;
+use crate::table::distinct;
 use crate::trials::{Chosen, Source, Trials};
 
 pub use document::{
@@ -79,12 +80,7 @@ pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<Histo
     if !options.steps.is_empty() {
         for asked in &options.steps {
             if !trials.steps.iter().any(|step| step.name == *asked) {
-                let mut known: Vec<String> = Vec::new();
-                for step in &trials.steps {
-                    if !known.contains(&step.name) {
-                        known.push(step.name.clone());
-                    }
-                }
+                let known = distinct(trials.steps.iter().map(|step| step.name.clone()));
                 return Err(ReportError::UnknownStep { asked: asked.clone(), known });
             }
         }
