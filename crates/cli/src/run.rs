@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::{Event, Resume};
-use plan::Plan;
+use plan::{Plan, WorkloadPlan};
 use report::Which;
 
 use crate::changes::Changes;
@@ -36,9 +36,6 @@ pub struct RunArgs {
     short: ShortForm,
 }
 
-/// Names of workloads that have a short form.
-const WORKLOADS: [&str; 1] = ["insert"];
-
 /// Runs it and prints the tables.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
@@ -59,7 +56,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let Ready { options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(&args.directory.results)?;
-    let experiment = lab::run(resume, &options, cache, &ledger, &interrupted, &mut |event| {
+    let systems = lab::Installed(cache);
+    let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
     });
     // Of a run that was broken off, what was profiled is drawn too.
@@ -88,9 +86,8 @@ impl RunArgs {
             }
             return Ok(None);
         };
-        let workload = what.to_str().filter(|name| WORKLOADS.contains(name));
-        if workload.is_some() {
-            return Ok(Some(self.changes.apply(self.short.plan()?, "the short form")?));
+        if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
+            return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
         }
         if self.short.given() {
             let text = format!(
@@ -108,7 +105,7 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
         let text = format!(
             "`{}` is neither a plan file nor a workload with a short form ({})",
             path.display(),
-            WORKLOADS.join(", ")
+            WorkloadPlan::names().join(", ")
         );
         return Err(WrongRequest(text).into());
     }

@@ -3,9 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::Diagnosis;
+
 /// An error of this crate. Every message says what was expected, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The text of a `dbms = "…"` names no system under test.
     #[error(
@@ -257,8 +258,10 @@ pub enum Error {
         sql: String,
         /// The server's message.
         message: String,
-        /// SQLSTATE, if the server sent one.
+        /// The server's own code (SQLSTATE), if it sent one.
         code: Option<String>,
+        /// What stands behind it, if that is known.
+        diagnosis: Option<Diagnosis>,
     },
     /// A server answered something other than what was asked for.
     #[error("unexpected answer from the server: expected {expected}, found {found}")]
@@ -299,6 +302,19 @@ impl Error {
                 | Self::Reserved { .. }
                 | Self::Rejected { .. }
         )
+    }
+
+    /// What stands behind it, where that is known.
+    pub fn diagnosis(&self) -> Option<Diagnosis> {
+        match self {
+            Self::Query { diagnosis, .. } => *diagnosis,
+            Self::Interrupted { .. } => Some(Diagnosis::Interrupted),
+            Self::Space { .. } => Some(Diagnosis::DiskFull),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some(Diagnosis::DiskFull)
+            }
+            _ => None,
+        }
     }
 
     /// Makes a closure that wraps an [`io::Error`] with what was being done to which path.

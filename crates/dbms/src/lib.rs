@@ -1,7 +1,7 @@
 //! The systems under test: obtain, initialise, start, settle, count, stop.
 //!
 //! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], giving an
-//! [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a [`Server`], which knows
+//! [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a [`System`], which knows
 //! nothing of benchmarks: where clients connect, what it counts, how it settles and ends. Everything started is
 //! first written into a [`Ledger`], so that whatever a killed steelyard left is ended and removed by the next.
 //! One folder per system; what they share is here.
@@ -28,7 +28,7 @@
 //!     cache: &cache,
 //!     ledger: &ledger,
 //! })?;
-//! assert_eq!(server.query_i64("select 1")?, 1);
+//! assert_eq!(server.need_sql()?.query_i64("select 1")?, 1);
 //! server.stop()?.discard()?;
 //! # Ok::<(), dbms::Error>(())
 //! ```
@@ -36,22 +36,23 @@
 mod build_options;
 pub mod builds;
 mod cache;
-mod copy;
 mod counters;
+mod endpoint;
 mod error;
+mod hash;
 mod identity;
 mod installation;
 mod ipc;
+mod keep;
+mod launch;
 mod ledger;
-mod loaded;
-mod manifest;
 mod place;
 pub mod postgres;
 mod process;
 mod profile;
 mod reference;
-mod server;
 mod stopped;
+mod system;
 mod unpack;
 mod user;
 
@@ -59,18 +60,21 @@ pub use build_options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPI
 pub use builds::differing_builds;
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};
+pub use endpoint::{Endpoint, Host, Secret};
 pub use error::Error;
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
+pub use keep::loaded::{Loaded, Origin, Pages, Restored};
+pub use keep::manifest::Manifest;
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
-pub use loaded::{Loaded, Origin, Pages, Restored};
-pub use manifest::{Difference, Manifest};
 pub use place::check_private;
 pub use process::ProcessId;
 pub use profile::{ProfileFacts, profile_facts};
 pub use reference::Reference;
-pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, TableSize};
 pub use stopped::Stopped;
+pub use system::{
+    Diagnosis, Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System,
+};
 pub use user::ServerUser;
 
 use std::sync::atomic::AtomicBool;
@@ -116,7 +120,7 @@ pub fn obtain_interruptible(
 /// # Errors
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
 /// [`Error::Start`] with the server's last log lines, [`Error::Io`].
-pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
+pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
     match spec.reference {
         Reference::Postgres(_) => Ok(postgres::start(&spec, None)?.0),
     }
@@ -132,7 +136,7 @@ pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
 pub fn start_on_copy(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
-) -> Result<(Box<dyn Server>, Restored), Error> {
+) -> Result<(Box<dyn System>, Restored), Error> {
     let (server, restored) = match spec.reference {
         Reference::Postgres(_) => postgres::start(spec, Some(origin))?,
     };
@@ -149,7 +153,7 @@ pub fn start_on_copy(
 ///
 /// # Errors
 /// [`Error::Connect`]; [`Error::Unsupported`] if `reference` names no running server.
-pub fn attach(reference: &Reference) -> Result<Box<dyn Server>, Error> {
+pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
     match reference {
         Reference::Postgres(reference) => postgres::attach(reference),
     }

@@ -8,7 +8,6 @@ use crate::{BuildOptions, Error};
 
 /// A system under test as a plan names it. [`fmt::Display`] gives the text back without any password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Reference {
     /// PostgreSQL.
     Postgres(PostgresReference),

@@ -123,15 +123,22 @@ fn two_commits_are_built_once_and_differ_in_one_function() {
 /// Starts what was built: everything is there that a server needs.
 fn check_server(place: &Place, variant: &Variant) {
     let mut server = place.start(variant, &[]).unwrap();
-    let shown = server.query_rows("show server_version").unwrap();
+    let shown = server.sql().unwrap().query_rows("show server_version").unwrap();
     assert_eq!(shown[0][0].as_ref(), Some(&variant.installation.version));
     // Time zones, dictionaries and the procedural language were installed and are found.
-    server.execute("set timezone = 'Europe/Vienna'; create table t (a int primary key)").unwrap();
     server
+        .sql()
+        .unwrap()
+        .execute("set timezone = 'Europe/Vienna'; create table t (a int primary key)")
+        .unwrap();
+    server
+        .sql()
+        .unwrap()
         .execute("do $$ begin for i in 1..10 loop insert into t values (i); end loop; end $$")
         .unwrap();
-    assert_eq!(server.query_i64("select count(*) from t").unwrap(), 10);
-    let stemmed = server.query_rows("select to_tsvector('english', 'weights')::text").unwrap();
+    assert_eq!(server.sql().unwrap().query_i64("select count(*) from t").unwrap(), 10);
+    let stemmed =
+        server.sql().unwrap().query_rows("select to_tsvector('english', 'weights')::text").unwrap();
     assert_eq!(stemmed[0][0].as_deref(), Some("'weight':1"));
     server.stop().unwrap().discard().unwrap();
 }

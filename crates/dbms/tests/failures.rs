@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::{Place, names, processes_in, variant};
-use dbms::{Cache, Ending, Error, ProcessId, Server, ServerSpec, ServerUser};
+use crate::common::{Place, names, processes_in, socket_directory, variant};
+use dbms::{Cache, Ending, Error, ProcessId, ServerSpec, ServerUser, System};
 
-fn message(result: Result<Box<dyn Server>, Error>) -> String {
+fn message(result: Result<Box<dyn System>, Error>) -> String {
     match result {
         Ok(_) => panic!("the server must not start"),
         Err(error) => error.to_string(),
@@ -114,19 +114,9 @@ fn a_directory_the_servers_user_cannot_enter_is_named() {
 }
 
 /// A backend that computes and never looks up: it does not notice that its postmaster is gone.
-fn keep_a_backend_busy(server: &dyn Server) -> std::thread::JoinHandle<()> {
-    let dbms::Endpoint::Postgres {
-        host: dbms::Host::SocketDirectory(host),
-        port,
-        user,
-        database,
-        ..
-    } = server.endpoint()
-    else {
-        panic!("expected a socket")
-    };
+fn keep_a_backend_busy(server: &dyn System) -> std::thread::JoinHandle<()> {
     let mut config = postgres::Config::new();
-    config.host_path(host).port(port).user(&user).dbname(&database);
+    config.host_path(socket_directory(server)).user("steelyard").dbname("steelyard");
     let mut client = config.connect(postgres::NoTls).unwrap();
     std::thread::spawn(move || {
         let _ = client.simple_query("select count(*) from generate_series(1, 3000000000)");
@@ -167,7 +157,7 @@ fn kill_the_postmaster(variant: &crate::common::Variant) {
     assert_eq!(record.ipc.semaphores.is_empty(), !variant.installation.version.starts_with("9."));
     let busy = keep_a_backend_busy(server.as_ref());
     wait_for("the busy query", || {
-        server.query_i64("select count(*) from pg_stat_activity where query like '%3000000000)' and state = 'active'")
+        server.sql().unwrap().query_i64("select count(*) from pg_stat_activity where query like '%3000000000)' and state = 'active'")
             .unwrap()
             == 1
     });
@@ -175,7 +165,7 @@ fn kill_the_postmaster(variant: &crate::common::Variant) {
     wait_for("the end of the postmaster", || !server.alive());
     assert!(server.died().unwrap().contains('9'), "{:?}", server.died());
     assert!(server.log_tail(5).contains("ready to accept connections"), "{}", server.log_tail(5));
-    assert!(server.execute("select 1").is_err());
+    assert!(server.sql().unwrap().execute("select 1").is_err());
     assert!(!processes_in(place.path()).is_empty(), "the busy backend is still there");
     assert!(ipc_exists(&record.ipc));
     let stopped = server.stop().unwrap();

@@ -16,7 +16,7 @@ fn drive(directory: &Path) {
     let trial = directory.join("trial");
     let mut server =
         dbms::start(dbms::ServerSpec { ledger: &ledger, ..place.spec(&variant, &trial) }).unwrap();
-    server.execute("create table t as select generate_series(1, 1000) a").unwrap();
+    server.sql().unwrap().execute("create table t as select generate_series(1, 1000) a").unwrap();
     // The line the other half waits for; the harness may have written before it on the same line.
     println!("\nup {}", server.root_pid().unwrap());
     // Place's own directory would be left by the kill.

@@ -37,7 +37,7 @@ fn start_and_stop(text: &str) {
     let user = ServerUser::choose(None).unwrap();
     assert!(server.alive());
     assert_eq!(server.died(), None);
-    let shown = server.query_rows("show server_version").unwrap();
+    let shown = server.sql().unwrap().query_rows("show server_version").unwrap();
     assert!(shown[0][0].as_ref().unwrap().starts_with(&variant.installation.version));
 
     // Under the unprivileged user, in a private socket directory, listening nowhere else.
@@ -49,7 +49,10 @@ fn start_and_stop(text: &str) {
     let sockets = std::fs::metadata(socket_directory(server.as_ref())).unwrap();
     assert_eq!(sockets.mode() & 0o777, 0o700);
     assert_eq!(sockets.uid(), user.uid);
-    assert_eq!(server.query_rows("show listen_addresses").unwrap()[0][0].as_deref(), Some(""));
+    assert_eq!(
+        server.sql().unwrap().query_rows("show listen_addresses").unwrap()[0][0].as_deref(),
+        Some("")
+    );
     assert_eq!(std::fs::metadata(place.trial().join("data")).unwrap().mode() & 0o777, 0o700);
     others_cannot_connect(&socket_directory(server.as_ref()));
 
@@ -58,8 +61,12 @@ fn start_and_stop(text: &str) {
     assert_eq!(record.process, ProcessId::of(pid));
     assert!(place.ledger.sweep(&|_| ()).unwrap().is_empty());
 
-    server.execute("create table t (a int); insert into t select generate_series(1, 100)").unwrap();
-    assert_eq!(server.query_i64("select count(*) from t").unwrap(), 100);
+    server
+        .sql()
+        .unwrap()
+        .execute("create table t (a int); insert into t select generate_series(1, 100)")
+        .unwrap();
+    assert_eq!(server.sql().unwrap().query_i64("select count(*) from t").unwrap(), 100);
     let stopped = server.stop().unwrap();
     assert_eq!(stopped.ending, Ending::Graceful);
     let log = std::fs::read_to_string(stopped.log.as_ref().unwrap()).unwrap();
@@ -84,7 +91,7 @@ fn a_dropped_server_leaves_nothing() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     let mut server = place.start(&variant, &[]).unwrap();
-    server.execute("create table t (a int)").unwrap();
+    server.sql().unwrap().execute("create table t (a int)").unwrap();
     drop(server);
     assert!(processes_in(place.path()).is_empty());
     place.assert_clean();
@@ -98,7 +105,7 @@ fn a_path_too_long_for_a_socket_falls_back_to_a_short_one() {
     let sockets = socket_directory(server.as_ref());
     assert!(sockets.starts_with("/tmp"), "{}", sockets.display());
     assert_eq!(std::fs::metadata(&sockets).unwrap().mode() & 0o777, 0o700);
-    assert_eq!(server.query_i64("select 1").unwrap(), 1);
+    assert_eq!(server.sql().unwrap().query_i64("select 1").unwrap(), 1);
     let stopped = server.stop().unwrap();
     assert!(sockets.parent().unwrap().exists());
     stopped.discard().unwrap();
@@ -119,12 +126,12 @@ fn several_servers_run_at_once() {
     });
     // The threads that started them are gone, the servers are not.
     for (i, server) in servers.iter_mut().enumerate() {
-        server.execute(&format!("create table t as select {i} a")).unwrap();
+        server.sql().unwrap().execute(&format!("create table t as select {i} a")).unwrap();
     }
     drop(servers.remove(1));
     for (server, expected) in servers.iter_mut().zip([0, 2]) {
         assert!(server.alive());
-        assert_eq!(server.query_i64("select a from t").unwrap(), expected);
+        assert_eq!(server.sql().unwrap().query_i64("select a from t").unwrap(), expected);
     }
     for server in servers {
         assert_eq!(server.stop().unwrap().ending, Ending::Graceful);

@@ -1,5 +1,6 @@
 //! Starts the clients of a step together, watches them and adds up what they counted.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use workload::{Class, Role, Step, stream_seed};
 
 use crate::client::{Context, Lane, ThreadCost};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
 use crate::slice::{self, Slice};
@@ -17,8 +18,7 @@ use crate::sliced::Tour;
 use crate::tally::Tally;
 use crate::target::Target;
 use crate::timetable::{Slices, Timetable};
-use crate::wire::postgres::PostgresSession;
-use crate::wire::{Breaker, Session};
+use crate::wire::Breaker;
 
 /// Stack of a client thread. Only the pages it touches take memory.
 const STACK: usize = 512 * 1024;
@@ -69,11 +69,9 @@ struct Finished {
 }
 
 /// All clients connected and waiting for the start.
-#[derive(Debug)]
 pub struct Ready(Running);
 
 /// A step under way.
-#[derive(Debug)]
 pub struct Running {
     load: Load,
     gate: Arc<Gate>,
@@ -88,7 +86,8 @@ pub struct Running {
 struct Failed {
     target: usize,
     class: Class,
-    sqlstate: String,
+    code: String,
+    kind: ErrorKind,
     message: String,
 }
 
@@ -160,6 +159,12 @@ pub fn prepare(load: &Load) -> Result<Ready, Error> {
     Ok(Ready(running))
 }
 
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready").finish_non_exhaustive()
+    }
+}
+
 impl Ready {
     /// Starts all clients at `start`, best a few milliseconds ahead.
     pub fn go(self, start: Instant) -> Running {
@@ -176,7 +181,7 @@ impl Running {
 
     /// Operations so far on each target, of the class that the step counts.
     pub fn operations(&self) -> Vec<u64> {
-        let counted = |(stream, done): (&workload::Stream, &crate::gate::Padded<_>)| {
+        let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
             let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
             if stream.class == self.load.step.counted { done as u64 } else { 0 }
         };
@@ -213,7 +218,7 @@ impl Running {
     pub fn break_off(&self) {
         self.gate.stop();
         for breaker in &self.breakers {
-            breaker.break_off();
+            breaker();
         }
     }
 
@@ -247,8 +252,9 @@ impl Running {
                     });
                     if failed.target == target {
                         outcome.failures.push(Failure {
-                            class: failed.class,
-                            sqlstate: failed.sqlstate.clone(),
+                            class: failed.class.clone(),
+                            code: failed.code.clone(),
+                            kind: failed.kind,
                             message: failed.message.clone(),
                             count: 1,
                             retried: false,
@@ -272,15 +278,16 @@ impl Running {
     ) -> Outcome {
         let measured = without(whole, left_out);
         let step = &self.load.step;
-        let tallies = |class: Class| {
+        let tallies = |class: &Class| {
+            let class = class.clone();
             finished.iter().filter(move |f| f.class == class).map(move |f| &f.lanes[target].0)
         };
-        let mut present: Vec<_> = step.streams.iter().map(|stream| stream.class).collect();
+        let mut present: Vec<_> = step.streams.iter().map(|stream| stream.class.clone()).collect();
         present.sort_unstable();
         present.dedup();
         let classes: Vec<_> = present
             .iter()
-            .map(|class| sum(*class, tallies(*class), whole.as_secs_f64()).without(left_out))
+            .map(|class| sum(class, tallies(class), whole.as_secs_f64()).without(left_out))
             .collect();
         let costs = || finished.iter().map(|f| f.lanes[target].1);
         let counted = classes.iter().find(|c| c.class == step.counted).map_or(0, |c| c.operations);
@@ -298,7 +305,7 @@ impl Running {
             client_system_us: costs().map(|cost| cost.system_us).sum(),
             client_switches: costs().map(|cost| cost.switches).sum(),
             slices,
-            failures: retried(finished.iter().map(|f| (f.class, &f.lanes[target].0))),
+            failures: retried(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
             fatal: None,
         };
         outcome.fatal =
@@ -310,7 +317,7 @@ impl Running {
     fn slices(&self, target: usize, finished: &[Finished], measured: Duration) -> Vec<Slice> {
         let Some(slices) = &self.load.slices else { return Vec::new() };
         let targets = self.load.targets.len();
-        let counted = |f: &&Finished| counted(f.class, f.role, &self.load.step);
+        let counted = |f: &&Finished| counted(&f.class, f.role, &self.load.step);
         let clients: Vec<_> =
             finished.iter().filter(counted).map(|f| &f.lanes[target].0.slices[..]).collect();
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
@@ -359,8 +366,8 @@ fn without(whole: Duration, left_out: &Range<u64>) -> Duration {
 }
 
 /// Whether a stream's operations are its step's throughput.
-fn counted(class: Class, role: Role, step: &Step) -> bool {
-    class == step.counted && role == Role::Lead
+fn counted(class: &Class, role: Role, step: &Step) -> bool {
+    *class == step.counted && role == Role::Lead
 }
 
 impl Drop for Running {
@@ -397,13 +404,13 @@ fn client_thread(
         stream,
         index,
         gate,
-        counted: counted(stream.class, stream.role, &load.step),
+        counted: counted(&stream.class, stream.role, &load.step),
         limit: load.limit(),
         overtime: load.overtime,
         phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
     };
     let mut finished = Finished {
-        class: stream.class,
+        class: stream.class.clone(),
         role: stream.role,
         ended: Duration::ZERO,
         lanes: Vec::new(),
@@ -441,8 +448,9 @@ fn client_thread(
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     failed.get_or_insert(Failed {
                         target,
-                        class: stream.class,
-                        sqlstate: error.sqlstate().unwrap_or_default().to_owned(),
+                        class: stream.class.clone(),
+                        code: error.code().unwrap_or_default().to_owned(),
+                        kind: error.kind(),
                         message: error.to_string(),
                     });
                     gate.stop();
@@ -457,17 +465,17 @@ fn client_thread(
     finished
 }
 
-type Lanes = Vec<Lane<PostgresSession>>;
+type Lanes = Vec<Lane>;
 
 /// One lane for each target.
 fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Breaker>), Error> {
     let stream = &load.step.streams[index];
     let seed =
-        stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, stream.class.name());
+        stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, &stream.class.name);
     let mut lanes = Vec::new();
     let mut breakers = Vec::new();
     for target in &load.targets {
-        let session = PostgresSession::connect(target)?;
+        let session = target.connect.connect()?;
         breakers.push(session.breaker()?);
         lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
     }

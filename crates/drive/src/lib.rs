@@ -33,10 +33,12 @@ mod timetable;
 mod wire;
 
 pub use engine::{Load, Ready, Running, prepare};
-pub use error::{Error, ServerError};
+pub use error::{Error, ErrorKind, ServerError};
 pub use meter::Course;
 pub use outcome::{ClassOutcome, Failure, Outcome};
 pub use single::{Prepared, Single};
 pub use slice::{Measured, Slice, slices};
-pub use target::{Address, Target};
+pub use target::{Connect, Target};
 pub use timetable::{Slices, Slot, Timetable};
+pub use wire::postgres::{Address, Postgres};
+pub use wire::{Breaker, Handle, Reply, Session};

@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use workload::Class;
 
+use crate::error::ErrorKind;
 use crate::slice::Slice;
 use crate::tally::{Tally, histogram};
 
@@ -91,8 +92,10 @@ impl ClassOutcome {
 pub struct Failure {
     /// The class of the statement.
     pub class: Class,
-    /// The SQLSTATE; empty where the failure was not the server's answer.
-    pub sqlstate: String,
+    /// The system's code for it, such as an SQLSTATE; empty where it did not answer.
+    pub code: String,
+    /// What it means.
+    pub kind: ErrorKind,
     /// What the server said first.
     pub message: String,
     /// How often.
@@ -103,8 +106,8 @@ pub struct Failure {
 
 impl Outcome {
     /// The figures of one class, if the step has it.
-    pub fn class(&self, class: Class) -> Option<&ClassOutcome> {
-        self.classes.iter().find(|outcome| outcome.class == class)
+    pub fn class(&self, class: &Class) -> Option<&ClassOutcome> {
+        self.classes.iter().find(|outcome| outcome.class == *class)
     }
 
     /// Operations per second in the time that was measured; 0 where nothing was.
@@ -125,13 +128,13 @@ impl Outcome {
 
 /// Adds up the tallies of a class's streams, over `seconds` measured seconds.
 pub fn sum<'a>(
-    class: Class,
+    class: &Class,
     tallies: impl Iterator<Item = &'a Tally>,
     seconds: f64,
 ) -> ClassOutcome {
     let length = seconds.ceil().max(1.0) as usize;
     let mut sum = ClassOutcome {
-        class,
+        class: class.clone(),
         operations: 0,
         statements: 0,
         rows: 0,
@@ -165,8 +168,8 @@ pub fn sum<'a>(
 }
 
 /// Adds up retried errors of streams by class and SQLSTATE.
-pub fn retried<'a>(tallies: impl Iterator<Item = (Class, &'a Tally)>) -> Vec<Failure> {
-    let mut all: BTreeMap<(Class, &str), (&str, u64)> = BTreeMap::new();
+pub fn retried<'a>(tallies: impl Iterator<Item = (&'a Class, &'a Tally)>) -> Vec<Failure> {
+    let mut all: BTreeMap<(&Class, &str), (&str, u64)> = BTreeMap::new();
     for (class, tally) in tallies {
         for (state, message, count) in &tally.retried {
             all.entry((class, state)).or_insert((message, 0)).1 += count;
@@ -174,8 +177,9 @@ pub fn retried<'a>(tallies: impl Iterator<Item = (Class, &'a Tally)>) -> Vec<Fai
     }
     all.into_iter()
         .map(|((class, state), (message, count))| Failure {
-            class,
-            sqlstate: state.to_owned(),
+            class: class.clone(),
+            code: state.to_owned(),
+            kind: ErrorKind::Retryable,
             message: message.to_owned(),
             count,
             retried: true,

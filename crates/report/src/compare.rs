@@ -146,11 +146,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 slices: slices(results, judged, step, place, figures),
                 latency: latency(figures),
                 rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
-                size: figures
-                    .sizes
-                    .iter()
-                    .map(|(k, size)| ((*k).to_owned(), *size as u64))
-                    .collect(),
+                size: figures.sizes.clone(),
                 stall_share: figures.median(STALL_SHARE.name),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
                 warnings: warnings_of(results, judged, number, step, place),

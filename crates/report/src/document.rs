@@ -169,6 +169,7 @@ pub struct BothMeans {
 
 /// A variant compared with the base. For the base itself the ratio is 1 and there is no verdict.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(concrete(T = ())))]
 pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an interval.
     pub ratio: Option<f64>,
@@ -185,6 +186,7 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// Two-sided p value of the sign-flip test.
     pub p: Option<f64>,
     /// `regression`, `improvement`, `equivalent` or `inconclusive`.
+    #[cfg_attr(test, ts(type = "Verdict"))]
     pub verdict: Option<String>,
     /// Whether there is a difference for sure, be it smaller than the margin.
     pub confirmed: Option<bool>,
@@ -196,9 +198,11 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// Why it can't be judged, where it can't.
     pub reason: Option<String>,
     /// The comparison in plain words.
+    #[cfg_attr(test, ts(type = "string"))]
     pub sentence: Option<String>,
     /// Figures without a verdict: the ratio of throughput and of each cost per operation.
     #[serde(flatten)]
+    #[cfg_attr(test, ts(skip))]
     pub costs: T,
 }
 
@@ -265,16 +269,25 @@ pub struct RateFigures {
     pub held: bool,
 }
 
-/// Something to know; `null` means all.
+/// Something to know; what is absent means all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning"))]
 pub struct WarningDocument {
     /// Name of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Number of clients of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub dop: Option<u32>,
     /// Name of the variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub variant: Option<String>,
     /// The block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub block: Option<u32>,
     /// Stable short name.
     pub code: String,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
 use store::{
-    Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, TableSize, Trial,
-    TrialState, Warning,
+    Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, Trial, TrialState,
+    Warning,
 };
 
 use crate::ReportError;
@@ -135,26 +135,23 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
 /// The steps that the plan asks for, without figures. Without a plan the steps are those that were stored.
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
-    let loaded = plan.loaded_steps();
-    plan.workload
-        .dops()
-        .iter()
-        .flat_map(|dop| {
-            plan.workload.steps().iter().enumerate().map(move |(place, name)| StepResults {
-                name: name.clone(),
-                dop: *dop,
-                loaded_once: place < loaded,
-                variants: vec![VariantStep::default(); variants],
-                ..StepResults::default()
-            })
+    let of = |sequence: plan::Sequence| {
+        let loaded = plan.loaded_steps(&sequence);
+        sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
+            name: step.name,
+            dop: step.dop,
+            loaded_once: place < loaded,
+            variants: vec![VariantStep::default(); variants],
+            ..StepResults::default()
         })
-        .collect()
+    };
+    plan.workload.sequences().into_iter().flat_map(of).collect()
 }
 
 /// Medians need all blocks first: what is collected per step and variant until then.
 #[derive(Default)]
 struct Gathered {
-    sizes: BTreeMap<&'static str, Vec<f64>>,
+    sizes: BTreeMap<String, Vec<f64>>,
     counters: BTreeMap<(String, String), Vec<f64>>,
 }
 
@@ -214,8 +211,8 @@ impl Loader<'_> {
             });
             let Some(target) = self.steps.get_mut(place) else { continue };
             if target.unit.is_empty() {
-                target.unit.clone_from(&step.unit);
-                target.class = counted(&step.unit).to_owned();
+                target.unit.clone_from(&step.measure.unit);
+                target.class.clone_from(&step.measure.class);
             }
             let Some(figures) = target.variants.get_mut(variant) else { continue };
             let mut sample = Sample {
@@ -281,11 +278,6 @@ impl Loader<'_> {
     }
 }
 
-/// The class of statements that a step with this unit counts.
-fn counted(unit: &str) -> &'static str {
-    if unit == "rows" { "insert" } else { "query" }
-}
-
 /// Reads what hangs on a single step.
 fn detail(
     store: &Store,
@@ -305,14 +297,12 @@ fn detail(
         }
     }
     let sizes = store.sizes(step.id)?;
-    let kinds: [(&str, fn(&TableSize) -> u64); 3] = [
-        ("index", |size| size.index_bytes),
-        ("rel", |size| size.rel_bytes),
-        ("total", |size| size.total_bytes),
-    ];
-    for (kind, of) in kinds.into_iter().filter(|_| !sizes.is_empty()) {
-        let bytes: u64 = sizes.iter().map(of).sum();
-        gathered.sizes.entry(kind).or_default().push(bytes as f64);
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for size in sizes {
+        *sums.entry(size.name).or_default() += size.bytes;
+    }
+    for (name, sum) in sums {
+        gathered.sizes.entry(name).or_default().push(sum as f64);
     }
     let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
     for counter in store.counters(step.id)? {
@@ -330,7 +320,7 @@ fn detail(
 fn merge(failures: &mut Vec<Failure>, failure: Failure) {
     let same = |known: &&mut Failure| {
         known.class == failure.class
-            && known.sqlstate == failure.sqlstate
+            && known.code == failure.code
             && known.retried == failure.retried
     };
     match failures.iter_mut().find(same) {
@@ -340,9 +330,10 @@ fn merge(failures: &mut Vec<Failure>, failure: Failure) {
 }
 
 fn settle(figures: &mut VariantStep, gathered: Gathered) {
-    let median = |values: &[f64]| judge::median(values).map(f64::round);
-    let sizes = gathered.sizes.iter();
-    figures.sizes = sizes.filter_map(|(kind, all)| Some((*kind, median(all)?))).collect();
+    let median = |(name, values): (String, Vec<f64>)| {
+        judge::median(&values).map(|bytes| (name, bytes.round() as u64))
+    };
+    figures.sizes = gathered.sizes.into_iter().filter_map(median).collect();
     figures.counters = gathered
         .counters
         .into_iter()
@@ -360,7 +351,7 @@ fn failed(trials: &[Trial], places: &HashMap<store::VariantId, usize>) -> Vec<Fa
             Some(FailedTrial {
                 variant: *places.get(&trial.variant)?,
                 block: trial.block,
-                dop: trial.dop,
+                dop: trial.sequence,
                 state: trial.state.as_str(),
                 error: trial.error.clone().unwrap_or_default(),
             })

@@ -68,8 +68,8 @@ pub struct VariantStep {
     pub samples: Vec<Sample>,
     /// Response times of all blocks together, by class of statement.
     pub latency: Vec<Pooled>,
-    /// Sizes of all tables together at the end, in bytes, by what is in them: medians over the blocks.
-    pub sizes: BTreeMap<&'static str, f64>,
+    /// Sizes of all tables together at the end, in bytes: medians over the blocks.
+    pub sizes: BTreeMap<String, u64>,
     /// Differences of the DBMS's counters, summed over objects: medians over the blocks.
     pub counters: Vec<CounterFigure>,
     /// Views that this version lacks.

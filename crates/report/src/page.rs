@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use judge::Verdict;
 use metrics::{COSTS, OPS, SECONDS};
 use store::{Series, Setting, Store, Warning};
 
@@ -164,7 +165,9 @@ fn page_step(
         let shown = absolute(step, judged.base, place, OPS.name);
         out.throughput.push(Number(shown.unwrap_or(f64::NAN)));
         if let Some(finding) = judged.finding(results, number, place) {
-            out.relative.push(PageRelative { variant: place, relative: judgement(&finding, ()) });
+            let mut relative = judgement(&finding, ());
+            relative.verdict.get_or_insert_with(|| Verdict::Inconclusive.to_string());
+            out.relative.push(PageRelative { variant: place, relative });
         }
         for pooled in &figures.latency {
             let Latency { count, figures } = pooled.latency();

@@ -11,7 +11,7 @@ use super::control::Control;
 use super::facts;
 use super::reference::Running;
 use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
-use crate::{Error, Host, Installation};
+use crate::{Error, Host, Installation, Sql};
 
 /// Asks a running server what it is.
 pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
@@ -42,10 +42,9 @@ pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
 /// postmaster.pid names, if the file can be read and is of this very server.
 pub(super) fn find_postmaster(running: &Running, control: &mut Control) -> Option<u32> {
     match &running.host {
-        Host::SocketDirectory(directory) => {
+        Host::Socket(file) => {
             // For a client the peer is the process that called listen(2), see SO_PEERCRED in unix(7).
-            let stream =
-                UnixStream::connect(directory.join(format!(".s.PGSQL.{}", running.port))).ok()?;
+            let stream = UnixStream::connect(file).ok()?;
             let peer = getsockopt(&stream, PeerCredentials).ok()?;
             u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
         }
@@ -57,7 +56,7 @@ pub(super) fn find_postmaster(running: &Running, control: &mut Control) -> Optio
             }
             let directory = control.text("SHOW data_directory").ok()?;
             let started = control
-                .integer("SELECT extract(epoch FROM date_trunc('second', pg_postmaster_start_time()))::bigint")
+                .query_i64("SELECT extract(epoch FROM date_trunc('second', pg_postmaster_start_time()))::bigint")
                 .ok()?;
             let text = fs::read_to_string(Path::new(&directory).join("postmaster.pid")).ok()?;
             pid_of_lock_file(&text, started)

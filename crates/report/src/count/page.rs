@@ -19,6 +19,7 @@ const LEAST_SHARE: f64 = 0.000_01;
 
 /// A count of the results directory.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageCounts {
     experiment: String,
     started: String,
@@ -32,10 +33,12 @@ pub(crate) struct PageCounts {
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
+    #[cfg_attr(test, ts(as = "Vec<crate::page_types::PageCountWarning>"))]
     warnings: Vec<Warning>,
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageKind {
     kind: String,
     protocol: String,
@@ -47,6 +50,7 @@ struct PageKind {
 
 /// The count of a variant. Instructions and calls are those of all statements.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageCount {
     variant: usize,
     statements: u64,
@@ -54,6 +58,7 @@ struct PageCount {
     instructions: u64,
     repeatability: Option<f64>,
     relative: Option<f64>,
+    #[cfg_attr(test, ts(as = "Option<super::counted::CountVerdict>"))]
     verdict: Option<&'static str>,
     phases: Vec<(String, u64)>,
     functions: PageFunctions,
@@ -61,6 +66,7 @@ struct PageCount {
 
 /// Column by column, which is half the size of an object for each.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageFunctions {
     id: Vec<usize>,
     own: Vec<u64>,

@@ -46,8 +46,7 @@ fn failures(view: View<'_>) -> Option<Table> {
     for (number, _, label) in view.steps() {
         for (_, name, figures) in view.variants(number) {
             for failure in &figures.failures {
-                let state =
-                    if failure.sqlstate.is_empty() { UNKNOWN } else { failure.sqlstate.as_str() };
+                let state = if failure.code.is_empty() { UNKNOWN } else { failure.code.as_str() };
                 let cells = vec![
                     name.to_owned(),
                     failure.class.clone(),

@@ -12,7 +12,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let title = format!("Table and index sizes: at the end of {label}");
         let mut table = view.of_step(Section::Size, "size", title, number);
         let sizes: BTreeSet<&str> =
-            step.variants.iter().flat_map(|figures| figures.sizes.keys().copied()).collect();
+            step.variants.iter().flat_map(|v| v.sizes.keys().map(String::as_str)).collect();
         table.legend = vec![
             format!("all sizes are in MB unless indicated with G (for GB); {}", view.blocks()),
             "index: all indexes; rel: the tables alone; total: everything that belongs to them"
@@ -20,7 +20,9 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         ];
         table.columns = columns(VARIANT, sizes.iter().copied());
         for (place, name, figures) in view.variants(number) {
-            let cell = |size: &&str| or_unknown(figures.sizes.get(*size).copied(), megabytes);
+            let cell = |size: &&str| {
+                or_unknown(figures.sizes.get(*size).map(|bytes| *bytes as f64), megabytes)
+            };
             let row = Row::new(name, sizes.iter().map(cell).collect());
             table.rows.push(row.of_kind(view.kind(place)));
         }

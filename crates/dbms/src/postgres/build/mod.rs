@@ -16,11 +16,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use super::local;
 use super::source::{Source, SourceTree};
-use super::{kept, local};
 use crate::builds::{
     ASSERTS, BUILD_SYSTEM, COMMIT, COMMIT_DATE, COMMIT_SUBJECT, CONFIGURE, TARBALL_HASH,
 };
+use crate::keep::installed as kept;
 use crate::unpack::Modes;
 use crate::{BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, identity, place};
 use work::Work;

@@ -3,10 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
-use crate::postgres::local;
-use crate::{BuildOptions, BuildSystem, Error};
+use crate::{BuildOptions, BuildSystem, Error, hash};
 
 /// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks for its files relative to
 /// its own place (make_relative_path in src/port/path.c), so that a build can lie anywhere, and two builds do not
@@ -116,28 +113,15 @@ pub(super) fn generators(tree: &Path) -> &'static [&'static str] {
 /// The name in the cache: what was built, for people, and a hash over all that the result depends on. `compiler` is what the
 /// compiler says of itself.
 pub(super) fn name(kind: &str, identity: &str, options: &BuildOptions, compiler: &str) -> String {
-    let mut hash = Sha256::new();
-    let mut add = |text: &str| {
-        hash.update(text.as_bytes());
-        hash.update([0]);
-    };
     // Of another steelyard whose builds would come out differently.
-    add("postgres build 2");
-    for text in
-        [kind, identity, &options.cflags, &options.compiler, compiler, std::env::consts::ARCH]
-    {
-        add(text);
-    }
-    for option in &options.configure {
-        add(option);
-    }
-    if let Some(system) = options.system {
-        add(match system {
-            BuildSystem::Make => "by make",
-            BuildSystem::Meson => "by meson",
-        });
-    }
-    let hash = local::hex(&hash.finalize());
+    let mut parts = vec!["postgres build 2", kind, identity, &options.cflags, &options.compiler];
+    parts.extend([compiler, std::env::consts::ARCH]);
+    parts.extend(options.configure.iter().map(String::as_str));
+    parts.extend(options.system.map(|system| match system {
+        BuildSystem::Make => "by make",
+        BuildSystem::Meson => "by meson",
+    }));
+    let hash = hash::of_texts(parts.into_iter().map(str::to_owned));
     let short = |text: &str| text.get(..12).unwrap_or(text).to_owned();
     format!("postgres-{kind}-{}-{}", short(identity), short(&hash))
 }

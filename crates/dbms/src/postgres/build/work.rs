@@ -14,8 +14,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::postgres::launch;
-use crate::{Error, ServerUser, place};
+use crate::{Error, ServerUser, launch, place};
 
 /// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells only this shell that
 /// steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else in the group at once, itself included.

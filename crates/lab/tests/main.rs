@@ -1,0 +1,1 @@
+//! Whole experiments on systems that are not there.
