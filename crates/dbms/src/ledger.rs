@@ -127,8 +127,7 @@ impl Ledger {
             cgroups: Vec::new(),
             ipc: IpcObjects::default(),
         };
-        let entry =
-            Entry { path: self.directory.join(format!("{id}.json")), record, closed: false };
+        let entry = Entry { path: self.directory.join(format!("{id}.json")), record };
         entry.write()?;
         Ok(entry)
     }
@@ -196,12 +195,11 @@ impl Ledger {
 }
 
 /// An open entry. What is recorded is on disk when the recording method returns. Dropped without
-/// [`Entry::close`], the entry stays, and the first sweep after this process ended cleans up by it.
+/// [`Entry::remove`], the entry stays, and the first sweep after this process ended cleans up by it.
 #[derive(Debug)]
 pub struct Entry {
     path: PathBuf,
     record: Record,
-    closed: bool,
 }
 
 impl Entry {
@@ -247,26 +245,10 @@ impl Entry {
     ///
     /// # Errors
     /// [`Error::Io`] if a directory cannot be removed; the entry stays then.
-    pub fn remove(mut self) -> Result<(), Error> {
+    pub fn remove(self) -> Result<(), Error> {
         for directory in &self.record.directories {
             remove_owned(directory, &self.record.id)?;
         }
-        self.forget()
-    }
-
-    /// Closes the entry and leaves its directories to the caller; the markers are taken out of them.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the entry cannot be removed.
-    pub fn close(mut self) -> Result<(), Error> {
-        for directory in &self.record.directories {
-            let _ = fs::remove_file(directory.join(MARKER));
-        }
-        self.forget()
-    }
-
-    fn forget(&mut self) -> Result<(), Error> {
-        self.closed = true;
         fs::remove_file(&self.path).map_err(Error::io("remove the ledger entry", &self.path))
     }
 
