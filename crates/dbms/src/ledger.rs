@@ -4,7 +4,7 @@
 //! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it; as long as that
 //! process lives, nobody else touches it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -156,14 +156,7 @@ impl Ledger {
     /// [`Error::Io`] if the ledger itself cannot be read or locked; what goes wrong with one entry is in
     /// [`Swept::problems`].
     pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
-        let path = self.directory.join("sweep.lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io("open the lock", &path))?;
-        lock.lock().map_err(Error::io("lock", &path))?;
+        let _lock = place::lock(&self.directory.join("sweep.lock"))?;
         let mut swept = Vec::new();
         for record in self.records()?.into_iter().filter(|record| !record.owner.alive()) {
             let found = clean(&record, remove_cgroups);

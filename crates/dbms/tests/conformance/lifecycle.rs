@@ -118,10 +118,10 @@ fn work_is_broken_off_from_another_thread() {
             }
             working.join().unwrap()
         });
-        // On a busy machine the work had perhaps not begun yet.
-        let expected = error.diagnosis() == Some(Diagnosis::Interrupted)
-            || matches!(error, Error::Connect { .. });
-        assert!(expected, "{error:?}");
+        // The connection may break before it says why, or before the work begins.
+        let interrupted = error.diagnosis() == Some(Diagnosis::Interrupted);
+        let cut_off = matches!(error, Error::Connect { .. } | Error::Query { code: None, .. });
+        assert!(interrupted || cut_off, "{error:?}");
         system.stop().unwrap().discard().unwrap();
         place.assert_clean();
     }
