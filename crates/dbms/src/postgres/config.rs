@@ -61,7 +61,7 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
         let given =
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
         for line in given.lines() {
-            let set = plan::setting_of(line);
+            let set = secret::setting_of(line);
             let mut lasting = OWN_SETTINGS.iter().filter(|(_, overridden, _)| !overridden);
             if let Some((name, _, reason)) =
                 lasting.find(|(name, ..)| set.eq_ignore_ascii_case(name))
