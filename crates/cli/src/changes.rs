@@ -26,7 +26,7 @@ pub struct Changes {
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
     /// How variants are paired: trials in blocks, slices of a fraction of a second, or what suits each step
-    #[arg(long, value_parser = pairing())]
+    #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
     /// Double every variant under a second name (A/A): how much do identical systems differ here?
     #[arg(long)]
@@ -39,10 +39,13 @@ pub struct Changes {
     profile_seconds: Option<u32>,
 }
 
-fn pairing() -> impl TypedValueParser<Value = Pairing> {
-    let named = |name: String| Pairing::NAMED.into_iter().find(|(known, _)| *known == name);
-    PossibleValuesParser::new(Pairing::NAMED.map(|(name, _)| name))
-        .try_map(move |name| named(name).map(|(_, pairing)| pairing).ok_or("no such pairing"))
+/// Reads one of the words that a plan has for something.
+pub fn named<T: Copy + Send + Sync>(
+    all: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let named = move |name: String| all.iter().find(|(known, _)| *known == name);
+    PossibleValuesParser::new(all.iter().map(|(name, _)| *name))
+        .try_map(move |name| named(name).map(|(_, meant)| *meant).ok_or("not one of them"))
 }
 
 impl Changes {
