@@ -7,3 +7,4 @@ mod every_point;
 mod joint;
 mod looks;
 mod restored;
+mod toy;
