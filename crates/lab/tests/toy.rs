@@ -181,7 +181,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(directory.path(), open).unwrap();
     let text = format!(
-        "name = \"toy\"\nbase = \"a\"\nblocks = 2\nsettle_seconds_scale = 0\n\
+        "name = \"toy\"\nbase = \"a\"\nblocks = 1\nsettle_seconds_scale = 0\n\
          restore_after = \"fill\"\nsteal_limit = 1\n\
          [variants.a]\ndbms = \"toy@path:{0}\"\nconfig = {{ color = \"blue\" }}\n\
          [variants.b]\ndbms = \"toy@path:{0}\"\n\
@@ -191,7 +191,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     let (events, store) = run(directory.path(), &text);
     // One sequence: no engine is started anew for another number of clients.
     let began = events.iter().filter(|event| matches!(event, Event::TrialBegan { .. }));
-    assert_eq!(began.count(), 4);
+    assert_eq!(began.count(), 2);
     let experiment = store.latest().unwrap().unwrap().id;
     let steps = store.steps(experiment, Scope::Results).unwrap();
     let measured = steps.iter().filter(|step| step.kind == store::StepKind::Measured);
@@ -212,7 +212,9 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     // What the engine counted is what its clients did, on the data that was loaded once.
     for step in steps.iter().filter(|step| step.block > 0 && step.name == "read") {
         let gets = &store.counters(step.id).unwrap()[0];
-        assert_eq!((&*gets.name, gets.value as u64), ("gets", step.operations), "{}", step.dop);
+        // Each client's last one may end after the step's time.
+        let late = (gets.value as u64).checked_sub(step.operations);
+        assert!(late.is_some_and(|late| late <= 10 * u64::from(step.dop)), "{late:?}");
         assert!((step.seconds - 1.0).abs() < 1e-9 && step.operations > 0);
         let metrics = store.metrics(step.id).unwrap();
         assert!(metrics["dbms.cpu/o"] > 0.0 && metrics["get.p50"] > 0.0, "{metrics:?}");
