@@ -24,7 +24,7 @@ pub fn phase(
     let mut record = new_record(entered, phase, ordinal);
     let (name, dop) = (phase_name(phase), record.dop);
     record.notes.extend(attempt.among.clone());
-    conditions.tell(Event::phase_began(phase, dop));
+    conditions.tell(Event::phase_began(phase, dop, 1));
     let outcome = match phase {
         Phase::Settle { rows } => {
             attempt.counted = None;

@@ -299,9 +299,8 @@ pub fn complete(
     let Measured { outcome, recording, before, profiled: _ } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
-    if let Some(share) = figures::cpu_share(step, outcome, recording) {
-        record.metrics.push(("cpu.share".to_owned(), share));
-    }
+    let share = figures::cpu_share(step, outcome, recording);
+    record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
     if well {
         afterwards(attempt, record, before)?;
     }
