@@ -118,10 +118,23 @@ fn tables_on_a_server_of_others_are_dropped_and_it_is_left_running() {
     assert_eq!((site.world.count("attach"), site.world.count("start")), (1, 0));
     // Asked before the trial and after it; made and dropped, with a limit on waiting for locks.
     assert_eq!((site.world.count("query"), site.world.count("execute")), (2, 3));
+    site.world.has_table("pi1");
+    let refused = site.run(&plan::Plan::parse(text, None, "test").unwrap());
+    assert!(matches!(refused, Err(Error::TableExists { .. })), "{refused:?}");
+    assert_eq!(site.world.count("execute"), 3 + 1, "only the limit on waiting for locks");
     let copied =
         format!("restore_after = \"l.i0\"\n{text}").replace("\"l.i0\"]", "\"l.i0\", \"l.x\"]");
     let mut site = Site::new();
     let refused = site.run(&plan::Plan::parse(&copied, None, "test").unwrap());
     assert!(matches!(refused, Err(Error::NoCopy { .. })), "{refused:?}");
     assert!(!site.path().join("results").exists());
+}
+
+#[test]
+fn what_fails_before_the_first_step_is_told_as_set_up() {
+    let mut site = Site::new();
+    site.world.at("execute", 1, Fault::Fail);
+    let Err(error) = site.run(&Site::plan(&["a"], "blocks = 1", STEPS)) else { panic!("no error") };
+    let text = error.to_string();
+    assert!(text.contains("variant `a`, block 1, dop 1, step setup: statement failed"), "{text}");
 }

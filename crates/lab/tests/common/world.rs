@@ -53,6 +53,8 @@ struct State {
     up: Vec<Arc<Running>>,
     started: BTreeMap<String, usize>,
     port: u16,
+    /// A table that somebody else has made.
+    strangers: Option<&'static str>,
 }
 
 /// A fake server under way.
@@ -90,6 +92,7 @@ impl World {
                 up: Vec::new(),
                 started: BTreeMap::new(),
                 port: 0,
+                strangers: None,
             })),
         }
     }
@@ -109,6 +112,11 @@ impl World {
     /// What is obtained from now on is of this version.
     pub fn set_version(&self, version: &str) {
         version.clone_into(&mut self.lock().version);
+    }
+
+    /// Somebody else has made a table on the servers.
+    pub fn has_table(&self, table: &'static str) {
+        self.lock().strangers = Some(table);
     }
 
     pub fn at(&self, call: &'static str, number: usize, fault: Fault) {
@@ -176,11 +184,14 @@ impl World {
     fn begin(&self, name: &str, owned: bool, entry: Option<Entry>, data: PathBuf) -> FakeSystem {
         let mut state = self.lock();
         let twice = state.up.iter().any(|server| server.name == name);
-        assert!(!twice, "{name} is up already");
-        state.port += 1;
+        assert!(!owned || !twice, "{name} is up already");
+        // A server of others is always the same.
+        state.port += u16::from(owned);
         let number = state.started.entry(name.to_owned()).or_default();
         *number += 1;
         let number = *number;
+        let strangers = state.strangers.into_iter();
+        let comments = strangers.map(|table| (table.to_owned(), String::new())).collect();
         let running = Arc::new(Running {
             name: name.to_owned(),
             delay: (state.delay)(name, number),
@@ -188,7 +199,7 @@ impl World {
             dead: AtomicBool::new(false),
         });
         state.up.push(Arc::clone(&running));
-        FakeSystem { world: self.clone(), running, entry, data, owned, comments: BTreeMap::new() }
+        FakeSystem { world: self.clone(), running, entry, data, owned, comments }
     }
 }
 
