@@ -76,6 +76,14 @@ pub enum Error {
         /// What to do instead.
         remedy: String,
     },
+    /// Something whose instructions can't be counted.
+    #[error("instructions of {what} can't be counted; {remedy}")]
+    NotCounted {
+        /// What it is.
+        what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
     /// The archive of binaries has no such version.
     #[error("the archive has no {asked}; {}", near_text(.near))]
     VersionNotFound {
@@ -302,6 +310,7 @@ impl Error {
                 | Self::Source { .. }
                 | Self::Tools { .. }
                 | Self::Unsupported { .. }
+                | Self::NotCounted { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }

@@ -7,7 +7,8 @@ use crate::build::work::Making;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+    Counting, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    ServerUser, System,
 };
 
 /// A kind of system under test. The register is `systems.rs`; see also [`crate::register`].
@@ -77,6 +78,13 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// How call stacks of its server are read, if that is known.
     fn profile(&self) -> Option<&'static ProfileFacts> {
+        None
+    }
+
+    /// How to count instructions on servers of an installation that steelyard starts, if that can
+    /// be done.
+    fn counting(&self, installation: &Installation) -> Option<Counting> {
+        let _ = installation;
         None
     }
 

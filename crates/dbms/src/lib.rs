@@ -36,6 +36,7 @@ mod build;
 pub mod builds;
 mod cache;
 mod counters;
+mod counting;
 mod endpoint;
 mod error;
 mod fetch;
@@ -54,6 +55,7 @@ mod profile;
 mod reference;
 mod release;
 mod source;
+mod still;
 mod stopped;
 mod system;
 mod systems;
@@ -64,6 +66,7 @@ pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMP
 pub use builds::{Compared, Difference};
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};
+pub use counting::Counting;
 pub use endpoint::{Endpoint, Host, Secret};
 pub use error::{Diagnosis, Error};
 pub use installation::Installation;
@@ -73,9 +76,10 @@ pub use keep::manifest::Manifest;
 pub use kind::{Archive, Kind, Recipe};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use place::check_private;
-pub use process::ProcessId;
+pub use process::{ProcessId, asleep};
 pub use profile::ProfileFacts;
 pub use reference::Reference;
+pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
 pub use systems::{differences, register};
@@ -181,4 +185,21 @@ fn kind_of(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
         what: format!("the system {}", spec.installation.dbms),
         remedy: "obtain it with this version".to_owned(),
     })
+}
+
+/// How to count instructions on servers of an installation.
+///
+/// # Errors
+/// [`Error::NotCounted`] for a server that already runs, and for a system that can't be counted.
+pub fn counting(installation: &Installation) -> Result<Counting, Error> {
+    let not = |what, remedy| Err(Error::NotCounted { what, remedy });
+    if !installation.is_ours() {
+        let remedy = "have steelyard start it (dbms = \"postgres@14.3\" or \"path:…\")";
+        return not("a server that already runs".to_owned(), remedy);
+    }
+    let kind = systems::find(&installation.dbms);
+    match kind.and_then(|kind| kind.counting(installation)) {
+        Some(counting) => Ok(counting),
+        None => not(installation.dbms.clone(), "compare its times with `steelyard run`"),
+    }
 }

@@ -11,3 +11,4 @@ mod copies;
 mod fetching;
 mod measuring;
 mod postgres;
+mod toy;

@@ -3,7 +3,8 @@
 //! `url` reads where a running server is; `archive` says where binaries are fetched and `recipe`
 //! how they are built; `binaries` describes them, with their `facts`. `initdb` (once) → `config` →
 //! `postmaster` → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it;
-//! `attach` for a server that runs already.
+//! `attach` for a server that runs already. `count` is for counting
+//! instructions.
 
 mod archive;
 mod attach;
@@ -11,6 +12,7 @@ mod binaries;
 mod checksums;
 mod config;
 mod control;
+mod count;
 mod counters;
 mod facts;
 mod initdb;
@@ -27,7 +29,8 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+    Counting, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    ServerUser, System,
 };
 use server::PostgresServer;
 
@@ -87,6 +90,10 @@ impl Kind for Postgres {
 
     fn profile(&self) -> Option<&'static ProfileFacts> {
         Some(&profile::PROFILE)
+    }
+
+    fn counting(&self, installation: &Installation) -> Option<Counting> {
+        Some(count::counting(installation))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {

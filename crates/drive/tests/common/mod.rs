@@ -65,7 +65,7 @@ impl TestServer {
 }
 
 pub fn postgres_target(postgres: Postgres) -> Target {
-    Target { name: "pg14.3".to_owned(), connect: Arc::new(postgres) }
+    Target::new("pg14.3", postgres)
 }
 
 pub fn text(text: &str) -> Piece {

@@ -272,7 +272,7 @@ impl Systems for World {
         let state = self.lock();
         let server = state.up.iter().find(|server| server.port == port).unwrap();
         let connect = FakeConnect { world: self.clone(), server: Arc::clone(server) };
-        Target { name: variant.to_owned(), connect: Arc::new(connect) }
+        Target::new(variant, connect)
     }
 }
 
