@@ -1,11 +1,6 @@
 //! Blocks whose servers are up together, the load moving between them in slices.
 
-use std::time::Duration;
-
-use nix::sys::signal::{Signal, kill};
-
 use crate::database::{Database, Trial};
-use crate::own_server::OwnServer;
 use crate::place::Place;
 use crate::plans::plan;
 
