@@ -138,3 +138,15 @@ fn what_fails_before_the_first_step_is_told_as_set_up() {
     let text = error.to_string();
     assert!(text.contains("variant `a`, block 1, dop 1, step setup: statement failed"), "{text}");
 }
+
+#[test]
+fn a_full_disk_is_named() {
+    for call in ["connect", "request"] {
+        let mut site = Site::new();
+        site.world.at(call, 1, Fault::DiskFull);
+        let plan = Site::plan(&["a"], "blocks = 1", STEPS);
+        let Err(error) = site.run(&plan) else { panic!("no error") };
+        let text = error.to_string();
+        assert!(text.contains("step l.i0: ") && text.contains("is full: free space"), "{text}");
+    }
+}

@@ -19,7 +19,7 @@ use crate::observe::figures::{Locality, free_clients};
 use crate::trial::attempt::Attempt;
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
-use crate::trial::step::{Fault, Ran, Trouble, complete, run};
+use crate::trial::step::{Fault, Ran, complete, run};
 
 /// With fewer rounds of a length than this lengths are not compared (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
@@ -168,10 +168,8 @@ fn records(
 
 /// The error of a step that failed on one of several servers.
 fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
-    match (fault.trouble, attempts.get_mut(fault.at)) {
-        (Trouble::Failed(reason), Some(attempt)) => attempt.failed(&step.name, step.dop, reason),
-        _ => Error::Interrupted,
-    }
+    let attempt = attempts.get_mut(fault.at);
+    attempt.map_or(Error::Interrupted, |a| a.error(&step.name, step.dop, fault.trouble))
 }
 
 /// Seconds in which a target had the load.

@@ -15,7 +15,7 @@ use crate::lineup::{Subject, benchmark};
 use crate::observe::fitness::Fitness;
 use crate::systems::Started;
 use crate::trial::attached;
-use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::settle::interruptible;
@@ -76,7 +76,7 @@ pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<
     } else {
         create_tables(conditions, attempt).map_err(|error| match error {
             Error::Dbms(source) => {
-                attempt.failed("setup", attempt.entered.sequence, source.to_string())
+                attempt.error("setup", attempt.entered.sequence, Trouble::from(*source))
             }
             other => other,
         })?;

@@ -23,6 +23,8 @@ use super::engine::FakeConnect;
 pub enum Fault {
     /// It fails.
     Fail,
+    /// It fails, as there is no space left for the data.
+    DiskFull,
     /// The server dies.
     Die,
     /// It does not come back until the connection is broken off.
