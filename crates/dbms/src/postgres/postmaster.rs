@@ -29,20 +29,15 @@ pub(super) fn start(
     config::check(spec)?;
     initdb::check_options(spec.name, &spec.initdb)?;
     spec.user.check_reach(bin_dir)?;
-    let (site, (socket, restored)) = Site::prepare(spec, &bin_dir.join("postgres"), |site| {
-        let template = initdb::prepare(spec, bin_dir)?.join("postgresql.conf");
-        let socket = site.socket(&socket_name(PORT))?;
-        let settings = config::text(spec, socket.parent().unwrap_or(&socket), PORT)?;
-        check_settings(spec, site, &template, &settings)?;
-        let restored = fill(spec, origin, site, &template)?;
-        site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
-        Ok((socket, restored))
-    })?;
-    let (log, status) = (site.log.clone(), site.data.join("postmaster.pid"));
+    let mut site = Site::make(spec, &bin_dir.join("postgres"))?;
+    let template = initdb::prepare(spec, bin_dir)?.join("postgresql.conf");
+    let socket = site.socket(&socket_name(PORT))?;
+    let settings = config::text(spec, socket.parent().unwrap_or(&socket), PORT)?;
+    check_settings(spec, &site, &template, &settings)?;
+    let restored = fill(spec, origin, &site, &template)?;
+    site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
     let data = site.data.clone();
-    let (mut command, entry) = site.command()?;
-    command.arg("-D").arg(data);
-    let mut process = ServerProcess::start(spec, command, entry, log, SIGNALS)?;
+    let mut process = site.start(&["-D".as_ref(), data.as_os_str()], SIGNALS)?;
     let mut control = Control::new(Endpoint::Postgres {
         host: Host::Socket(socket),
         port: PORT,
@@ -55,7 +50,7 @@ pub(super) fn start(
     // had is seen in the memory of all later ones.
     let says = spec.installation.major().is_some_and(|major| major >= 10);
     let ready = || {
-        if says && !is_ready(&status) {
+        if says && !is_ready(&data.join("postmaster.pid")) {
             return Err("its postmaster.pid does not say that it is ready".to_owned());
         }
         control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
