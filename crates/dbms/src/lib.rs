@@ -37,6 +37,7 @@ pub mod builds;
 mod cache;
 mod counters;
 mod counting;
+pub mod embedded;
 mod endpoint;
 mod error;
 mod fetch;

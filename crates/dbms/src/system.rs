@@ -1,6 +1,7 @@
 //! A running system under test, seen from outside: where it is reached, what it counts, how it
 //! ends. [`Sql`] is what only SQL servers have.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub struct ServerSpec<'a> {
 }
 
 /// A setting that differs from the built-in default.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// Its name.
     pub name: String,
@@ -59,7 +60,7 @@ pub struct Setting {
 }
 
 /// What one table, index or other object takes up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
     /// The object as it was named in the request.
     pub object: String,
@@ -69,7 +70,7 @@ pub struct Footprint {
 }
 
 /// What settling did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Wall-clock seconds.
     pub seconds: f64,

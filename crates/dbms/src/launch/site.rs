@@ -1,14 +1,15 @@
 //! The directory of one server, in which everything is made ready for it to start.
 
-use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::{ServerProcess, Signals};
+use crate::keep::warm;
 use crate::ledger::Entry;
-use crate::{Error, ServerSpec, identity, place};
+use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).
 const LONGEST_SOCKET: usize = 107;
@@ -91,11 +92,29 @@ impl<'a> Site<'a> {
         identity::as_user(&self.spec.user, || fs::write(to, bytes).map_err(Error::io("write", to)))
     }
 
-    /// Starts the server with `arguments`, its output in the log.
+    /// Makes the data directory as a copy of `origin`. Those of its directories that `unread` names
+    /// are not read when the server starts.
+    pub(crate) fn restore(&self, origin: &Origin<'_>, unread: &[&str]) -> Result<Restored, Error> {
+        let Origin { loaded, pages, interrupted } = origin;
+        let mut restored = loaded.copy_to(&self.data, self.owner(), *pages, interrupted)?;
+        if *pages == Pages::Charged {
+            restored.read_seconds = warm::read_in_group(self.spec, origin, &self.data, unread)?;
+        }
+        Ok(restored)
+    }
+
+    /// Whose the data is to be, where that is not the caller.
+    pub(crate) fn owner(&self) -> Option<(u32, u32)> {
+        let user = &self.spec.user;
+        user.differs().then_some((user.uid, user.gid))
+    }
+
+    /// Starts the server by a command that `complete` has given its arguments, its output in the
+    /// log.
     pub(crate) fn start(
         mut self,
-        arguments: &[&OsStr],
         signals: Signals,
+        complete: impl FnOnce(&mut Command),
     ) -> Result<ServerProcess, Error> {
         let spec = self.spec;
         let open = || {
@@ -108,7 +127,8 @@ impl<'a> Site<'a> {
         if let Some((_, before)) = spec.wrapper.split_first() {
             command.args(before).arg(&self.program);
         }
-        command.args(arguments).stdout(open()?).stderr(open()?);
+        complete(&mut command);
+        command.stdout(open()?).stderr(open()?);
         let child = super::spawn(command).map_err(Error::io("start", first))?;
         ServerProcess::of(spec, child, self.entry.take(), self.log.clone(), signals)
     }

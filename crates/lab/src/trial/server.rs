@@ -97,6 +97,9 @@ pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<
 
 fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
     let Attempt { subject, benchmark, server, .. } = attempt;
+    if benchmark.setup.is_empty() {
+        return Ok(());
+    }
     let owned = server.owned();
     if !owned && let Some(table) = server.need_sql()?.drop_marked(&benchmark.tables)? {
         return Err(Error::TableExists { variant: subject.variant.name.clone(), table });
