@@ -1,5 +1,6 @@
 //! Going through the blocks of a plan, and adding blocks for what is undecided.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use judge::{Comparison, Verdict, decided};
@@ -118,7 +119,8 @@ fn undecided(
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
     let mut found = Found { decided: 0, open: Vec::new() };
     for (row, result) in results.steps.iter().enumerate() {
-        let place = |sequence: &Sequence| sequence.place(&result.name, result.dop);
+        let place =
+            |sequence: &Sequence| sequence.place(&result.name, result.dop, &BTreeMap::new());
         let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
             continue;
         };
@@ -239,7 +241,7 @@ impl End {
                 ("budget-spent", text)
             }
         };
-        Warning { code: code.to_owned(), text }
+        Warning::new(code, text)
     }
 }
 
@@ -357,7 +359,7 @@ mod tests {
                     (0..).zip(plan.workload.sequences()[0].steps.iter().zip([*rate, 5.0]))
                 {
                     let mut record = StepRecord::new(ordinal, &step.name, 1);
-                    record.metrics.push(("o/s".to_owned(), rate));
+                    record.add("o/s", rate);
                     store.record_step(trial, &record).unwrap();
                 }
                 store.finish_trial(trial).unwrap();

@@ -3,6 +3,8 @@
 pub(crate) mod insert;
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, feature = "toys"))]
+pub(crate) mod toy;
 
 use toml::de::DeTable;
 
@@ -13,28 +15,43 @@ use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
 
 macro_rules! register {
-    ($($(#[doc = $doc:literal])* $(#[cfg($cfg:meta)])? $name:ident($plan:ty),)*) => {
+    (
+        $($(#[doc = $doc:literal])* $name:ident($plan:ty),)*
+        ; in tests: $($(#[doc = $about:literal])* $toy:ident($of:ty),)*
+    ) => {
         /// The workload of a plan: exactly one.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum WorkloadPlan {
-            $($(#[doc = $doc])* $(#[cfg($cfg)])? $name($plan),)*
+            $($(#[doc = $doc])* $name($plan),)*
+            $(
+                $(#[doc = $about])*
+                #[cfg(any(test, feature = "toys"))]
+                $toy($of),
+            )*
         }
 
         impl WorkloadPlan {
             /// All there are, each with its defaults.
             pub fn all() -> Vec<WorkloadPlan> {
-                [$($(#[cfg($cfg)])? WorkloadPlan::$name(<$plan>::default()),)*].into()
+                vec![$(WorkloadPlan::$name(<$plan>::default()),)*]
+            }
+
+            /// Those that are in tests only.
+            fn toys() -> Vec<WorkloadPlan> {
+                vec![$(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(<$of>::default()),)*]
             }
 
             pub(crate) fn family(&self) -> &dyn Family {
                 match self {
-                    $($(#[cfg($cfg)])? WorkloadPlan::$name(plan) => plan,)*
+                    $(WorkloadPlan::$name(plan) => plan,)*
+                    $(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
 
             pub(crate) fn family_mut(&mut self) -> &mut dyn Family {
                 match self {
-                    $($(#[cfg($cfg)])? WorkloadPlan::$name(plan) => plan,)*
+                    $(WorkloadPlan::$name(plan) => plan,)*
+                    $(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
         }
@@ -44,9 +61,9 @@ macro_rules! register {
 register! {
     /// The insert benchmark, `[workload.insert]`.
     Insert(insert::InsertPlan),
-    /// For tests.
-    #[cfg(test)]
-    Toy(tests::ToyPlan),
+    ; in tests:
+    /// A toy, `[workload.toy]`.
+    Toy(toy::ToyPlan),
 }
 
 impl Default for WorkloadPlan {
@@ -63,7 +80,8 @@ impl WorkloadPlan {
 
     /// The workload of this name, with its defaults.
     pub fn named(name: &str) -> Option<WorkloadPlan> {
-        WorkloadPlan::all().into_iter().find(|workload| workload.name() == name)
+        let mut all = WorkloadPlan::all().into_iter().chain(WorkloadPlan::toys());
+        all.find(|workload| workload.name() == name)
     }
 
     /// The name in a plan, such as `insert`.

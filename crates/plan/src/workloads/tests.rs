@@ -1,91 +1,11 @@
-//! A workload for tests: what it takes to add one. A sweep over numbers of clients whose server is
-//! not restarted between them, because reads leave the data as they are.
+//! What a plan needs of a workload, shown with the toy.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::family::{Family, PlannedStep, Sequence};
-use crate::key::{CommandOption, Form, Key, Keyed, dops};
-use crate::problem::Problems;
+use super::toy::ToyPlan;
 use crate::{Plan, ShortForm, WorkloadPlan};
-
-/// `[workload.toy]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToyPlan {
-    rows: u64,
-    dop: Vec<u32>,
-    seconds: u32,
-}
-
-impl Default for ToyPlan {
-    fn default() -> Self {
-        ToyPlan { rows: 1000, dop: vec![1, 2, 4], seconds: 5 }
-    }
-}
-
-impl Keyed for ToyPlan {
-    fn keys(&mut self) -> Vec<Key<'_>> {
-        vec![
-            Key::whole("rows", &mut self.rows, 1..1_000_001).note("in the table"),
-            Key::new("dop", &mut self.dop, dops).note("clients, one step each"),
-            Key::whole("seconds", &mut self.seconds, 1..1001),
-        ]
-    }
-}
-
-impl Family for ToyPlan {
-    fn name(&self) -> &'static str {
-        "toy"
-    }
-
-    fn options(&self) -> &'static [CommandOption] {
-        &[CommandOption {
-            key: "seconds",
-            name: "seconds",
-            value: "S",
-            form: Form::Count,
-            help: "Seconds of each step",
-        }]
-    }
-
-    fn check(&self, problems: &mut Problems) {
-        if self.dop.contains(&3) {
-            problems.of("workload.toy.dop", "`dop`: three is a crowd");
-        }
-    }
-
-    fn sequences(&self) -> Vec<Sequence> {
-        let step = |name: &str, dop: u32, timed| PlannedStep {
-            name: name.to_owned(),
-            dop,
-            labels: BTreeMap::new(),
-            timed,
-        };
-        let reads = self.dop.iter().map(|dop| step("read", *dop, true));
-        vec![Sequence {
-            key: 0,
-            steps: [step("fill", 1, false)].into_iter().chain(reads).collect(),
-        }]
-    }
-
-    fn clear_steps(&mut self) {
-        self.dop.clear();
-    }
-
-    fn rows(&mut self) -> Vec<&mut u64> {
-        vec![&mut self.rows]
-    }
-
-    fn seconds(&mut self) -> Vec<&mut u32> {
-        vec![&mut self.seconds]
-    }
-
-    fn rows_of(&self, _: &str) -> u64 {
-        self.rows
-    }
-}
 
 const PLAN: &str = "restore_after = \"fill\"\n[variants.a]\ndbms = \"postgres@14.3\"\n\
     [variants.b]\ndbms = \"postgres@15.1\"\n[workload.toy]\ndop = [1, 8]\n";
@@ -99,19 +19,21 @@ fn a_plan_is_read_written_and_scheduled() {
     let written = Plan::parse(&plan.to_toml(), Some(Path::new(".")), "written").unwrap();
     assert_eq!(written, Plan { text: plan.to_toml(), ..plan.clone() });
     let [sequence] = &plan.workload.sequences()[..] else { panic!("a server for each dop") };
-    assert_eq!((plan.loaded_steps(sequence), sequence.place("read", 8)), (1, Some(2)));
-    assert_eq!((sequence.place("read", 2), sequence.steps[2].timed), (None, true));
+    assert_eq!((plan.loaded_steps(sequence), sequence.steps.len()), (1, 5));
+    for (place, step) in sequence.steps.iter().enumerate() {
+        assert_eq!(sequence.place(&step.name, step.dop, &step.labels), Some(place));
+        assert_eq!(step.timed, place > 0);
+    }
     for block in plan.schedule(1) {
         let mut trials: Vec<_> = block.trials.iter().map(|t| (t.variant, t.sequence)).collect();
         trials.sort_unstable();
-        assert_eq!(trials, [(0, 0), (1, 0)], "once through all steps");
+        assert_eq!(trials, [(0, 1), (1, 1)], "once through all steps");
     }
 }
 
 #[test]
 fn mistakes_are_told_with_their_places() {
     for (good, bad, message) in [
-        ("[1, 8]", "[1, 3]", "test:7:1: `dop`: three is a crowd"),
         ("dop =", "dops =", "test:7:1: unknown key `dops` in [workload.toy]; did you mean `dop`?"),
         ("[1, 8]", "0", "test:7:7: `dop` in [workload.toy]: expected a whole number from 1"),
         (
@@ -138,14 +60,14 @@ fn mistakes_are_told_with_their_places() {
 #[test]
 fn lengths_and_rows_can_be_changed_from_outside() {
     let mut plan = Plan::parse(PLAN, None, "test").unwrap();
-    plan.workload.set_rows(|rows| 3 * rows);
+    plan.workload.set_rows(|keys| 3 * keys);
     plan.workload.set_seconds(60);
     assert_eq!((plan.workload.rows(), plan.workload.seconds()), (vec![3000], Some(60)));
     let other = Plan::parse(&PLAN.replace("[1, 8]", "2"), None, "test").unwrap().workload;
     let mut same = plan.workload.clone();
     assert_ne!(same.without_steps(), other.without_steps());
     same.set_rows(|_| 1000);
-    same.set_seconds(5);
+    same.set_seconds(1);
     assert_eq!(same.without_steps(), other.without_steps(), "but for the steps");
 }
 
@@ -159,7 +81,7 @@ fn the_short_form_has_its_options() {
     };
     let plan = Plan::short(&short).unwrap();
     assert_eq!((plan.workload.name(), plan.workload.seconds()), ("toy", Some(7)));
-    let rows = ShortForm { options: vec![("rows".to_owned(), "7".to_owned())], ..short };
-    let error = Plan::short(&rows).unwrap_err().to_string();
-    assert_eq!(error, "the short form: `--rows` is no option of `toy`");
+    let keys = ShortForm { options: vec![("keys".to_owned(), "7".to_owned())], ..short };
+    let error = Plan::short(&keys).unwrap_err().to_string();
+    assert_eq!(error, "the short form: `--keys` is no option of `toy`");
 }
