@@ -118,7 +118,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((plan.name.as_str(), plan.base.as_str()), ("insert", "a"));
     assert_eq!((plan.blocks, plan.seed), (6, None));
     assert!((plan.margin - 0.02).abs() < 1e-12 && (plan.settle_seconds_scale - 1.0).abs() < 1e-12);
-    assert_eq!(plan.workload, WorkloadPlan::Insert(plan::InsertPlan::default()));
+    assert_eq!(plan.workload, WorkloadPlan::Insert(InsertPlan::default()));
     assert_eq!((plan.pairing, plan.slice_ms, plan.restore_after), (Pairing::Blocks, None, None));
     assert!((plan.steal_limit - 0.05).abs() < 1e-12 && plan.repeats == 2);
     assert_eq!((plan.precision, plan.max_blocks, plan.budget), (None, None, None));

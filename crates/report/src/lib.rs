@@ -30,6 +30,8 @@ mod model;
 mod number;
 mod page;
 mod page_data;
+#[cfg(test)]
+mod page_types;
 mod profiles;
 mod sentence;
 mod sheet;

@@ -13,6 +13,7 @@ use crate::table::Table;
 
 /// Everything the page shows.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Page {
     pub(crate) format: u32,
     pub(crate) generated: String,
@@ -26,14 +27,18 @@ pub struct Page {
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     pub(crate) metrics: Vec<PageMetric>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) history: Option<HistoryDocument>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<PageProfile>>", optional))]
     pub(crate) profiles: Vec<PageProfile>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) counts: Option<PageCounts>,
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageExperiment {
     pub(crate) name: String,
     pub(crate) workload: String,
@@ -48,6 +53,7 @@ pub(crate) struct PageExperiment {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageVariant {
     pub(crate) name: String,
     pub(crate) dbms: String,
@@ -59,6 +65,7 @@ pub(crate) struct PageVariant {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageSetting {
     pub(crate) name: String,
     pub(crate) value: String,
@@ -67,6 +74,7 @@ pub(crate) struct PageSetting {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageFact {
     pub(crate) group: String,
     pub(crate) name: String,
@@ -74,11 +82,13 @@ pub(crate) struct PageFact {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageStep {
     pub(crate) name: String,
     pub(crate) dop: u32,
     pub(crate) unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) rate_target: Option<Number>,
     pub(crate) throughput: Vec<Number>,
     pub(crate) relative: Vec<PageRelative>,
@@ -88,17 +98,20 @@ pub(crate) struct PageStep {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageRelative {
     pub(crate) variant: usize,
     pub(crate) ratio: Option<f64>,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
     pub(crate) blocks: usize,
+    #[cfg_attr(test, ts(type = "Verdict"))]
     pub(crate) verdict: &'static str,
     pub(crate) sentence: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageLatency {
     pub(crate) variant: usize,
     pub(crate) class: String,
@@ -113,6 +126,7 @@ pub(crate) struct PageLatency {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PagePercentiles {
     pub(crate) variant: usize,
     pub(crate) class: String,
@@ -120,6 +134,7 @@ pub(crate) struct PagePercentiles {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageTrial {
     pub(crate) variant: usize,
     pub(crate) block: u32,
@@ -129,20 +144,26 @@ pub(crate) struct PageTrial {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageWarning {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) step: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) dop: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) variant: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) block: Option<u32>,
     pub(crate) code: String,
     pub(crate) text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageSeries {
     pub(crate) label: String,
     pub(crate) unit: String,
@@ -151,6 +172,7 @@ pub(crate) struct PageSeries {
 
 /// What the page's glossary says of a metric.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageMetric {
     pub(crate) name: &'static str,
     pub(crate) unit: &'static str,
@@ -168,6 +190,7 @@ impl From<&'static Metric> for PageMetric {
 
 /// A number written short: four significant digits, no `.0`, `null` when it is not known.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(type = "number | null", rename = "Value"))]
 pub(crate) struct Number(pub(crate) f64);
 
 impl Serialize for Number {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a table is about; the page groups by it and `compare` can be asked for some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
     /// Throughput as it was measured.
@@ -26,6 +27,7 @@ pub enum Section {
 
 /// How a row stands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum RowKind {
     /// The base.
@@ -40,6 +42,7 @@ pub enum RowKind {
 
 /// A row: its label and one cell per further column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Row {
     /// First cell.
     pub label: String,
@@ -47,6 +50,7 @@ pub struct Row {
     pub cells: Vec<String>,
     /// How it stands out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub kind: Option<RowKind>,
 }
 
@@ -55,6 +59,7 @@ pub struct Row {
 /// Tables of the same `title` and `step` following each other are parts of one (absolute, then relative): in text they
 /// share the title and the legend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
     /// Stable and unique in a report, such as `hardware.l.i0.absolute`.
     pub id: String,
@@ -62,12 +67,15 @@ pub struct Table {
     pub title: String,
     /// The step it belongs to, if to one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Which part of the title this is: `absolute`, `relative to first result`; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<String>", optional))]
     pub part: String,
     /// Remarks about single figures.
     #[serde(default, rename = "note", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<String>>", optional))]
     pub notes: Vec<String>,
     /// What the columns mean.
     pub legend: Vec<String>,

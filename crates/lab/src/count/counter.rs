@@ -81,7 +81,6 @@ impl Counter<'_> {
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let spec = ServerSpec {
             installation: &subject.installation,
-            reference: &subject.reference,
             name: &subject.variant.name,
             directory,
             config,

@@ -69,7 +69,7 @@ pub fn count(
     let user = options.server_user.as_deref();
     let lineup = line_up(plan, &Installed(cache), user, interrupted, on_event)?;
     let methods = of_each(&lineup, |_, subject| {
-        dbms::counting(&subject.reference, &subject.installation).map_err(|source| Error::Variant {
+        dbms::counting(&subject.installation).map_err(|source| Error::Variant {
             variant: subject.variant.name.clone(),
             source: Box::new(source),
         })

@@ -50,6 +50,7 @@ pub(crate) struct Difference {
 
 /// What two exact counts say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub(crate) enum CountVerdict {
     /// More instructions for certain, by more than the margin.
     Regression,

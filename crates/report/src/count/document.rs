@@ -122,6 +122,7 @@ pub struct WorkDocument {
 
 /// What changed in a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SentenceDocument {
     /// Its name.
     pub variant: String,

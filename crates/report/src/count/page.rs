@@ -19,6 +19,7 @@ const LEAST_SHARE: f64 = 0.000_01;
 
 /// A count of the results directory.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageCounts {
     experiment: String,
     started: String,
@@ -36,12 +37,14 @@ pub(crate) struct PageCounts {
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageCountWarning {
     code: String,
     text: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageKind {
     kind: String,
     protocol: String,
@@ -53,6 +56,7 @@ struct PageKind {
 
 /// The count of a variant. Instructions and calls are those of all statements.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageCount {
     variant: usize,
     statements: u64,
@@ -60,6 +64,7 @@ struct PageCount {
     instructions: u64,
     repeatability: Option<f64>,
     relative: Option<f64>,
+    #[cfg_attr(test, ts(as = "Option<super::counted::CountVerdict>"))]
     verdict: Option<&'static str>,
     phases: Vec<(String, u64)>,
     functions: PageFunctions,
@@ -67,6 +72,7 @@ struct PageCount {
 
 /// Column by column, which is half the size of an object for each.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 struct PageFunctions {
     id: Vec<usize>,
     own: Vec<u64>,

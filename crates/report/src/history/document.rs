@@ -17,6 +17,7 @@ const FORMAT: u32 = 1;
 
 /// Lines over runs, with their changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryDocument {
     /// Version of this shape: 1.
     pub format: u32,
@@ -34,6 +35,7 @@ pub struct HistoryDocument {
 
 /// A version, a commit or an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryRun {
     /// As tables and plots name it.
     pub name: String,
@@ -47,6 +49,7 @@ pub struct HistoryRun {
 
 /// A line: one configuration (by version and commit) or one variant's name (by date), on one machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LineDocument {
     /// As tables and plots name it.
     pub line: String,
@@ -60,6 +63,7 @@ pub struct LineDocument {
 
 /// A step of a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryStep {
     /// Name, such as `l.i0`.
     pub name: String,
@@ -79,6 +83,7 @@ pub struct HistoryStep {
 
 /// The trials of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryPoint {
     /// Place of the run.
     pub run: usize,
@@ -94,6 +99,7 @@ pub struct HistoryPoint {
 
 /// A change point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChangeDocument {
     /// Place of the first run after the change.
     pub run: usize,

@@ -20,6 +20,7 @@ const MOST: usize = 8 << 20;
 
 /// The profiles of one step.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageProfile {
     pub(crate) step: String,
     pub(crate) dop: u32,
@@ -29,11 +30,13 @@ pub(crate) struct PageProfile {
 
 /// A flamegraph: of a variant, or of the difference of two.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageFlame {
     /// Place of the variant.
     pub(crate) variant: usize,
     /// Place of the one that it is held against, where it is a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub(crate) base: Option<usize>,
     pub(crate) samples: u64,
     /// The SVG, deflated without a header (RFC 1951), in base64.

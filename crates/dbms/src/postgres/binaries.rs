@@ -1,25 +1,15 @@
 //! An installation on this machine: what it is and how it was built.
 
-use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
 use super::facts;
-use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE, SYMBOLS};
-use crate::{Error, Installation, ServerUser, launch, place};
-
-/// Describes the installation in `path`, the directory above `bin`.
-pub(crate) fn obtain(path: &Path, user: &ServerUser) -> Result<Installation, Error> {
-    let root = fs::canonicalize(place::expand_home(path)).map_err(|error| Error::Installation {
-        path: path.to_path_buf(),
-        problem: error.to_string(),
-    })?;
-    describe(&root, format!("path:{}", root.display()), user)
-}
+use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE};
+use crate::{Error, Installation, ServerUser, launch};
 
 /// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
 /// like its servers.
-pub(crate) fn describe(
+pub(super) fn describe(
     root: &Path,
     source: String,
     user: &ServerUser,
@@ -28,18 +18,21 @@ pub(crate) fn describe(
     let postgres = bin_dir.join("postgres");
     for program in [&postgres, &bin_dir.join("initdb")] {
         if !program.is_file() {
-            return Err(Error::Installation {
-                path: root.to_path_buf(),
-                problem: format!("there is no {}", program.display()),
-            });
+            let program = program.display();
+            return Err(not_one(
+                root,
+                format!(
+                    "there is no {program}; give the directory that holds bin/postgres and bin/initdb"
+                ),
+            ));
         }
     }
     user.check_reach(&bin_dir)?;
     let banner = say(&postgres, "--version", user)?;
     let version = version_in(&banner)
-        .ok_or_else(|| Error::Installation {
-            path: root.to_path_buf(),
-            problem: format!("`postgres --version` says {banner:?}, which holds no version"),
+        .ok_or_else(|| {
+            let said = format!("`postgres --version` says {banner:?}, which holds no version");
+            not_one(root, said)
         })?
         .to_owned();
     let mut build = facts::of_binary(&postgres)?;
@@ -56,9 +49,8 @@ pub(crate) fn describe(
     Ok(Installation { dbms: "postgres".to_owned(), version, source, bin_dir: Some(bin_dir), build })
 }
 
-/// Does it hold all facts that [`describe`] finds?
-pub(crate) fn is_described(installation: &Installation) -> bool {
-    installation.build.contains_key(SYMBOLS)
+fn not_one(path: &Path, problem: String) -> Error {
+    Error::Installation { system: "PostgreSQL", path: path.to_path_buf(), problem }
 }
 
 /// `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` → `15.14`.
@@ -85,6 +77,8 @@ fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::place;
+    use std::fs;
 
     #[test]
     fn finds_versions() {
@@ -100,9 +94,8 @@ mod tests {
     fn a_directory_without_postgres_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let user = ServerUser::choose(None).unwrap();
-        let error = obtain(directory.path(), &user).unwrap_err().to_string();
+        let error = describe(directory.path(), String::new(), &user).unwrap_err().to_string();
         assert!(error.contains("bin/postgres"), "{error}");
-        assert!(obtain(Path::new("/no/such/place"), &user).is_err());
     }
 
     #[test]
@@ -125,7 +118,7 @@ mod tests {
             fs::write(bin.join(program), script).unwrap();
             place::set_mode(&bin.join(program), 0o755).unwrap();
         }
-        let found = obtain(directory.path(), &user).unwrap();
+        let found = describe(directory.path(), String::new(), &user).unwrap();
         assert_eq!((found.version.as_str(), found.build[CFLAGS].as_str()), ("15.8", "x"));
         let uids = fs::read_to_string(told.join("uid")).unwrap();
         // `postgres --version` and three questions to pg_config.

@@ -24,7 +24,7 @@ const PACKAGES: [(&str, &str); 14] = [
 ];
 
 /// Checks that all `programs` are in PATH, or are paths of programs.
-pub(super) fn check(what: &str, programs: &[&str]) -> Result<(), Error> {
+pub(crate) fn check(what: &str, programs: &[&str]) -> Result<(), Error> {
     let path = std::env::var("PATH").unwrap_or_default();
     let missing: Vec<&str> =
         programs.iter().copied().filter(|program| !is_there(program, &path)).collect();
@@ -54,7 +54,7 @@ fn is_there(program: &str, path: &str) -> bool {
 }
 
 /// The program that unpacks a tarball, by the first bytes of the file; tar itself finds and starts it.
-pub(super) fn unpacker(begin: &[u8]) -> Option<&'static str> {
+pub(crate) fn unpacker(begin: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 4] = [
         (b"\x1f\x8b", "gzip"),
         (b"BZh", "bzip2"),

@@ -14,7 +14,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::{Error, ServerUser, launch, place};
+use crate::{BuildOptions, Error, ServerUser, launch, place};
 
 /// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells only this shell that
 /// steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else in the group at once, itself included.
@@ -41,8 +41,26 @@ const GIT_LOCAL: [&str; 8] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 ];
 
+/// A source tree that is to be configured, compiled and installed.
+pub struct Making<'a> {
+    /// What is built, for messages.
+    pub(crate) what: &'a str,
+    /// How.
+    pub(crate) options: &'a BuildOptions,
+    /// The tree, always at the same path.
+    pub(crate) tree: &'a Path,
+    /// The directory of this build.
+    pub(crate) workshop: &'a Path,
+    /// Where it is to be installed, as below `DESTDIR`.
+    pub(crate) installed: &'a Path,
+    /// What runs the commands.
+    pub(crate) work: &'a Work<'a>,
+    /// Gets lines for people.
+    pub(crate) progress: &'a dyn Fn(&str),
+}
+
 /// Runs the commands of one build.
-pub(super) struct Work<'a> {
+pub(crate) struct Work<'a> {
     /// What is built, for messages.
     what: String,
     /// The user that compiles.
@@ -58,7 +76,7 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Begins a build in `workshop`, with its log in it.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         what: &str,
         user: &'a ServerUser,
         workshop: &Path,
@@ -85,7 +103,7 @@ impl<'a> Work<'a> {
     }
 
     /// Has ccache keep its results in `path`, unless the caller said where.
-    pub(super) fn keep_ccache_in(&mut self, path: PathBuf) -> Result<(), Error> {
+    pub(crate) fn keep_ccache_in(&mut self, path: PathBuf) -> Result<(), Error> {
         if self.user.differs() && std::env::var_os("CCACHE_DIR").is_none() {
             let owner = std::fs::symlink_metadata(&path).ok().map(|found| found.uid());
             if owner.is_some_and(|owner| owner != self.user.uid) {
@@ -102,13 +120,13 @@ impl<'a> Work<'a> {
     }
 
     /// Makes a directory of the user that compiles.
-    pub(super) fn directory(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn directory(&self, path: &Path) -> Result<(), Error> {
         std::fs::create_dir(path).map_err(Error::io("create", path))?;
         if self.user.differs() { place::give(path, self.user.uid, self.user.gid) } else { Ok(()) }
     }
 
     /// Runs `words` in `directory` as the user that compiles, with an environment that is the same for all.
-    pub(super) fn compile(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
+    pub(crate) fn compile(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
         let mut command = supervised(words, self.user)?;
         clean_environment(&mut command, Some(&self.scratch), self.user);
         if let Some(directory) = &self.ccache {
@@ -119,7 +137,7 @@ impl<'a> Work<'a> {
     }
 
     /// Runs git as the caller, in its environment: keys, proxies and helpers are the caller's.
-    pub(super) fn git(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
+    pub(crate) fn git(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
         let mut command = supervised(words, &ServerUser::caller())?;
         git_environment(&mut command);
         command.current_dir(directory);
@@ -176,7 +194,7 @@ fn supervised(words: &[OsString], user: &ServerUser) -> Result<Command, Error> {
 
 /// The answer of a program that is done at once, such as `cc --version`, run as `user`, or of git,
 /// which runs as the caller (`None`); `Err` holds what it said instead.
-pub(super) fn ask(
+pub(crate) fn ask(
     words: &[OsString],
     user: Option<&ServerUser>,
 ) -> Result<Result<String, String>, Error> {

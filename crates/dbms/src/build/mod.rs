@@ -1,13 +1,13 @@
 //! From source to an installation in the cache: a commit or a tarball is unpacked, configured, compiled and installed as
 //! an unprivileged user, in a directory that is always the same one, so that the same source gives the same binary.
 //!
-//! `git` or a tarball → `recipe` for make or `meson` → `work`, which runs the commands; `tools` looks beforehand whether they are there.
+//! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the commands; `tools` looks beforehand whether they
+//! are there.
 
 mod git;
-mod meson;
-mod recipe;
-mod tools;
-mod work;
+pub(crate) mod options;
+pub(crate) mod tools;
+pub(crate) mod work;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::local;
-use super::source::{Source, SourceTree};
-use crate::builds::{
-    ASSERTS, BUILD_SYSTEM, COMMIT, COMMIT_DATE, COMMIT_SUBJECT, CONFIGURE, TARBALL_HASH,
-};
-use crate::keep::installed as kept;
+use crate::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
+use crate::keep::installed;
+use crate::kind::{Kind, Recipe};
+use crate::source::{Source, SourceTree};
 use crate::unpack::Modes;
-use crate::{BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, identity, place};
-use work::Work;
+use crate::{
+    BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, hash, identity, place,
+};
+use work::{Making, Work};
 
 /// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
 const WORKSHOP: &str = "build";
@@ -36,46 +36,64 @@ enum Code {
 }
 
 /// The build of `source`, from the cache or made now.
-pub(super) fn obtain(
+pub(crate) fn obtain(
+    kind: &dyn Kind,
     source: &Source,
     cache: &Cache,
     user: &ServerUser,
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    let what = source.to_string();
+    let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
+    let what = format!("{}@{source}", kind.name());
+    let options = &source.options;
     let code = find(&source.tree)?;
-    let compiler = compiler_version(&what, &source.options, user)?;
-    let (kind, identity) = match &code {
+    let compiler = compiler_version(&what, options, user)?;
+    let (sort, identity) = match &code {
         Code::Commit(commit) => ("git", &commit.id),
         Code::Tarball { hash, .. } => ("src", hash),
     };
-    let name = recipe::name(kind, identity, &source.options, &compiler);
+    let short = identity.get(..12).unwrap_or(identity);
+    let hash = hash_of([recipe.form(), sort, identity], options, &compiler);
+    let name = format!("{}-{sort}-{short}-{}", kind.name(), &hash[..12]);
+    let installation = installed::find_or_make(kind, cache, &name, WORKSHOP, user, || {
+        let begin = Instant::now();
+        progress(&format!("building {what} ({short})"));
+        let build = Build {
+            kind,
+            recipe,
+            what: &what,
+            options,
+            cache,
+            name: &name,
+            user,
+            interrupted,
+            progress,
+        };
+        let installation = build.make(&code)?;
+        progress(&format!(
+            "built {} {} in {:.0} s: {}",
+            kind.name(),
+            installation.version,
+            begin.elapsed().as_secs_f64(),
+            cache.finished(&name).display()
+        ));
+        Ok(installation)
+    })?;
     // The same commit by another name is the same build, but the caller's words are what a report should say.
-    let described = |installation: Installation| Installation {
-        source: format!("{what} ({kind} {})", identity.get(..12).unwrap_or(identity)),
-        ..installation
-    };
-    if let Some(installation) = kept::find(cache, &name, user)? {
-        return Ok(described(installation));
-    }
-    let _lock = cache.lock(WORKSHOP)?;
-    // Another process may have built it while we waited.
-    if let Some(installation) = kept::find(cache, &name, user)? {
-        return Ok(described(installation));
-    }
-    let begin = Instant::now();
-    progress(&format!("building {what} ({})", identity.get(..12).unwrap_or(identity)));
-    let options = &source.options;
-    let build = Build { what: &what, options, cache, name: &name, user, interrupted, progress };
-    let installation = build.make(&code)?;
-    progress(&format!(
-        "built postgres {} in {:.0} s: {}",
-        installation.version,
-        begin.elapsed().as_secs_f64(),
-        cache.finished(&name).display()
-    ));
-    Ok(described(installation))
+    Ok(Installation { source: format!("{what} ({sort} {short})"), ..installation })
+}
+
+/// A hash over all that a build depends on. `compiler` is what the compiler says of itself.
+fn hash_of(source: [&str; 3], options: &BuildOptions, compiler: &str) -> String {
+    let mut parts = source.to_vec();
+    parts.extend([&options.cflags, &options.compiler, compiler, std::env::consts::ARCH]);
+    parts.extend(options.configure.iter().map(String::as_str));
+    parts.extend(options.system.map(|system| match system {
+        BuildSystem::Make => "by make",
+        BuildSystem::Meson => "by meson",
+    }));
+    hash::of_texts(parts.into_iter().map(str::to_owned))
 }
 
 /// Finds what is named, without changing or fetching anything.
@@ -94,33 +112,21 @@ fn find(tree: &SourceTree) -> Result<Code, Error> {
     }
 }
 
-/// BLAKE3 of a file, and its first bytes.
-fn hash_tarball(path: &Path) -> Result<(String, Vec<u8>), Error> {
-    let problem = |problem: &str| Error::Source {
-        what: format!("src:{}", path.display()),
-        problem: problem.to_owned(),
-    };
+/// The hash of a tarball, and its first bytes.
+fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
+    let problem =
+        |problem: String| Error::Source { what: format!("src:{}", path.display()), problem };
     if path.is_dir() {
-        return Err(problem(
-            "it is a directory; name a tarball, or with git: a repository and a commit of it",
-        ));
+        let advice =
+            "it is a directory; name a tarball, or with git: a repository and a commit of it";
+        return Err(problem(advice.to_owned()));
     }
-    let mut file = File::open(path)
-        .map_err(|error| problem(&format!("the tarball cannot be read: {error}")))?;
-    let mut hash = blake3::Hasher::new();
-    let mut begin = Vec::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut buffer).map_err(Error::io("read", path))?;
-        let bytes = buffer.get(..read).unwrap_or_default();
-        if bytes.is_empty() {
-            return Ok((hash.finalize().to_hex().to_string(), begin));
-        }
-        if begin.is_empty() {
-            begin.extend(bytes.iter().take(16));
-        }
-        hash.update(bytes);
-    }
+    let unreadable =
+        |error: std::io::Error| problem(format!("the tarball cannot be read: {error}"));
+    let mut begin = [0; 16];
+    File::open(path).and_then(|mut file| file.read(&mut begin)).map_err(unreadable)?;
+    let (_, hash) = hash::of_file(path, &AtomicBool::new(false))?;
+    Ok((hash::hex(&hash), begin))
 }
 
 /// What the compiler says of itself: another one is another build.
@@ -146,6 +152,8 @@ fn compiler_version(
 
 /// One build on its way.
 struct Build<'a> {
+    kind: &'a dyn Kind,
+    recipe: &'a dyn Recipe,
     what: &'a str,
     options: &'a BuildOptions,
     cache: &'a Cache,
@@ -207,52 +215,31 @@ impl Build<'_> {
         place::set_mode(&tar, 0o644)?;
         tools::check(self.what, &programs)?;
         let tree = self.unpack(&tar, work, workshop)?;
-        match self.system(&tree)? {
-            BuildSystem::Make => {
-                self.compile(&tree, work, workshop)?;
-                facts.push((BUILD_SYSTEM, "make".to_owned()));
-            }
-            BuildSystem::Meson => {
-                facts.push((BUILD_SYSTEM, "Meson".to_owned()));
-                self.compile_with_meson(&tree, work, workshop)?;
-                let given = meson::options(self.options);
-                let asserts = given.iter().any(|option| option == "-Dcassert=true");
-                facts.push((ASSERTS, if asserts { "yes" } else { "no" }.to_owned()));
-                let quoted: Vec<String> =
-                    given.iter().map(|option| format!("'{option}'")).collect();
-                facts.push((CONFIGURE, quoted.join(" ")));
-            }
-        }
-        let installed = workshop.join("installed").join(recipe::PREFIX.trim_start_matches('/'));
+        let installed = workshop.join("installed");
+        work.directory(&installed)?;
+        facts.extend(self.recipe.make(&Making {
+            what: self.what,
+            options: self.options,
+            tree: &tree,
+            workshop,
+            installed: &installed,
+            work,
+            progress: self.progress,
+        })?);
+        let installed = installed.join(self.recipe.prefix().trim_start_matches('/'));
         let made = workshop.join("made");
         identity::take_over(self.user, &installed, &made, Modes::Open)?;
-        let mut installation = local::describe(&made, self.what.to_owned(), self.user)?;
+        let mut installation = self.kind.describe(&made, self.what.to_owned(), self.user)?;
         for (key, value) in facts {
             if !value.is_empty() {
                 installation.build.insert(key.to_owned(), value);
             }
         }
-        kept::publish(self.cache, self.name, &made, &mut installation)?;
+        installed::publish(self.cache, self.name, &made, &mut installation)?;
         Ok(installation)
     }
 
-    /// What builds the tree.
-    fn system(&self, tree: &Path) -> Result<BuildSystem, Error> {
-        let has = |file: &str| tree.join(file).is_file();
-        let missing = |file: &str| Error::Source {
-            what: self.what.to_owned(),
-            problem: format!("`system` of the build needs a file {file}, which is not in it"),
-        };
-        let script = has("configure");
-        match self.options.system {
-            Some(BuildSystem::Make) if !script => Err(missing("configure")),
-            Some(BuildSystem::Meson) if !has("meson.build") => Err(missing("meson.build")),
-            Some(system) => Ok(system),
-            None => Ok(if script { BuildSystem::Make } else { BuildSystem::Meson }),
-        }
-    }
-
-    /// Unpacks `tar`; gives the directory with the configure script or what Meson reads.
+    /// Unpacks `tar`; gives the directory with the source.
     fn unpack(&self, tar: &Path, work: &Work<'_>, workshop: &Path) -> Result<PathBuf, Error> {
         let unpacked = workshop.join("unpacked");
         work.directory(&unpacked)?;
@@ -273,55 +260,13 @@ impl Build<'_> {
         {
             root = only.clone();
         }
-        let builds = ["configure", "meson.build"].iter().any(|file| root.join(file).is_file());
-        if !builds || !root.join("src/backend").is_dir() {
-            return Err(Error::Source {
-                what: self.what.to_owned(),
-                problem: "there is no configure script, no meson.build or no src/backend in it; is it PostgreSQL?"
-                    .to_owned(),
-            });
-        }
+        self.recipe
+            .check(&root)
+            .map_err(|problem| Error::Source { what: self.what.to_owned(), problem })?;
         // Always the same path, for it stands in the debug information.
         let tree = workshop.join("tree");
         fs::rename(&root, &tree).map_err(Error::io("rename", &root))?;
         Ok(tree)
-    }
-
-    fn compile(&self, tree: &Path, work: &Work<'_>, workshop: &Path) -> Result<(), Error> {
-        tools::check(self.what, &[&["make"], recipe::generators(tree)].concat())?;
-        let script = tree.join("configure");
-        let script = fs::read(&script).map_err(Error::io("read", &script))?;
-        let script = String::from_utf8_lossy(&script);
-        let mut configure = vec![OsString::from("./configure")];
-        configure.extend(recipe::configure_arguments(&script, self.options));
-        (self.progress)("configuring");
-        work.compile(&configure, tree)?;
-        (self.progress)("compiling");
-        let installed = workshop.join("installed");
-        work.directory(&installed)?;
-        for (directory, target) in recipe::targets(tree)? {
-            work.compile(&recipe::make(directory, target, &installed), tree)?;
-        }
-        Ok(())
-    }
-
-    fn compile_with_meson(
-        &self,
-        tree: &Path,
-        work: &Work<'_>,
-        workshop: &Path,
-    ) -> Result<(), Error> {
-        tools::check(self.what, &meson::PROGRAMS)?;
-        let (build, installed) = (workshop.join("build"), workshop.join("installed"));
-        (self.progress)("configuring");
-        work.directory(&build)?;
-        work.compile(&meson::setup(self.options, tree, &build), tree)?;
-        (self.progress)("compiling");
-        work.directory(&installed)?;
-        for words in meson::steps(&build, &installed) {
-            work.compile(&words, tree)?;
-        }
-        Ok(())
     }
 }
 
@@ -331,12 +276,13 @@ mod tests {
 
     fn refused(source: &str) -> String {
         let source = Source::parse(source).unwrap().unwrap();
+        let kind = &crate::postgres::Postgres;
         let directory = tempfile::tempdir().unwrap();
         // The user that compiles must get through.
         place::set_mode(directory.path(), 0o755).unwrap();
         let cache = Cache::at(directory.path()).unwrap();
         let (user, interrupted) = (ServerUser::choose(None).unwrap(), AtomicBool::new(false));
-        let error = obtain(&source, &cache, &user, &interrupted, &|_| ()).unwrap_err();
+        let error = obtain(kind, &source, &cache, &user, &interrupted, &|_| ()).unwrap_err();
         assert!(error.is_request(), "{error}");
         let left: Vec<_> = fs::read_dir(directory.path())
             .unwrap()
@@ -390,5 +336,30 @@ mod tests {
         let options =
             BuildOptions { compiler: compiler.display().to_string(), ..BuildOptions::default() };
         assert_eq!(compiler_version("x", &options, &user).unwrap(), user.uid.to_string());
+    }
+
+    #[test]
+    fn names_differ_with_all_that_matters() {
+        let options = BuildOptions::default();
+        let name = |kind: &str, id: &str, options: &BuildOptions, compiler: &str| {
+            hash_of(["x", kind, &id.repeat(40)], options, compiler)
+        };
+        let first = name("git", "a", &options, "cc 12");
+        assert_eq!(first, name("git", "a", &options, "cc 12"));
+        let other = |options: BuildOptions| name("git", "a", &options, "cc 12");
+        let mut names = vec![
+            first,
+            name("src", "a", &options, "cc 12"),
+            name("git", "b", &options, "cc 12"),
+            name("git", "a", &options, "cc 13"),
+            other(BuildOptions { cflags: "-O3".to_owned(), ..options.clone() }),
+            other(BuildOptions { compiler: "clang".to_owned(), ..options.clone() }),
+            other(BuildOptions { configure: vec!["--with-icu".to_owned()], ..options.clone() }),
+            other(BuildOptions { system: Some(BuildSystem::Make), ..options.clone() }),
+            other(BuildOptions { system: Some(BuildSystem::Meson), ..options.clone() }),
+        ];
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 9);
     }
 }

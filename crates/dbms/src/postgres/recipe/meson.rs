@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::recipe::PREFIX;
+use super::{PREFIX, jobs};
 use crate::BuildOptions;
 
 /// Programs that it needs, whatever the tree holds: it generates all that is generated.
@@ -41,8 +41,7 @@ pub(super) fn setup(given: &BuildOptions, tree: &Path, build: &Path) -> Vec<OsSt
 
 /// Compiles everything, with as many jobs as there are CPUs, and installs it below `destination`.
 pub(super) fn steps(build: &Path, destination: &Path) -> [Vec<OsString>; 2] {
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let ninja = ["ninja".into(), format!("-j{jobs}").into(), "-C".into(), build.into()];
+    let ninja = ["ninja".into(), jobs().into(), "-C".into(), build.into()];
     let install = ["meson", "install", "--no-rebuild", "--quiet", "--destdir"].map(OsString::from);
     let mut install = install.to_vec();
     install.extend([destination.into(), "-C".into(), build.into()]);

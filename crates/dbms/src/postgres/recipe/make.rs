@@ -1,14 +1,10 @@
-//! What is done to a source tree, and what the result depends on.
+//! A build with configure and make.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::{BuildOptions, BuildSystem, Error, hash};
-
-/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks for its files relative to
-/// its own place (make_relative_path in src/port/path.c), so that a build can lie anywhere, and two builds do not
-/// differ in their paths.
-pub(super) const PREFIX: &str = "/usr/local/pgsql";
+use super::{PREFIX, jobs};
+use crate::{BuildOptions, Error};
 
 /// What all others include or link, first, as PostgreSQL's own makefile has it: with several jobs, the makefiles further down
 /// rely on finding it.
@@ -87,12 +83,11 @@ pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, 
 
 /// make for `target` in `directory`, with as many jobs as there are CPUs.
 pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsString> {
-    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let mut destdir = OsString::from("DESTDIR=");
     destdir.push(destination);
     let mut words = vec![
         "make".into(),
-        format!("-j{jobs}").into(),
+        jobs().into(),
         "-s".into(),
         "-C".into(),
         directory.into(),
@@ -108,22 +103,6 @@ pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsS
 pub(super) fn generators(tree: &Path) -> &'static [&'static str] {
     let made = tree.join("src/backend/parser/gram.c").is_file();
     if made { &[] } else { &["bison", "flex", "perl"] }
-}
-
-/// The name in the cache: what was built, for people, and a hash over all that the result depends on. `compiler` is what the
-/// compiler says of itself.
-pub(super) fn name(kind: &str, identity: &str, options: &BuildOptions, compiler: &str) -> String {
-    // Of another steelyard whose builds would come out differently.
-    let mut parts = vec!["postgres build 2", kind, identity, &options.cflags, &options.compiler];
-    parts.extend([compiler, std::env::consts::ARCH]);
-    parts.extend(options.configure.iter().map(String::as_str));
-    parts.extend(options.system.map(|system| match system {
-        BuildSystem::Make => "by make",
-        BuildSystem::Meson => "by meson",
-    }));
-    let hash = hash::of_texts(parts.into_iter().map(str::to_owned));
-    let short = |text: &str| text.get(..12).unwrap_or(text).to_owned();
-    format!("postgres-{kind}-{}-{}", short(identity), short(&hash))
 }
 
 #[cfg(test)]
@@ -150,29 +129,6 @@ mod tests {
         let configure = vec!["--with-zlib".to_owned(), "--enable-cassert".to_owned()];
         let asked = of(&BuildOptions { configure, ..BuildOptions::default() });
         assert_eq!(&asked[3..], ["--without-readline", "--with-zlib", "--enable-cassert"]);
-    }
-
-    #[test]
-    fn names_differ_with_all_that_matters() {
-        let options = BuildOptions::default();
-        let first = name("git", &"a".repeat(40), &options, "cc 12");
-        assert_eq!(first, name("git", &"a".repeat(40), &options, "cc 12"));
-        assert!(first.starts_with("postgres-git-aaaaaaaaaaaa-"), "{first}");
-        let other = |options: BuildOptions| name("git", &"a".repeat(40), &options, "cc 12");
-        let mut names = vec![
-            first,
-            name("src", &"a".repeat(40), &options, "cc 12"),
-            name("git", &"b".repeat(40), &options, "cc 12"),
-            name("git", &"a".repeat(40), &options, "cc 13"),
-            other(BuildOptions { cflags: "-O3".to_owned(), ..options.clone() }),
-            other(BuildOptions { compiler: "clang".to_owned(), ..options.clone() }),
-            other(BuildOptions { configure: vec!["--with-icu".to_owned()], ..options.clone() }),
-            other(BuildOptions { system: Some(BuildSystem::Make), ..options.clone() }),
-            other(BuildOptions { system: Some(BuildSystem::Meson), ..options.clone() }),
-        ];
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), 9);
     }
 
     #[test]

@@ -1,23 +1,22 @@
-//! A PostgreSQL to be built: a commit of a git repository, or a tarball.
+//! What is to be built: a commit of a git repository, or a tarball.
 
 use std::fmt;
 use std::path::PathBuf;
 
-use super::reference::bad;
 use crate::{BuildOptions, Error};
 
 /// What is built, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub(crate) struct Source {
     /// What is built.
-    pub tree: SourceTree,
+    pub(crate) tree: SourceTree,
     /// How.
-    pub options: BuildOptions,
+    pub(crate) options: BuildOptions,
 }
 
 /// Where the source comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SourceTree {
+pub(crate) enum SourceTree {
     /// `git:~/src/postgres#REL_14_3`: a commit. Only what is committed is built; the work tree is left alone.
     Git {
         /// The repository.
@@ -31,7 +30,7 @@ pub enum SourceTree {
 
 /// Where a git repository is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Repository {
+pub(crate) enum Repository {
     /// On this machine; `~/` stands for the home directory.
     Local(PathBuf),
     /// Somewhere else, as `git fetch` takes it; never with a password.
@@ -39,17 +38,16 @@ pub enum Repository {
 }
 
 impl Source {
-    /// Reads `git:…` or `src:…`, perhaps behind `postgres@`; `None` if the text begins with neither.
-    pub(super) fn parse(text: &str) -> Result<Option<Self>, Error> {
-        let rest = text.strip_prefix("postgres@").unwrap_or(text);
-        let tree = if let Some(rest) = rest.strip_prefix("git:") {
+    /// Reads `git:…` or `src:…`; `None` if the text begins with neither.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, Error> {
+        let tree = if let Some(rest) = text.strip_prefix("git:") {
             parse_git(rest)?
-        } else if let Some(path) = rest.strip_prefix("src:") {
+        } else if let Some(path) = text.strip_prefix("src:") {
             if path.is_empty() {
-                return Err(bad("src:", "the path of the tarball is missing"));
+                return Err(Error::reference("src:", "the path of the tarball is missing"));
             }
             if path.contains("://") {
-                return Err(bad("src:…", "a tarball is a file; fetch it first"));
+                return Err(Error::reference("src:…", "a tarball is a file; fetch it first"));
             }
             SourceTree::Tarball(PathBuf::from(path))
         } else {
@@ -65,21 +63,30 @@ fn parse_git(text: &str) -> Result<SourceTree, Error> {
     // What may hold a password is not repeated.
     let shown = if is_remote(place) { "git:…".to_owned() } else { format!("git:{text}") };
     if place.is_empty() {
-        return Err(bad(&shown, "the repository is missing"));
+        return Err(Error::reference(&shown, "the repository is missing"));
     }
     if revision.is_empty() {
-        return Err(bad(&shown, "behind the `#` a branch, a tag or a commit is missing"));
+        return Err(Error::reference(
+            &shown,
+            "behind the `#` a branch, a tag or a commit is missing",
+        ));
     }
     // git would take it for an option.
     if revision.starts_with('-') || place.starts_with('-') {
-        return Err(bad(&shown, "neither the repository nor the revision can begin with `-`"));
+        return Err(Error::reference(
+            &shown,
+            "neither the repository nor the revision can begin with `-`",
+        ));
     }
     if text.chars().any(char::is_control) || revision.contains(char::is_whitespace) {
-        return Err(bad(&shown, "it holds a space or a control character where none can be"));
+        return Err(Error::reference(
+            &shown,
+            "it holds a space or a control character where none can be",
+        ));
     }
     let repository = if is_remote(place) {
         if has_secret(place) {
-            return Err(bad(
+            return Err(Error::reference(
                 &shown,
                 "the URL holds a password or a token, which would stand in results and in lists of processes; use git's \
                  credential helper or ssh",
@@ -109,12 +116,12 @@ impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tree {
             SourceTree::Git { repository: Repository::Local(path), revision } => {
-                write!(formatter, "postgres@git:{}#{revision}", path.display())
+                write!(formatter, "git:{}#{revision}", path.display())
             }
             SourceTree::Git { repository: Repository::Remote(url), revision } => {
-                write!(formatter, "postgres@git:{url}#{revision}")
+                write!(formatter, "git:{url}#{revision}")
             }
-            SourceTree::Tarball(path) => write!(formatter, "postgres@src:{}", path.display()),
+            SourceTree::Tarball(path) => write!(formatter, "src:{}", path.display()),
         }
     }
 }
@@ -144,7 +151,7 @@ mod tests {
     #[test]
     fn repositories_and_revisions() {
         for (text, place, revision) in [
-            ("postgres@git:~/src/postgres#REL_14_3", "~/src/postgres", "REL_14_3"),
+            ("git:~/src/postgres#REL_14_3", "~/src/postgres", "REL_14_3"),
             ("git:/srv/pg.git#master~3", "/srv/pg.git", "master~3"),
             ("git:../pg", "../pg", "HEAD"),
             ("git:/a#b/pg#origin/master", "/a#b/pg", "origin/master"),
@@ -163,8 +170,8 @@ mod tests {
             tree("git:me@example.org:pg.git"),
             SourceTree::Git { repository: Repository::Remote(_), .. }
         ));
-        assert_eq!(tree("postgres@src:pg.tar.gz"), SourceTree::Tarball("pg.tar.gz".into()));
-        assert!(Source::parse("postgres@14.3").unwrap().is_none());
+        assert_eq!(tree("src:pg.tar.gz"), SourceTree::Tarball("pg.tar.gz".into()));
+        assert!(Source::parse("14.3").unwrap().is_none());
         assert!(Source::parse("path:/git:x").unwrap().is_none());
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::work::{Work, ask};
-use crate::postgres::source::Repository;
+use crate::source::Repository;
 use crate::{Error, place};
 
 /// A revision that was found.
