@@ -7,7 +7,7 @@ use crate::build::work::Making;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    Counting, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
     ServerUser, System,
 };
 
@@ -85,7 +85,7 @@ pub trait Kind: fmt::Debug + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if they can't be.
-    fn counting(&self, installation: &Installation) -> Result<Counting, Error> {
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
         let _ = installation;
         Err(self.lacks("counting instructions"))
     }

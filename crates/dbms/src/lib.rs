@@ -35,8 +35,8 @@
 mod build;
 pub mod builds;
 mod cache;
+mod count_method;
 mod counters;
-mod counting;
 mod endpoint;
 mod error;
 mod fetch;
@@ -65,8 +65,8 @@ mod user;
 pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use builds::{Compared, Difference};
 pub use cache::Cache;
+pub use count_method::CountMethod;
 pub use counters::{Counter, Snapshot};
-pub use counting::Counting;
 pub use endpoint::{Endpoint, Host, Secret};
 pub use error::{Diagnosis, Error};
 pub use installation::Installation;
@@ -170,9 +170,9 @@ pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a server that already runs, and for a system that can't be counted.
-pub fn counting(installation: &Installation) -> Result<Counting, Error> {
+pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
     if installation.is_ours() {
-        return kind_of(installation)?.counting(installation);
+        return kind_of(installation)?.count_method(installation);
     }
     Err(Error::Unsupported {
         what: "counting instructions of a server that already runs".to_owned(),

@@ -29,7 +29,7 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    Counting, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
     ServerUser, System,
 };
 use server::PostgresServer;
@@ -92,8 +92,8 @@ impl Kind for Postgres {
         Some(&profile::PROFILE)
     }
 
-    fn counting(&self, installation: &Installation) -> Result<Counting, Error> {
-        Ok(count::counting(installation))
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
+        Ok(count::method(installation))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {

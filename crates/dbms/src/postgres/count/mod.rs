@@ -1,10 +1,10 @@
-//! Counting instructions in backends.
+//! CountMethod instructions in backends.
 
 mod settings;
 
 use super::ROLE;
 use super::profile::{BY_THE_CLOCK, COUNTED};
-use crate::{Counting, Installation};
+use crate::{CountMethod, Installation};
 
 /// The first version whose `pg_stat_activity` has a server's own processes.
 const LISTED_SINCE: u32 = 10;
@@ -13,9 +13,9 @@ const LISTED_SINCE: u32 = 10;
 const REPORT_SINCE: u32 = 15;
 
 /// How to count on servers of an installation.
-pub(super) fn counting(installation: &Installation) -> Counting {
+pub(super) fn method(installation: &Installation) -> CountMethod {
     let major = installation.major().unwrap_or(0);
-    Counting {
+    CountMethod {
         settings: settings::settings(major),
         freeze: "VACUUM (FREEZE, ANALYZE)",
         copy: |database| format!("CREATE DATABASE {database} TEMPLATE {ROLE}"),
@@ -44,8 +44,8 @@ mod tests {
 
     use super::*;
 
-    fn of(version: &str) -> Counting {
-        counting(&Installation {
+    fn of(version: &str) -> CountMethod {
+        method(&Installation {
             dbms: "postgres".to_owned(),
             version: version.to_owned(),
             source: String::new(),
