@@ -221,8 +221,8 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         let sizes = store.sizes(step.id).unwrap();
         assert!(sizes[0].name == "total" && sizes[0].bytes > 20_000, "{sizes:?}");
     }
-    let trials = store.trials(experiment).unwrap();
-    let settings = store.settings(trials[0].id).unwrap();
+    let variants = store.variants(experiment).unwrap();
+    let settings = store.variant_settings(variants[0].id).unwrap();
     assert_eq!(settings.iter().map(|s| &*s.value).collect::<Vec<_>>(), ["blue"]);
     // Results are judged by step, dop and labels.
     let results = report::load(&store, report::Which::Latest).unwrap();

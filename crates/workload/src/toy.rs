@@ -6,7 +6,7 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, KeyAction, KeyValue, Request};
-use crate::step::{Action, Benchmark, End, Pace, Phase, Role, Step, Stream};
+use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Role, Step, Stream};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
@@ -61,7 +61,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             end: end.clone(),
             refresh: None,
             adds_to: None,
-            finds: None,
+            finds: (class == GET).then_some(Finds::Mean(3.0)),
         };
         phases.push(Phase::Step(Step {
             name: planned.name.clone(),

@@ -1,9 +1,9 @@
-//! Counting the instructions of single statements: what of it depends on the system.
+//! CountMethod the instructions of single statements: what of it depends on the system.
 
 /// How a system is brought to do nothing but one statement after another, always in the same way, while
 /// Callgrind counts ([`crate::ServerSpec::wrapper`]).
 #[derive(Debug)]
-pub struct Counting {
+pub struct CountMethod {
     /// Settings of every server, over those of the plan: nothing but the process that executes the
     /// statement is to do anything, and nothing is to depend on time.
     pub settings: Vec<(&'static str, &'static str)>,
