@@ -125,9 +125,11 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
     let step = results.steps.get(number)?;
     let variants = step.variants.iter().enumerate();
     Some(StepDocument {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
         unit: step.unit.clone(),
+        better: step.better.as_str().to_owned(),
         loaded_once: step.loaded_once,
         variants: variants
             .map(|(place, figures)| VariantDocument {
@@ -238,8 +240,9 @@ fn metric(results: &Results, judged: &Judged) -> MetricDocument {
         let mean = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
         let means = BothMeans { base_mean: mean(judged.base), mean: mean(finding.variant) };
         Some(MetricComparison {
-            step: step.name.clone(),
-            dop: step.dop,
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
             variant: results.variant_name(finding.variant).to_owned(),
             relative: judgement(finding, means),
         })
@@ -261,8 +264,9 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
     let pairs = judged.twins.iter().filter_map(|twin| {
         let step = results.steps.get(twin.step)?;
         Some(TwinDocument {
-            step: step.name.clone(),
-            dop: step.dop,
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
             variant: results.variant_name(twin.original).to_owned(),
             twin: results.variant_name(twin.twin).to_owned(),
             ratio: twin.comparison.ratio,
@@ -308,10 +312,10 @@ fn warnings_of(
     place: usize,
 ) -> Vec<String> {
     let judged = judged.of(number, place).map(|comparison| comparison.warnings.as_slice());
-    let of_step = results.warnings.iter().filter(|noted| {
-        noted.variant == Some(place)
-            && noted.step.as_ref().is_some_and(|(name, dop)| *name == step.name && *dop == step.dop)
-    });
+    let of_step = results
+        .warnings
+        .iter()
+        .filter(|noted| noted.variant == Some(place) && noted.step.as_ref() == Some(&step.key));
     let mut texts: Vec<String> =
         judged.unwrap_or_default().iter().map(ToString::to_string).collect();
     for noted in of_step {
@@ -323,9 +327,11 @@ fn warnings_of(
 }
 
 pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+    let step = noted.step.as_ref();
     WarningDocument {
-        step: noted.step.as_ref().map(|(name, _)| name.clone()),
-        dop: noted.step.as_ref().map(|(_, dop)| *dop),
+        step: step.map(|step| step.name.clone()),
+        dop: step.map(|step| step.dop),
+        labels: step.map(|step| step.labels.clone()).unwrap_or_default(),
         variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
         block: noted.block,
         code: noted.warning.code.clone(),

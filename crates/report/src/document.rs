@@ -51,13 +51,20 @@ pub struct StepDocument {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What else tells it from steps of the same name, such as `pinning`; mostly empty.
+    pub labels: Labels,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// `more` or `less`: which way its throughput is better.
+    pub better: String,
     /// Whether the plan runs it once per variant (`restore_after`): shown, never judged.
     pub loaded_once: bool,
     /// Every variant, in the order of the plan.
     pub variants: Vec<VariantDocument>,
 }
+
+/// Labels of a step.
+pub type Labels = BTreeMap<String, String>;
 
 /// One variant in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -151,6 +158,8 @@ pub struct MetricComparison {
     pub step: String,
     /// Number of clients of the step.
     pub dop: u32,
+    /// Labels of the step.
+    pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
     /// The comparison with the base.
@@ -232,6 +241,8 @@ pub struct TwinDocument {
     pub step: String,
     /// Number of clients of the step.
     pub dop: u32,
+    /// Labels of the step.
+    pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
     /// Name of the same under its second name.
@@ -281,6 +292,10 @@ pub struct WarningDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub dop: Option<u32>,
+    /// Labels of the step.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub labels: Labels,
     /// Name of the variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

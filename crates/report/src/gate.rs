@@ -89,20 +89,19 @@ fn unfinished(results: &Results) -> Option<String> {
     ))
 }
 
-/// Variants that did not hold the insert rate that the base held: what they did beside it was easier.
+/// Variants that did not hold a rate that the base held: what they did beside it was easier.
 fn easier(results: &Results, base: usize) -> Vec<String> {
     let mut found = Vec::new();
     for step in &results.steps {
-        if step.variant(base).is_none_or(VariantStep::rate_not_held) {
-            continue;
-        }
+        let Some(lost) = step.variant(base).map(VariantStep::not_held) else { continue };
         for (place, figures) in step.variants.iter().enumerate() {
             let twin = results.variants.get(place).is_some_and(|v| v.twin_of.is_some());
-            if figures.rate_not_held() && !twin {
+            let not_held = figures.not_held();
+            for class in not_held.difference(&lost).filter(|_| !twin) {
                 let (label, name) = (results.step_label(step), results.variant_name(place));
                 let base = results.variant_name(base);
                 found.push(format!(
-                    "{label}: {name} did not hold its insert rate, which {base} held; what it did beside it can't be compared"
+                    "{label}: {name} did not hold its {class} rate, which {base} held; what it did beside it can't be compared"
                 ));
             }
         }

@@ -31,7 +31,7 @@ mod number;
 mod page;
 mod page_data;
 #[cfg(test)]
-mod page_types;
+mod page_types_tests;
 mod profiles;
 mod sentence;
 mod sheet;
@@ -52,7 +52,7 @@ pub use count::{
     LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, SlicesDocument,
+    Costs, Document, Figure, Labels, LatencyFigures, RateFigures, RelativeFigures, SlicesDocument,
     StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
@@ -70,7 +70,8 @@ pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
+    VariantStep,
 };
 pub use page_data::Page;
 pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};

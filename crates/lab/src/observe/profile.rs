@@ -152,7 +152,12 @@ impl Profiler {
         let events = events.into_iter().map(|(event, cost)| (format!("perf.{event}/o"), cost));
         record.metrics.extend(events);
         let Some(folded) = folded else { return };
-        let file = report::folded_file(&record.name, record.dop, variant, block, trial);
+        let step = report::StepKey {
+            name: record.name.clone(),
+            dop: record.dop,
+            labels: record.measure.labels.clone(),
+        };
+        let file = report::folded_file(&step, variant, block, trial);
         let path = self.directory.join(file);
         let mut read = report::Folded::default();
         if let Err(error) = read.add(&folded, &path) {

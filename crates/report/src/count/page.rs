@@ -33,7 +33,7 @@ pub(crate) struct PageCounts {
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
-    #[cfg_attr(test, ts(as = "Vec<crate::page_types::PageCountWarning>"))]
+    #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageCountWarning>"))]
     warnings: Vec<Warning>,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use metrics::{EVENT, EVENTS};
 
 use super::ExplainOptions;
-use crate::document::{Costs, costs};
+use crate::document::{Costs, Labels, costs};
 use crate::figures::absolute;
 use crate::model::Results;
 use crate::profiles::{Folded, Moved, StepProfiles, children, facts, moved};
@@ -42,6 +42,8 @@ pub struct ExplainedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What else tells it from steps of the same name; mostly empty.
+    pub labels: Labels,
     /// As tables name it: with the number of clients where there are several.
     pub label: String,
     /// What an operation is: `rows` or `queries`.
@@ -157,8 +159,9 @@ pub(super) fn step(
         (name, moves.map(|moved| explained(moved, cpu)).collect::<Vec<_>>())
     };
     Some(ExplainedStep {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
         label: results.step_label(step),
         unit: step.unit.clone(),
         children: callees(&of_parent, parent),

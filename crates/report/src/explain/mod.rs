@@ -74,7 +74,7 @@ fn chosen(
         }
         return Ok(profiles);
     };
-    let names = |step: &StepResults| step.name == *asked || results.step_label(step) == *asked;
+    let names = |step: &StepResults| step.key.name == *asked || results.step_label(step) == *asked;
     if !results.steps.iter().any(names) {
         let mut known: Vec<String> =
             results.steps.iter().map(|step| results.step_label(step)).collect();
