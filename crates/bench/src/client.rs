@@ -83,7 +83,7 @@ fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Ou
         password: None,
         database,
     };
-    let target = Target { name: "bench".to_owned(), connect: Arc::new(postgres) };
+    let target = Target::new("bench", postgres);
     let load = Load {
         step: Arc::new(step),
         targets: vec![target],

@@ -40,7 +40,6 @@ impl BenchServer {
         ];
         let server = dbms::start(ServerSpec {
             installation: &installation,
-            reference: &reference,
             name: "bench",
             directory: &directory.path().join("server"),
             config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),

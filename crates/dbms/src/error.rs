@@ -3,7 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::Diagnosis;
+/// What stands behind an error, where a system's protocol or log says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diagnosis {
+    /// There is no space left on the disk.
+    DiskFull,
+    /// The work was broken off, by an [`crate::Interrupter`] or an operator.
+    Interrupted,
+}
 
 /// An error of this crate. Every message says what was expected, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -69,10 +76,18 @@ pub enum Error {
         /// What to do instead.
         remedy: String,
     },
+    /// Something whose instructions can't be counted.
+    #[error("instructions of {what} can't be counted; {remedy}")]
+    NotCounted {
+        /// What it is.
+        what: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
     /// The archive of binaries has no such version.
-    #[error("the archive has no postgres {asked}; {}", near_text(.near))]
+    #[error("the archive has no {asked}; {}", near_text(.near))]
     VersionNotFound {
-        /// The version asked for.
+        /// The system and the version asked for.
         asked: String,
         /// Versions that exist, nearest first.
         near: Vec<String>,
@@ -89,11 +104,11 @@ pub enum Error {
     },
     /// An archive of a known version is not the one it should be.
     #[error(
-        "the archive of postgres {version} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
+        "the archive of {what} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
     )]
     Digest {
-        /// The version.
-        version: String,
+        /// The system and its version.
+        what: String,
         /// The digest in steelyard's table.
         expected: &'static str,
         /// What was fetched.
@@ -119,11 +134,13 @@ pub enum Error {
         problem: String,
     },
     /// A path given as an installation is none.
-    #[error("{} is no PostgreSQL installation: {problem}; give the directory that holds bin/postgres and bin/initdb", .path.display())]
+    #[error("{} is not an installation of {system}: {problem}", .path.display())]
     Installation {
+        /// The system.
+        system: &'static str,
         /// The path.
         path: PathBuf,
-        /// What is missing or wrong.
+        /// What is missing or wrong, and what to do.
         problem: String,
     },
     /// A file operation failed.
@@ -293,6 +310,7 @@ impl Error {
                 | Self::Source { .. }
                 | Self::Tools { .. }
                 | Self::Unsupported { .. }
+                | Self::NotCounted { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }
@@ -315,6 +333,11 @@ impl Error {
             }
             _ => None,
         }
+    }
+
+    /// What is wrong with the text of a `dbms = "…"`, which holds no password.
+    pub(crate) fn reference(given: &str, problem: &str) -> Self {
+        Self::Reference { given: given.to_owned(), problem: problem.to_owned() }
     }
 
     /// Makes a closure that wraps an [`io::Error`] with what was being done to which path.

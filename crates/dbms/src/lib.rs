@@ -14,7 +14,6 @@
 //! let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
 //! let mut server = dbms::start(dbms::ServerSpec {
 //!     installation: &installation,
-//!     reference: &reference,
 //!     name: "pg13.7",
 //!     directory: std::path::Path::new("/var/tmp/trial-1"),
 //!     config: [("shared_buffers".to_owned(), "1GB".to_owned())].into(),
@@ -33,51 +32,62 @@
 //! # Ok::<(), dbms::Error>(())
 //! ```
 
-mod build_options;
+mod build;
 pub mod builds;
 mod cache;
 mod counters;
+mod counting;
 mod endpoint;
 mod error;
+mod fetch;
 mod hash;
 mod identity;
 mod installation;
 mod ipc;
 mod keep;
+mod kind;
 mod launch;
 mod ledger;
 mod place;
-pub mod postgres;
+mod postgres;
 mod process;
 mod profile;
 mod reference;
+mod release;
+mod source;
+mod still;
 mod stopped;
 mod system;
+mod systems;
 mod unpack;
 mod user;
 
-pub use build_options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
-pub use builds::differing_builds;
+pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
+pub use builds::{Compared, Difference};
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};
+pub use counting::Counting;
 pub use endpoint::{Endpoint, Host, Secret};
-pub use error::Error;
+pub use error::{Diagnosis, Error};
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
 pub use keep::loaded::{Loaded, Origin, Pages, Restored};
 pub use keep::manifest::Manifest;
+pub use kind::{Archive, Kind, Recipe};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use place::check_private;
-pub use process::ProcessId;
-pub use profile::{ProfileFacts, profile_facts};
+pub use process::{ProcessId, asleep};
+pub use profile::ProfileFacts;
 pub use reference::Reference;
+pub use still::Still;
 pub use stopped::Stopped;
-pub use system::{
-    Diagnosis, Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System,
-};
+pub use system::{Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
+pub use systems::{differences, register};
 pub use user::ServerUser;
 
 use std::sync::atomic::AtomicBool;
+
+use reference::Form;
 
 /// Obtains the binaries that `reference` names, from the cache if they are there; builds them if they are to be built;
 /// for a server that already runs, finds out what it is. `progress` gets lines for people.
@@ -108,10 +118,21 @@ pub fn obtain_interruptible(
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    match reference {
-        Reference::Postgres(reference) => {
-            postgres::obtain(reference, cache, server_user, interrupted, progress)
+    let user = || ServerUser::choose(server_user);
+    let kind = reference.kind;
+    match &reference.form {
+        Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
+        Form::Path(path) => {
+            let root = std::fs::canonicalize(place::expand_home(path));
+            let root = root.map_err(|error| Error::Installation {
+                system: kind.name(),
+                path: path.clone(),
+                problem: error.to_string(),
+            })?;
+            kind.describe(&root, format!("path:{}", root.display()), &user()?)
         }
+        Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
+        Form::Running(endpoint) => kind.describe_running(endpoint),
     }
 }
 
@@ -121,9 +142,7 @@ pub fn obtain_interruptible(
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
 /// [`Error::Start`] with the server's last log lines, [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
-    match spec.reference {
-        Reference::Postgres(_) => Ok(postgres::start(&spec, None)?.0),
-    }
+    Ok(kind_of(&spec)?.start(&spec, None)?.0)
 }
 
 /// Starts a server on a copy of `origin`, which a server of the same build and user has left ([`Stopped::keep`]), and
@@ -137,16 +156,14 @@ pub fn start_on_copy(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
 ) -> Result<(Box<dyn System>, Restored), Error> {
-    let (server, restored) = match spec.reference {
-        Reference::Postgres(_) => postgres::start(spec, Some(origin))?,
-    };
-    match restored {
-        Some(restored) => Ok((server, restored)),
-        None => Err(Error::Unsupported {
-            what: format!("starting {} on a copy", spec.reference),
-            remedy: "load its data anew".to_owned(),
-        }),
-    }
+    let kind = kind_of(spec)?;
+    let (server, restored) = kind.start(spec, Some(origin))?;
+    Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
+}
+
+/// How call stacks of the system that `reference` names are read; `None` where it can't be told.
+pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
+    reference.parse::<Reference>().ok()?.kind.profile()
 }
 
 /// Connects to a server that already runs; it is neither configured nor stopped.
@@ -154,7 +171,35 @@ pub fn start_on_copy(
 /// # Errors
 /// [`Error::Connect`]; [`Error::Unsupported`] if `reference` names no running server.
 pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
-    match reference {
-        Reference::Postgres(reference) => postgres::attach(reference),
+    match &reference.form {
+        Form::Running(endpoint) => reference.kind.attach(endpoint),
+        _ => Err(Error::Unsupported {
+            what: format!("attaching to {reference}"),
+            remedy: "give the URL of a running server, or start it".to_owned(),
+        }),
+    }
+}
+
+fn kind_of(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
+    systems::find(&spec.installation.dbms).ok_or_else(|| Error::Unsupported {
+        what: format!("the system {}", spec.installation.dbms),
+        remedy: "obtain it with this version".to_owned(),
+    })
+}
+
+/// How to count instructions on servers of an installation.
+///
+/// # Errors
+/// [`Error::NotCounted`] for a server that already runs, and for a system that can't be counted.
+pub fn counting(installation: &Installation) -> Result<Counting, Error> {
+    let not = |what, remedy| Err(Error::NotCounted { what, remedy });
+    if !installation.is_ours() {
+        let remedy = "have steelyard start it (dbms = \"postgres@14.3\" or \"path:…\")";
+        return not("a server that already runs".to_owned(), remedy);
+    }
+    let kind = systems::find(&installation.dbms);
+    match kind.and_then(|kind| kind.counting(installation)) {
+        Some(counting) => Ok(counting),
+        None => not(installation.dbms.clone(), "compare its times with `steelyard run`"),
     }
 }

@@ -1,7 +1,5 @@
 //! How call stacks of a system's server are read.
 
-use crate::{Reference, postgres};
-
 /// Which functions of a server stand for what in its profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfileFacts {
@@ -15,11 +13,4 @@ pub struct ProfileFacts {
     pub phases: &'static [(&'static str, &'static [&'static str])],
     /// The functions of the phases as a legend names them.
     pub named: &'static str,
-}
-
-/// What is known of the system that `reference` names; `None` where it can't be told.
-pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
-    match reference.parse().ok()? {
-        Reference::Postgres(_) => Some(&postgres::PROFILE),
-    }
 }

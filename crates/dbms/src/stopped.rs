@@ -22,6 +22,11 @@ pub struct Stopped {
 }
 
 impl Stopped {
+    /// What a system has left; `remains` is its entry in the ledger, `None` if it was not ours.
+    pub fn new(seconds: f64, ending: Ending, log: Option<PathBuf>, remains: Option<Entry>) -> Self {
+        Self { seconds, ending, log, remains }
+    }
+
     /// Removes what the server left on disk.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{
-    Cache, Endpoint, Error, Installation, Ledger, Reference, ServerUser, Snapshot, Stopped,
+    Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
 };
 
 /// What [`crate::start`] needs to know.
@@ -15,8 +15,6 @@ use crate::{
 pub struct ServerSpec<'a> {
     /// The binaries.
     pub installation: &'a Installation,
-    /// What the plan named.
-    pub reference: &'a Reference,
     /// The variant's name, for messages and the ledger.
     pub name: &'a str,
     /// The directory of this trial, made by [`crate::start`]: data in `data`, the socket in `s`, the log in
@@ -92,15 +90,6 @@ pub enum Ending {
     Died(String),
     /// It was not started by us and still runs.
     LeftRunning,
-}
-
-/// What stands behind an error, where a system's protocol or log says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Diagnosis {
-    /// There is no space left on the disk.
-    DiskFull,
-    /// The work was broken off, by an [`Interrupter`] or an operator.
-    Interrupted,
 }
 
 /// Has a system break off what it is doing now, from another thread; may be called again.

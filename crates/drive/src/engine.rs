@@ -1,6 +1,5 @@
 //! Starts the clients of a step together, watches them and adds up what they counted.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -12,12 +11,13 @@ use workload::{Class, Role, Step, stream_seed};
 use crate::client::{Context, Lane, ThreadCost};
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
+use crate::load::{Load, Ready, Running};
 use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
 use crate::slice::{self, Slice};
 use crate::sliced::Tour;
 use crate::tally::Tally;
-use crate::target::Target;
-use crate::timetable::{Slices, Timetable};
+use crate::target::Reach;
+use crate::timetable::Timetable;
 use crate::wire::Breaker;
 
 /// Stack of a client thread. Only the pages it touches take memory.
@@ -28,38 +28,6 @@ const MEAN_CHECKED_FROM: u64 = 100;
 /// than chance: right answers get there once in three million steps.
 const CHANCE: f64 = 5.0;
 
-/// A step and where it is to run.
-#[derive(Debug, Clone)]
-pub struct Load {
-    /// What to do.
-    pub step: Arc<Step>,
-    /// The systems under test. Every client connects to each.
-    pub targets: Vec<Target>,
-    /// The trial's seed: the same seed makes the same parameters.
-    pub seed: u64,
-    /// How the load moves between the targets, exactly where there are several.
-    pub slices: Option<Slices>,
-    /// How long the load goes on after the measured time of a step that has one, without being
-    /// counted: for whoever wants to look at a server under this load at any price. A step that ends
-    /// by its work has none, see [`Running::leave_out`], nor has a load in slices.
-    pub overtime: Duration,
-}
-
-impl Load {
-    /// How long the step is measured, where it has a time: the step's seconds for each target, in
-    /// whole rounds of the timetable. `None` where it ends by work.
-    pub fn limit(&self) -> Option<Duration> {
-        let limit = Duration::from_secs_f64(self.step.seconds?);
-        Some(match &self.slices {
-            Some(slices) => {
-                let targets = self.targets.len();
-                Timetable::whole_rounds(slices, targets, limit * targets as u32)
-            }
-            None => limit,
-        })
-    }
-}
-
 /// What one client thread brings back.
 struct Finished {
     class: Class,
@@ -68,11 +36,8 @@ struct Finished {
     lanes: Vec<(Tally, ThreadCost)>,
 }
 
-/// All clients connected and waiting for the start.
-pub struct Ready(Running);
-
-/// A step under way.
-pub struct Running {
+/// A step whose clients are threads of this process.
+pub struct Clients {
     load: Load,
     gate: Arc<Gate>,
     threads: Vec<JoinHandle<Finished>>,
@@ -91,96 +56,67 @@ struct Failed {
     message: String,
 }
 
-/// Whether a load can run at all.
-fn check(load: &Load) -> Result<(), Error> {
-    let text = match (load.targets.len(), &load.slices) {
-        (0, _) => "it has no target",
-        (1, None) => return Ok(()),
-        (1, Some(_)) => "slices are for several targets",
-        (_, None) => "several targets need slices",
-        (_, Some(slices)) if !(0.0..1.0).contains(&slices.lead_in) => {
-            "the lead-in of slices is a part of them, from 0 to below 1"
-        }
-        (targets, Some(slices)) if Timetable::new(slices, targets).next().is_none() => {
-            "slices need a length"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::Load(text))
-}
-
-/// Connects all clients and has their statements parsed. Nothing is measured yet.
-///
-/// # Errors
-///
-/// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
-pub fn prepare(load: &Load) -> Result<Ready, Error> {
-    check(load)?;
-    let step = &load.step;
-    let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
-    let gate = Arc::new(Gate::new(load.targets.len(), step.cells, step.streams.len(), leads));
-    let mut running = Running {
-        load: load.clone(),
-        gate: Arc::clone(&gate),
-        threads: Vec::new(),
-        breakers: Vec::new(),
-        failed: Arc::default(),
-    };
-    let (sender, receiver) = mpsc::channel();
-    for index in 0..step.streams.len() {
-        let (load, gate, failed) = (load.clone(), Arc::clone(&gate), Arc::clone(&running.failed));
-        let sender = sender.clone();
-        let thread = thread::Builder::new()
-            .name(format!("client-{index}"))
-            .stack_size(STACK)
-            .spawn(move || client_thread(&load, index, &gate, sender, &failed));
-        match thread {
-            Ok(thread) => running.threads.push(thread),
-            Err(error) => {
-                // The thread that wasn't started must not be waited for.
-                for _ in index..step.streams.len() {
-                    running.gate.thread_done();
+impl Clients {
+    /// Connects all clients and has their requests made ready.
+    pub fn connect(load: &Load) -> Result<Clients, Error> {
+        let step = &load.step;
+        let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
+        let gate = Arc::new(Gate::new(load.targets.len(), step.cells, step.streams.len(), leads));
+        let mut clients = Clients {
+            load: load.clone(),
+            gate: Arc::clone(&gate),
+            threads: Vec::new(),
+            breakers: Vec::new(),
+            failed: Arc::default(),
+        };
+        let (sender, receiver) = mpsc::channel();
+        for index in 0..step.streams.len() {
+            let (load, gate, failed) =
+                (load.clone(), Arc::clone(&gate), Arc::clone(&clients.failed));
+            let sender = sender.clone();
+            let thread = thread::Builder::new()
+                .name(format!("client-{index}"))
+                .stack_size(STACK)
+                .spawn(move || client_thread(&load, index, &gate, sender, &failed));
+            match thread {
+                Ok(thread) => clients.threads.push(thread),
+                Err(error) => {
+                    // The thread that wasn't started must not be waited for.
+                    for _ in index..step.streams.len() {
+                        clients.gate.thread_done();
+                    }
+                    clients.stop();
+                    return Err(Error::Thread(error));
                 }
-                running.stop();
-                return Err(Error::Thread(error));
             }
         }
-    }
-    drop(sender);
-    for connected in receiver {
-        match connected {
-            Ok(breakers) => running.breakers.extend(breakers),
-            Err(error) => {
-                running.stop();
-                return Err(error);
+        drop(sender);
+        for connected in receiver {
+            match connected {
+                Ok(breakers) => clients.breakers.extend(breakers),
+                Err(error) => {
+                    clients.stop();
+                    return Err(error);
+                }
             }
         }
-    }
-    Ok(Ready(running))
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ready").finish_non_exhaustive()
+        Ok(clients)
     }
 }
 
-impl Ready {
-    /// Starts all clients at `start`, best a few milliseconds ahead.
-    pub fn go(self, start: Instant) -> Running {
-        self.0.gate.open(start);
-        self.0
+impl Ready for Clients {
+    fn go(self: Box<Self>, start: Instant) -> Box<dyn Running> {
+        self.gate.open(start);
+        self
     }
 }
 
-impl Running {
-    /// Waits until all clients have ended, at most `limit`; tells whether they have.
-    pub fn wait(&self, limit: Duration) -> bool {
+impl Running for Clients {
+    fn wait(&self, limit: Duration) -> bool {
         self.gate.wait_for_end(limit)
     }
 
-    /// Operations so far on each target, of the class that the step counts.
-    pub fn operations(&self) -> Vec<u64> {
+    fn operations(&self) -> Vec<u64> {
         let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
             let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
             if stream.class == self.load.step.counted { done as u64 } else { 0 }
@@ -192,41 +128,26 @@ impl Running {
             .collect()
     }
 
-    /// Where there are several targets: when the measured part was over, after the step's start.
-    /// `None` as long as it goes on.
-    ///
-    /// A step that ends by work goes on after that: the first target is done, and the others are
-    /// brought to the same state one after another.
-    pub fn measured_until(&self) -> Option<Duration> {
+    fn measured_until(&self) -> Option<Duration> {
         self.gate.measured_until()
     }
 
-    /// Leaves whole seconds of a step that ends by its work out of what is measured, counted from its
-    /// start: operations that end in them, the time they take and what clients spend meanwhile. The
-    /// outcome is that of a step without them. To be called once, before the first of them begins;
-    /// not for loads in slices.
-    pub fn leave_out(&self, seconds: Range<u64>) {
+    fn leave_out(&self, seconds: Range<u64>) {
         self.gate.leave_out(seconds);
     }
 
-    /// Ends the step: each client stops after the operation under way.
-    pub fn stop(&self) {
+    fn stop(&self) {
         self.gate.stop();
     }
 
-    /// Breaks all connections off, so that clients which wait for an answer end too.
-    pub fn break_off(&self) {
+    fn break_off(&self) {
         self.gate.stop();
         for breaker in &self.breakers {
             breaker();
         }
     }
 
-    /// The clients' threads have ended or are told to: adds up what they counted, for each target.
-    ///
-    /// Waits for threads that still run; call [`Running::break_off`] before where that might take
-    /// for ever.
-    pub fn join(mut self) -> Vec<Outcome> {
+    fn join(mut self: Box<Self>) -> Vec<Outcome> {
         let threads = std::mem::take(&mut self.threads);
         let finished: Vec<_> = threads.into_iter().filter_map(|t| t.join().ok()).collect();
         let lost = finished.len() < self.load.step.streams.len();
@@ -267,7 +188,9 @@ impl Running {
             })
             .collect()
     }
+}
 
+impl Clients {
     /// What came of one target in a step that lasted `whole`, with the seconds that are left out.
     fn outcome(
         &self,
@@ -370,7 +293,7 @@ fn counted(class: &Class, role: Role, step: &Step) -> bool {
     *class == step.counted && role == Role::Lead
 }
 
-impl Drop for Running {
+impl Drop for Clients {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
             self.break_off();
@@ -475,7 +398,10 @@ fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Breaker>), Error> {
     let mut lanes = Vec::new();
     let mut breakers = Vec::new();
     for target in &load.targets {
-        let session = target.connect.connect()?;
+        let Reach::Sessions(connect) = &target.reach else {
+            return Err(Error::Load("its clients run elsewhere"));
+        };
+        let session = connect.connect()?;
         breakers.push(session.breaker()?);
         lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
     }

@@ -62,6 +62,9 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
+    /// The process that has the system in it could not do what it was asked.
+    #[error("the engine's process: {0}")]
+    Engine(String),
     /// A request that this system does not have.
     #[error("cannot send this request: {0}")]
     Unsupported(&'static str),

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
 use workload::Class;
 
 use crate::error::ErrorKind;
@@ -12,7 +13,7 @@ use crate::slice::Slice;
 use crate::tally::{Tally, histogram};
 
 /// What came of a step on one target, over all its clients.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The target's name.
     pub target: String,
@@ -40,7 +41,7 @@ pub struct Outcome {
 }
 
 /// What came of one class of statements.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ClassOutcome {
     /// The class.
     pub class: Class,
@@ -61,6 +62,7 @@ pub struct ClassOutcome {
     /// Longest latency in each second, in microseconds; 0 where nothing ended.
     pub worst_us: Vec<u32>,
     /// Latencies per statement in nanoseconds, of the measured part.
+    #[serde(with = "hdr")]
     pub latency: Histogram<u64>,
 }
 
@@ -88,7 +90,7 @@ impl ClassOutcome {
 }
 
 /// An error that a server answered with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The class of the statement.
     pub class: Class,
@@ -105,6 +107,22 @@ pub struct Failure {
 }
 
 impl Outcome {
+    /// The outcome of a step whose clients' process ended before it told one.
+    pub(crate) fn lost(target: &str) -> Outcome {
+        Outcome {
+            target: target.to_owned(),
+            seconds: 0.0,
+            operations: 0,
+            classes: Vec::new(),
+            client_user_us: 0,
+            client_system_us: 0,
+            client_switches: 0,
+            slices: Vec::new(),
+            failures: Vec::new(),
+            fatal: Some("the process with the clients and the engine ended".to_owned()),
+        }
+    }
+
     /// The figures of one class, if the step has it.
     pub fn class(&self, class: &Class) -> Option<&ClassOutcome> {
         self.classes.iter().find(|outcome| outcome.class == *class)
@@ -123,6 +141,31 @@ impl Outcome {
     /// The retried errors.
     pub fn retries(&self) -> u64 {
         self.failures.iter().filter(|failure| failure.retried).map(|failure| failure.count).sum()
+    }
+}
+
+/// Histograms as HDR histogram's V2 encoding.
+mod hdr {
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Serialize};
+
+    pub fn serialize<S: serde::Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(histogram, &mut bytes).map_err(S::Error::custom)?;
+        bytes.serialize(serializer)
+    }
+
+    pub fn deserialize<'d, D: serde::Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        Deserializer::new().deserialize(&mut &bytes[..]).map_err(D::Error::custom)
     }
 }
 

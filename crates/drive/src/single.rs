@@ -6,7 +6,7 @@ use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
 
 use crate::client::check;
 use crate::error::Error;
-use crate::target::Target;
+use crate::target::{Reach, Target};
 use crate::wire::{Handle, Session};
 
 /// A connection through which statements are executed one by one, with the messages that the load engine sends.
@@ -34,7 +34,10 @@ impl Single {
     ///
     /// [`Error::Connect`], [`Error::Authentication`], or what the server answered.
     pub fn connect(target: &Target, seed: u64, cells: usize) -> Result<Single, Error> {
-        let mut session = target.connect.connect()?;
+        let Reach::Sessions(connect) = &target.reach else {
+            return Err(Error::Load("its clients run elsewhere"));
+        };
+        let mut session = connect.connect()?;
         session.stop_clock(Self::CLOCK);
         Ok(Single {
             session,

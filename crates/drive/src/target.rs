@@ -1,6 +1,7 @@
 //! Where the load goes.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -11,8 +12,30 @@ use crate::wire::Session;
 pub struct Target {
     /// The variant's name, for messages.
     pub name: String,
-    /// How its clients connect.
-    pub connect: Arc<dyn Connect>,
+    /// Where its clients run.
+    pub reach: Reach,
+}
+
+/// Where the clients of a target run.
+#[derive(Debug, Clone)]
+pub enum Reach {
+    /// As threads of this process, each with a session of its own.
+    Sessions(Arc<dyn Connect>),
+    /// As threads of the process that has the system in it and listens at this socket for loads
+    /// ([`crate::serve`]).
+    Process(PathBuf),
+}
+
+impl Target {
+    /// A target whose clients are threads of this process.
+    pub fn new(name: &str, connect: impl Connect + 'static) -> Target {
+        Target { name: name.to_owned(), reach: Reach::Sessions(Arc::new(connect)) }
+    }
+
+    /// Whether its clients run in another process.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self.reach, Reach::Process(_))
+    }
 }
 
 /// How clients come to sessions with a system: one implementation for each protocol or engine.

@@ -132,12 +132,12 @@ fn connecting_fails_with_a_reason() {
     };
     let mut nowhere = server.postgres();
     nowhere.address = Address::Unix("/nonexistent/.s.PGSQL.1".into());
-    let error = drive::prepare(&load(one(), vec![postgres_target(nowhere)])).unwrap_err();
+    let error = drive::prepare(&load(one(), vec![postgres_target(nowhere)])).err().unwrap();
     assert!(matches!(error, Error::Connect { .. }), "{error}");
 
     let mut nobody = server.postgres();
     nobody.database = "nothing".to_owned();
-    let error = drive::prepare(&load(one(), vec![postgres_target(nobody)])).unwrap_err();
+    let error = drive::prepare(&load(one(), vec![postgres_target(nobody)])).err().unwrap();
     assert_eq!(error.code(), Some("3D000"), "{error}");
 }
 
@@ -174,8 +174,9 @@ fn passwords_are_given_as_the_server_asks() {
         };
         assert!(matches!(error, Error::Authentication { .. }), "{method}: {error}");
         target.password = Some("wrong".to_owned());
-        let error =
-            drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())])).unwrap_err();
+        let error = drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())]))
+            .err()
+            .unwrap();
         assert_eq!(error.code(), Some("28P01"), "{method}: {error}");
         target.password = Some("pässword".to_owned());
         let running =

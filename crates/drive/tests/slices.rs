@@ -37,7 +37,7 @@ fn sliced(step: Step, servers: &[TestServer], lengths: &[u64]) -> Load {
     Load { slices: Some(slices(lengths)), ..load(step, targets) }
 }
 
-fn go(load: &Load) -> Running {
+fn go(load: &Load) -> Box<dyn Running> {
     drive::prepare(load).unwrap().go(Instant::now() + Duration::from_millis(5))
 }
 

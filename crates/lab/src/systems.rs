@@ -1,6 +1,5 @@
 //! Where an experiment has its systems under test from.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbms::{
@@ -96,5 +95,5 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
             database,
         },
     };
-    Target { name: variant.to_owned(), connect: Arc::new(connect) }
+    Target::new(variant, connect)
 }

@@ -66,8 +66,8 @@ pub fn catalogue(
     count: &plan::CountPlan,
     dialect: Dialect,
 ) -> Result<Catalogue, Error> {
-    match (&count.own, plan) {
-        (Some(own), _) => Ok(kinds::own(own)),
+    match (count.own(), plan) {
+        (Some(own), _) => Ok(kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
     }
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::postgres::local;
+use crate::builds::SYMBOLS;
+use crate::kind::Kind;
 use crate::{Cache, Error, Installation, ServerUser, place};
 
 /// The file.
@@ -11,6 +12,7 @@ const DESCRIPTION: &str = "steelyard.json";
 
 /// The installation called `name`, if the cache holds it.
 pub(crate) fn find(
+    kind: &dyn Kind,
     cache: &Cache,
     name: &str,
     user: &ServerUser,
@@ -24,6 +26,7 @@ pub(crate) fn find(
     };
     let mut installation: Installation =
         serde_json::from_slice(&text).map_err(|error| Error::Installation {
+            system: kind.name(),
             path: directory.clone(),
             problem: format!(
                 "{DESCRIPTION} is damaged ({error}); remove the directory to have it made again"
@@ -31,14 +34,31 @@ pub(crate) fn find(
         })?;
     // The cache may have been moved since.
     installation.bin_dir = Some(directory.join("bin"));
-    if !local::is_described(&installation) {
+    if !installation.build.contains_key(SYMBOLS) {
         // An earlier steelyard wrote down less.
-        let facts = local::describe(&directory, String::new(), user)?.build;
+        let facts = kind.describe(&directory, String::new(), user)?.build;
         installation.build.extend(facts);
         // Written anew for the next time. Where that may not be, the next time does the same again.
         let _ = write(&directory, &installation);
     }
     Ok(Some(installation))
+}
+
+/// The installation called `name`, from the cache or made by `make` while nobody else has `lock`.
+pub(crate) fn find_or_make(
+    kind: &dyn Kind,
+    cache: &Cache,
+    name: &str,
+    lock: &str,
+    user: &ServerUser,
+    make: impl FnOnce() -> Result<Installation, Error>,
+) -> Result<Installation, Error> {
+    if let Some(installation) = find(kind, cache, name, user)? {
+        return Ok(installation);
+    }
+    let _lock = cache.lock(lock)?;
+    // Another process may have made it while we waited.
+    find(kind, cache, name, user)?.map_or_else(make, Ok)
 }
 
 /// Is the thing called `name` an installation that is complete?
@@ -83,7 +103,7 @@ mod tests {
     fn what_is_published_is_found() {
         let directory = tempfile::tempdir().unwrap();
         let (cache, user) = (Cache::at(directory.path()).unwrap(), ServerUser::caller());
-        let find = |name: &str| find(&cache, name, &user);
+        let find = |name: &str| find(&crate::postgres::Postgres, &cache, name, &user);
         let workshop = cache.workshop("x").unwrap();
         let made = workshop.path().join("made");
         fs::create_dir(&made).unwrap();

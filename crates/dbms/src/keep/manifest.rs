@@ -2,23 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use crate::Error;
+use sha2::{Digest, Sha256};
+
 use crate::place::walk;
+use crate::{Error, hash};
 
-/// Bytes read at once; BLAKE3 hashes many blocks side by side from 128 KB on.
-const PIECE: usize = 1 << 20;
 /// As many differences are told.
 const TOLD: usize = 5;
 
-/// What a directory holds. Two directories with equal manifests are the same to the byte: the hash is BLAKE3 with
-/// 256 bits.
+/// What a directory holds. Two directories with equal manifests are the same to the byte: the hash is
+/// SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     items: BTreeMap<PathBuf, Item>,
@@ -62,14 +61,13 @@ impl Manifest {
     /// [`Error::Io`]; [`Error::Interrupted`] soon after `interrupted` was set.
     pub fn of(root: &Path, interrupted: &AtomicBool) -> Result<Self, Error> {
         let mut items = BTreeMap::new();
-        let mut buffer = vec![0; PIECE];
         walk(root, &mut |path, metadata| {
             let content = if metadata.is_dir() {
                 Content::Directory
             } else if metadata.is_symlink() {
                 Content::Link(fs::read_link(path).map_err(Error::io("read the link", path))?)
             } else {
-                let (size, hash) = hash_file(path, &mut buffer, interrupted)?;
+                let (size, hash) = hash::of_file(path, interrupted)?;
                 Content::File { size, hash }
             };
             let mode = metadata.mode() & 0o7777;
@@ -131,10 +129,10 @@ impl Manifest {
         })
     }
 
-    /// A short name for the whole content: the first 16 hexadecimal digits of a BLAKE3 hash over all that the manifest
+    /// A short name for the whole content: the first 16 hexadecimal digits of a SHA-256 over all that the manifest
     /// says.
     pub fn digest(&self) -> String {
-        let mut hash = blake3::Hasher::new();
+        let mut hash = Sha256::new();
         for (path, item) in &self.items {
             let mut add = |bytes: &[u8]| {
                 hash.update(&(bytes.len() as u64).to_le_bytes());
@@ -157,7 +155,7 @@ impl Manifest {
                 }
             }
         }
-        hash.finalize().to_hex().chars().take(16).collect()
+        hash::hex(&hash.finalize()[..8])
     }
 }
 
@@ -177,30 +175,6 @@ impl Item {
             _ if self.mode != found.mode => Some("has another mode"),
             _ if self.owner != found.owner => Some("has another owner"),
             _ => None,
-        }
-    }
-}
-
-fn hash_file(
-    path: &Path,
-    buffer: &mut [u8],
-    interrupted: &AtomicBool,
-) -> Result<(u64, [u8; 32]), Error> {
-    let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let mut hash = blake3::Hasher::new();
-    let mut size = 0;
-    loop {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted { doing: "checking data" });
-        }
-        match file.read(buffer) {
-            Ok(0) => return Ok((size, *hash.finalize().as_bytes())),
-            Ok(count) => {
-                size += count as u64;
-                hash.update(buffer.get(..count).unwrap_or_default());
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io("read", path)(error)),
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::hash::PIECE;
 use crate::keep::copy::copy_tree;
 use crate::place::set_mode;
 use proptest::prelude::*;

@@ -72,8 +72,9 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
         let given =
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
         for line in given.lines() {
-            if let Some(name) =
-                NOT_OVERRIDDEN.iter().find(|name| plan::setting_of(line).eq_ignore_ascii_case(name))
+            if let Some(name) = NOT_OVERRIDDEN
+                .iter()
+                .find(|name| secret::setting_of(line).eq_ignore_ascii_case(name))
             {
                 let reason = OWN_SETTINGS
                     .iter()

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
-use crate::system::{Diagnosis, Sql};
-use crate::{Endpoint, Error, Host};
+use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::reference::Running;
 use super::{attach, counters, postmaster, settle, tables};
 use crate::launch::ServerProcess;
-use crate::system::{Diagnosis, Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
-use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
+use crate::system::{Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::{
+    Diagnosis, Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped,
+};
 
 /// Log lines in which a diagnosis is looked for.
 const DIAGNOSED_LINES: usize = 12;
@@ -33,10 +34,10 @@ impl PostgresServer {
         Ok((Self { control, pid, postmaster: Some(postmaster), died: None }, restored))
     }
 
-    pub(super) fn attach(running: &Running) -> Result<Self, Error> {
-        let mut control = Control::new(running.endpoint());
+    pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
+        let mut control = Control::new(endpoint.clone());
         control.version()?;
-        let pid = attach::find_postmaster(running, &mut control);
+        let pid = attach::find_postmaster(&mut control);
         Ok(Self { control, postmaster: None, pid, died: None })
     }
 }

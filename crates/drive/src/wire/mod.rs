@@ -5,6 +5,7 @@ use workload::{Request, Source};
 
 use crate::Error;
 
+pub mod keyvalue;
 pub mod postgres;
 
 /// What a client's statement came back with.

@@ -28,7 +28,6 @@ impl TestServer {
         let config = [("shared_buffers", "32MB"), ("fsync", "off"), ("max_connections", "250")];
         let server = dbms::start(ServerSpec {
             installation: &installation,
-            reference: &reference,
             name: "pg14.3",
             directory: &directory.path().join("trial"),
             config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
@@ -66,7 +65,7 @@ impl TestServer {
 }
 
 pub fn postgres_target(postgres: Postgres) -> Target {
-    Target { name: "pg14.3".to_owned(), connect: Arc::new(postgres) }
+    Target::new("pg14.3", postgres)
 }
 
 pub fn text(text: &str) -> Piece {

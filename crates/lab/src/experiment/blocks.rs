@@ -30,7 +30,7 @@ pub struct Execution<'c, 'a> {
     pub conditions: &'c Conditions<'a>,
     /// Ids of the variants, by name.
     variants: BTreeMap<String, VariantId>,
-    /// Block, variant and dop of the trials that are there.
+    /// Block, variant and sequence of the trials that are there.
     finished: BTreeSet<(u32, String, u32)>,
     /// Trials that came up so far, finished before or not.
     number: usize,
@@ -60,7 +60,7 @@ impl<'c, 'a> Execution<'c, 'a> {
     }
 
     /// Runs the trials of a block that are missing: one after another, or where the servers of all
-    /// variants are up together, those of one dop at a time.
+    /// variants are up together, those of one sequence at a time.
     pub fn block(&mut self, stints: &[Stint]) -> Result<(), Error> {
         self.load(stints)?;
         let mut groups: Vec<Vec<Stint>> = Vec::new();
@@ -146,7 +146,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Loads for a variant and dop. Where an earlier run has done so too, its steps are the results.
+    /// Loads for a variant and sequence. Where an earlier run has done so too, its steps are the results.
     fn load_once(&self, trial: &Trial) -> Result<(), Error> {
         let (conditions, store) = (self.conditions, self.conditions.store);
         conditions.go_on()?;
@@ -197,7 +197,7 @@ impl<'c, 'a> Execution<'c, 'a> {
             sequence,
             started_ms: now_ms(),
         })?;
-        Ok(Entered { trial, variant, block, dop: sequence, steps, again })
+        Ok(Entered { trial, variant, block, sequence, steps, again })
     }
 
     fn name(&self, trial: &Trial) -> &str {

@@ -46,7 +46,7 @@ pub fn begin(
             id,
             &NewVariant {
                 name: subject.variant.name.clone(),
-                dbms: plan::without_passwords(&subject.variant.dbms),
+                dbms: secret::without_passwords(&subject.variant.dbms),
                 source: subject.installation.source.clone(),
                 version: subject.installation.version.clone(),
                 build: subject.installation.build.clone(),
@@ -54,36 +54,18 @@ pub fn begin(
             },
         )?;
     }
-    warn_of_builds(store, id, lineup)?;
-    warn_of_checksums(store, id, lineup)?;
+    warn_of_differences(store, id, lineup)?;
     Ok(store.experiment(id)?)
 }
 
-/// Records in what the builds differ besides their version.
-fn warn_of_builds(store: &Store, id: ExperimentId, lineup: &Lineup) -> Result<(), Error> {
-    let builds: Vec<_> = lineup
-        .subjects
-        .iter()
-        .map(|subject| (subject.variant.name.as_str(), &subject.installation.build))
-        .collect();
-    for text in dbms::differing_builds(&builds) {
-        let warning = Warning { code: "builds-differ".to_owned(), text };
-        store.warn(id, None, &warning)?;
-    }
-    Ok(())
-}
-
-/// Records where only some variants have checksums on their pages. Data that others made is not looked at.
-fn warn_of_checksums(store: &Store, id: ExperimentId, lineup: &Lineup) -> Result<(), Error> {
-    let own = lineup.subjects.iter().filter(|subject| subject.installation.is_ours());
-    let variants: Vec<_> = own
-        .map(|subject| {
-            let Subject { variant, installation, .. } = subject;
-            (variant.name.as_str(), installation.major(), variant.initdb.as_slice())
-        })
-        .collect();
-    if let Some(text) = dbms::postgres::differing_checksums(&variants) {
-        store.warn(id, None, &Warning { code: "checksums-differ".to_owned(), text })?;
+/// Records in what the variants differ besides their version.
+fn warn_of_differences(store: &Store, id: ExperimentId, lineup: &Lineup) -> Result<(), Error> {
+    let variants = lineup.subjects.iter().map(|Subject { variant, installation, .. }| {
+        dbms::Compared { name: &variant.name, installation, initdb: &variant.initdb }
+    });
+    let variants: Vec<_> = variants.collect();
+    for dbms::Difference { code, text } in dbms::differences(&variants) {
+        store.warn(id, None, &Warning { code: code.to_owned(), text })?;
     }
     Ok(())
 }

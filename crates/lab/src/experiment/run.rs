@@ -98,11 +98,6 @@ pub fn run(
     };
     let result = Execution::open(&conditions).and_then(|mut execution| conduct(&mut execution));
     conditions.loads.discard();
-    if conditions.profiler.is_some()
-        && let Err(error) = draw_profiles(&store, experiment.id)
-    {
-        conditions.tell(Event::Note(format!("the flamegraphs could not be drawn: {error}")));
-    }
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
         // The store may be what failed; the error that came first is the one to tell.
@@ -114,13 +109,6 @@ pub fn run(
         conditions.tell(Event::Ended);
         experiment.id
     })
-}
-
-/// Draws the flamegraphs of all profiles of finished trials.
-fn draw_profiles(store: &Store, experiment: ExperimentId) -> Result<(), Error> {
-    let results = report::load(store, report::Which::Id(experiment))?;
-    report::draw_flamegraphs(store, &results)?;
-    Ok(())
 }
 
 /// Ends and removes what killed runs have left.
@@ -157,7 +145,7 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
                 return Ok((plan.as_ref().clone(), experiment));
             }
             Some(_) => {}
-            None if experiment.plan.contains(plan::HIDDEN) => {
+            None if experiment.plan.contains(secret::HIDDEN) => {
                 return Err(Error::Resume(format!(
                     "passwords, commands and connection strings in the plan of `{}` were not stored; name the plan's file",
                     stored.name

@@ -19,7 +19,7 @@ use crate::trial::conditions::Conditions;
 use crate::trial::phase::phase;
 use crate::trial::server::{begin, set_up, stop};
 
-/// Runs the trials of one block and dop together. Every finished step is in the store when this
+/// Runs the trials of one block and sequence together. Every finished step is in the store when this
 /// returns, whatever it returns. Where one is polluted and they can be run again, they end with
 /// the step that showed it.
 pub fn run(

@@ -17,7 +17,7 @@ use crate::observe::disturbance::{self, Reading, Reason, Seen};
 use crate::observe::figures::{Locality, free_clients};
 use crate::trial::attempt::Attempt;
 use crate::trial::conditions::Conditions;
-use crate::trial::phase::record_failed;
+use crate::trial::phase::{new_record, record_failed};
 use crate::trial::step::{Fault, Ran, Trouble, complete, run};
 
 /// With fewer rounds of a length than this lengths are not compared (as in `judge`).
@@ -72,7 +72,7 @@ pub fn sliced(
             for attempt in attempts.iter() {
                 record_failed(conditions, attempt.entered, phase, ordinal);
             }
-            return Err(told(attempts, &step.name, fault));
+            return Err(told(attempts, step, fault));
         }
     };
     let (records, known, fault) = records(conditions, attempts, &how, ran);
@@ -80,7 +80,7 @@ pub fn sliced(
         conditions.store.record_step(attempt.entered.trial, record)?;
     }
     if let Some(fault) = fault {
-        return Err(told(attempts, &step.name, fault));
+        return Err(told(attempts, step, fault));
     }
     for (attempt, record) in attempts.iter().zip(&records) {
         conditions.tell(Event::step_ended(Some(phase), record, Some(attempt.name())));
@@ -123,7 +123,7 @@ fn records(
     let mut fault = ran.fault;
     let mut records = Vec::new();
     for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
-        let mut record = StepRecord::new(how.ordinal, &step.name, step.dop);
+        let mut record = new_record(attempt.entered, how.phase, how.ordinal);
         record.started_ms = ran.started_ms;
         let (here, well) = (Locality::Shared, fault.is_none());
         if let Err(trouble) = complete(conditions, attempt, &mut record, step, measured, here, well)
@@ -174,9 +174,9 @@ fn records(
 }
 
 /// The error of a step that failed on one of several servers.
-fn told(attempts: &mut [Attempt<'_>], step: &str, fault: Fault) -> Error {
+fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
     match (fault.trouble, attempts.get_mut(fault.at)) {
-        (Trouble::Failed(reason), Some(attempt)) => attempt.failed(step, reason),
+        (Trouble::Failed(reason), Some(attempt)) => attempt.failed(&step.name, step.dop, reason),
         _ => Error::Interrupted,
     }
 }

@@ -63,12 +63,12 @@ pub struct Known {
     pub cpu_share: f64,
 }
 
-/// What slices are known by: name and dop of their step.
-type Key = (String, u32);
+/// What slices are known by: name, dop and labels of their step.
+type Key = (String, u32, BTreeMap<String, String>);
 
 /// What is known of a step is known by this.
 pub fn key(step: &Step) -> Key {
-    (step.name.clone(), step.dop)
+    (step.name.clone(), step.dop, step.labels.clone())
 }
 
 /// What is decided about slicing in an experiment.
@@ -100,7 +100,7 @@ impl Slicing {
         }
         let mut blocks: BTreeMap<Key, u32> = BTreeMap::new();
         for step in store.step_values(experiment, &KNOWN, Scope::Results)? {
-            let key = (step.name.to_string(), step.dop);
+            let key = (step.name.to_string(), step.dop, step.measure.labels.clone());
             let [ms, settled, share] = step.values[..] else { continue };
             if ms.is_nan() && share.is_nan() {
                 continue;

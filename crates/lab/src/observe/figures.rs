@@ -25,6 +25,17 @@ pub enum Locality {
     Remote,
 }
 
+/// What the figures of a step are about.
+pub fn measure(step: &Step) -> Measure {
+    Measure {
+        class: step.counted.name.to_string(),
+        unit: step.unit.to_string(),
+        better: Better::More,
+        timed: step.is_timed(),
+        labels: step.labels.clone(),
+    }
+}
+
 /// Fills a step's record from what the clients counted and the kernel said.
 pub fn fill(
     record: &mut StepRecord,
@@ -35,13 +46,6 @@ pub fn fill(
 ) {
     record.seconds = outcome.seconds;
     record.operations = outcome.operations;
-    record.measure = Measure {
-        class: step.counted.name.to_string(),
-        unit: step.unit.to_string(),
-        better: Better::More,
-        timed: step.is_timed(),
-        labels: step.labels.clone(),
-    };
     let rate = outcome.rate();
     let mut metrics = Metrics { record, operations: outcome.operations as f64 };
     metrics.add("o/s", rate);

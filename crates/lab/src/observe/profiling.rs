@@ -131,7 +131,7 @@ impl<'a> Profiling<'a> {
     }
 
     /// Does what is due. Returns when there is something to do next, where that is known.
-    pub fn look(&mut self, running: &Running) -> Option<Instant> {
+    pub fn look(&mut self, running: &dyn Running) -> Option<Instant> {
         if let When::ToBeSeen(operations) = self.when {
             return self.decide(running, operations);
         }
@@ -159,7 +159,7 @@ impl<'a> Profiling<'a> {
     }
 
     /// Chooses the window of a step that ends by its work.
-    fn decide(&mut self, running: &Running, operations: u64) -> Option<Instant> {
+    fn decide(&mut self, running: &dyn Running, operations: u64) -> Option<Instant> {
         let elapsed = Instant::now().saturating_duration_since(self.start);
         if elapsed < WATCHED {
             return Some(self.start + WATCHED);
@@ -179,7 +179,7 @@ impl<'a> Profiling<'a> {
     }
 
     /// What is measured pauses or ends, and events are counted.
-    fn count(&mut self, running: &Running) {
+    fn count(&mut self, running: &dyn Running) {
         self.first = self.sampler.take().map(Sampler::stop);
         let perf = &self.profiler.perf;
         let counting =
@@ -197,7 +197,7 @@ impl<'a> Profiling<'a> {
     }
 
     /// The events since then are those of so many operations.
-    fn counted(&mut self, running: &Running, since: u64) {
+    fn counted(&mut self, running: &dyn Running, since: u64) {
         let Some(mut counting) = self.counting.take() else { return };
         let operations = done(running).saturating_sub(since) as f64;
         match counting.pause().and_then(|()| counting.finish()) {
@@ -277,7 +277,7 @@ impl<'a> Profiling<'a> {
 }
 
 /// Operations on all targets so far, measured or not.
-fn done(running: &Running) -> u64 {
+fn done(running: &dyn Running) -> u64 {
     running.operations().iter().sum()
 }
 

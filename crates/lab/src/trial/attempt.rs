@@ -21,7 +21,8 @@ pub struct Entered {
     /// Place of its variant in the plan.
     pub variant: usize,
     pub block: u32,
-    pub dop: u32,
+    /// The key of the sequence of steps that it goes through.
+    pub sequence: u32,
     /// How many of the workload's steps it goes through, from the first.
     pub steps: usize,
     /// Whether it is run again where it turns out polluted; it is broken off then.
@@ -77,7 +78,7 @@ impl Attempt<'_> {
     }
 
     /// The error for a step that failed, with the end of the server's log.
-    pub fn failed(&mut self, step: &str, reason: String) -> Error {
+    pub fn failed(&mut self, step: &str, dop: u32, reason: String) -> Error {
         let tail = self.server.log_tail(LOG_LINES);
         let log = if tail.trim().is_empty() {
             String::new()
@@ -94,7 +95,7 @@ impl Attempt<'_> {
         Error::Step {
             variant: self.name().to_owned(),
             block: self.entered.block,
-            dop: self.entered.dop,
+            dop,
             step: step.to_owned(),
             reason: format!("{reason}{remedy}"),
             log,

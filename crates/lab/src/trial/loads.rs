@@ -1,8 +1,8 @@
-//! Loading once: the steps up to the plan's `restore_after` run once per variant and dop, and what they left is kept
+//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence, and what they left is kept
 //! while the run lasts, for its trials to begin on copies of it.
 //!
 //! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each variant, and none of
-//! the blocks that verdicts come from. It draws its parameters from that block's seed, so all loads of a dop insert the
+//! the blocks that verdicts come from. It draws its parameters from that block's seed, so all loads of a sequence insert the
 //! same values; the steps after it draw from their own block's.
 
 use std::cell::RefCell;
@@ -19,24 +19,25 @@ use crate::trial::attempt::Entered;
 /// The block in which loads are stored; those of trials begin with 1.
 pub const LOAD_BLOCK: u32 = 0;
 
-/// What was loaded and is kept, by variant (its position in the plan) and dop. Removed when this is dropped.
+/// What was loaded and is kept, by variant (its place in the plan) and sequence. Removed
+/// when this is dropped.
 #[derive(Debug, Default)]
 pub struct Loads(RefCell<BTreeMap<(usize, u32), Rc<Loaded>>>);
 
 impl Loads {
     /// The state in which a trial begins; `None`: on an empty server. So does a load.
     pub fn of(&self, entered: Entered) -> Option<Rc<Loaded>> {
-        if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.dop) }
+        if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.sequence) }
     }
 
-    /// What is kept for the trials of this variant and dop.
-    pub fn get(&self, variant: usize, dop: u32) -> Option<Rc<Loaded>> {
-        self.0.borrow().get(&(variant, dop)).cloned()
+    /// What is kept for the trials of this variant and sequence.
+    pub fn get(&self, variant: usize, sequence: u32) -> Option<Rc<Loaded>> {
+        self.0.borrow().get(&(variant, sequence)).cloned()
     }
 
     /// Keeps it, in place of what was kept before.
     pub fn keep(&self, entered: Entered, loaded: Loaded) {
-        self.0.borrow_mut().insert((entered.variant, entered.dop), Rc::new(loaded));
+        self.0.borrow_mut().insert((entered.variant, entered.sequence), Rc::new(loaded));
     }
 
     /// Removes all that is kept.

@@ -7,6 +7,7 @@ use workload::Phase;
 
 use crate::error::Error;
 use crate::event::{Event, phase_name};
+use crate::observe::figures::measure;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
 use crate::trial::settle::settle;
@@ -20,9 +21,8 @@ pub fn phase(
     ordinal: u32,
 ) -> Result<(), Error> {
     let entered = attempt.entered;
-    let (name, dop) = (phase_name(phase), phase_dop(phase, entered));
-    let mut record = StepRecord::new(ordinal, name, dop);
-    record.started_ms = store::now_ms();
+    let mut record = new_record(entered, phase, ordinal);
+    let (name, dop) = (phase_name(phase), record.dop);
     record.notes.extend(attempt.among.clone());
     conditions.tell(Event::phase_began(phase, dop));
     let outcome = match phase {
@@ -54,23 +54,29 @@ pub fn phase(
     match trouble {
         None => conditions.go_on(),
         Some(Trouble::Interrupted) => Err(Error::Interrupted),
-        Some(Trouble::Failed(reason)) => Err(attempt.failed(name, reason)),
+        Some(Trouble::Failed(reason)) => Err(attempt.failed(name, dop, reason)),
     }
 }
 
 /// Records a phase of which there is nothing but that it failed.
 pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phase, ordinal: u32) {
-    let mut record = StepRecord::new(ordinal, phase_name(phase), phase_dop(phase, entered));
-    record.started_ms = store::now_ms();
+    let mut record = new_record(entered, phase, ordinal);
     record.state = StepState::Failed;
     // The trouble is what to tell, even where it can't be stored.
     let _ = conditions.store.record_step(entered.trial, &record);
 }
 
-/// The dop of a step is its own; what runs between steps goes by the trial's.
-fn phase_dop(phase: &Phase, entered: Entered) -> u32 {
-    match phase {
+/// The record of a phase that begins now. The dop of a step is its own; what runs between steps
+/// goes by the sequence's key.
+pub fn new_record(entered: Entered, phase: &Phase, ordinal: u32) -> StepRecord {
+    let dop = match phase {
         Phase::Step(step) => step.dop,
-        Phase::Settle { .. } => entered.dop,
+        Phase::Settle { .. } => entered.sequence,
+    };
+    let mut record = StepRecord::new(ordinal, phase_name(phase), dop);
+    record.started_ms = store::now_ms();
+    if let Phase::Step(step) = phase {
+        record.measure = measure(step);
     }
+    record
 }

@@ -24,11 +24,11 @@ use crate::trial::settle::interruptible;
 /// empty. Its tables are still to be made or found ([`set_up`]).
 pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attempt<'a>, Error> {
     let subject = &conditions.lineup.subjects[entered.variant];
-    let mut benchmark = benchmark(&conditions.plan().workload, entered.dop, subject)?;
+    let mut benchmark = benchmark(&conditions.plan().workload, entered.sequence, subject)?;
     end_after(&mut benchmark.phases, entered.steps);
     let loaded = conditions.loads.of(entered);
     if loaded.is_some() {
-        conditions.tell(Event::untimed_began("restore", entered.dop));
+        conditions.tell(Event::untimed_began("restore", entered.sequence));
     }
     let cgroup = cgroup(conditions, entered, subject)?;
     let began_ms = store::now_ms();
@@ -43,7 +43,7 @@ pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attemp
     let (mut server, restored) =
         start(conditions, subject, &directory, cgroup.as_ref(), origin.as_ref())?;
     let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
-    let restored = restored.map(|r| restore_record(&r, first, entered.dop, began_ms));
+    let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
     if let Some(record) = &restored {
         conditions.tell(Event::step_ended(None, record, None));
     }
@@ -75,7 +75,9 @@ pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<
         conditions.store.record_step(trial, record)?;
     } else {
         create_tables(conditions, attempt).map_err(|error| match error {
-            Error::Dbms(source) => attempt.failed("setup", source.to_string()),
+            Error::Dbms(source) => {
+                attempt.failed("setup", attempt.entered.sequence, source.to_string())
+            }
             other => other,
         })?;
     }
@@ -183,7 +185,6 @@ fn start(
     let config_file = text.map(|text| write_config(text, directory)).transpose()?;
     let spec = ServerSpec {
         installation: &subject.installation,
-        reference: &subject.reference,
         name: &subject.variant.name,
         directory,
         config: subject.variant.config.clone(),
@@ -207,9 +208,9 @@ fn start(
 
 /// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
 fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, log: &Path) {
-    let Entered { trial, block, dop, .. } = entered;
+    let Entered { trial, block, sequence, .. } = entered;
     let directory = conditions.options.results.join("artifacts").join("logs");
-    let name = format!("{}.b{block}.dop{dop}.t{trial}.log", subject.variant.name);
+    let name = format!("{}.b{block}.dop{sequence}.t{trial}.log", subject.variant.name);
     let kept = fs::create_dir_all(&directory)
         .and_then(|()| fs::copy(log, directory.join(name)).map(|_| ()));
     if let Err(error) = kept {

@@ -115,7 +115,7 @@ pub fn run(
     attempts: &mut [Attempt<'_>],
     step: &Arc<Step>,
     slices: Option<Slices>,
-    connect: impl FnOnce(&Load) -> Result<Ready, drive::Error>,
+    connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<Ran, Fault> {
     let mut before = Vec::new();
     for (at, attempt) in attempts.iter_mut().enumerate() {
@@ -167,7 +167,7 @@ pub fn run(
         Watch::start(&servers, device, slices, start)
     });
     let running = ready.go(start);
-    let fault = look_after(conditions, &running, attempts, &load, start, profiling.as_mut());
+    let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());
     let seen = watch.map(Watch::stop);
     let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
     recordings.extend(profiling.as_mut().and_then(Profiling::end));
@@ -226,7 +226,7 @@ fn profiling<'a>(
 /// Looks after a running step until it has ended or has to be ended.
 fn look_after(
     conditions: &Conditions<'_>,
-    running: &Running,
+    running: &dyn Running,
     attempts: &mut [Attempt<'_>],
     load: &Load,
     start: Instant,

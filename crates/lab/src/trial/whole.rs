@@ -22,7 +22,7 @@ pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Err
     Ok(fitness)
 }
 
-/// Loads for a variant and dop, and keeps the state for its trials in place of one that was kept
+/// Loads for a variant and sequence, and keeps the state for its trials in place of one that was kept
 /// before. Every finished step is in the store when this returns, whatever it returns.
 pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
     let mut attempt = begin(conditions, entered)?;
@@ -31,7 +31,7 @@ pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> 
     let stopped = stop(conditions, attempt, result)?;
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
-    let record = keep_record(&loaded, phases, entered.dop, began_ms);
+    let record = keep_record(&loaded, phases, entered.sequence, began_ms);
     conditions.store.record_step(entered.trial, &record)?;
     let manifest = loaded.manifest();
     conditions.tell(Event::Kept {
