@@ -7,8 +7,8 @@ use metrics::{OPS, STALL_SHARE};
 use crate::ReportError;
 use crate::document::{
     BothMeans, Document, FORMAT, Figure, LatencyFigures, MetricComparison, MetricDocument,
-    RateFigures, RelativeFigures, SlicesDocument, StepDocument, TwinDocument, TwinsDocument,
-    VariantDocument, WarningDocument, costs,
+    RateFigures, RelativeFigures, StepDocument, TwinDocument, TwinsDocument, VariantDocument,
+    WarningDocument, costs,
 };
 use crate::figures::{absolute, ratio};
 use crate::gate::{Reasons, reasons};
@@ -16,7 +16,7 @@ use crate::judged::{Finding, Judged, judge_metric, judge_results};
 use crate::latency::Pooled;
 use crate::model::{Noted, Results, StepResults, VariantStep};
 use crate::sheet::{Format, Part, Sheet};
-use crate::sliced::slicing;
+use crate::sliced::slicing_of;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
@@ -145,7 +145,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
-                slices: slices(results, judged, step, place, figures),
+                slices: slicing_of(results, step, judged.base, place),
                 latency: latency(figures),
                 rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
                 size: figures.sizes.clone(),
@@ -154,31 +154,6 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 warnings: warnings_of(results, judged, number, step, place),
             })
             .collect(),
-    })
-}
-
-/// How a step's slices went: against the base, or for a twin against its original.
-fn slices(
-    results: &Results,
-    judged: &Judged,
-    step: &StepResults,
-    place: usize,
-    figures: &VariantStep,
-) -> Option<SlicesDocument> {
-    let twin_of = results.variants.get(place).and_then(|variant| variant.twin_of);
-    let against = twin_of.unwrap_or(judged.base);
-    let other = step.variant(against).filter(|_| place != against)?;
-    let slicing = slicing(other, figures)?;
-    Some(SlicesDocument {
-        length_ms: slicing.length_ms,
-        restarts: slicing.restarts,
-        rounds: slicing.rounds,
-        set_aside: slicing.set_aside,
-        ratio: slicing.ratio,
-        within: slicing.within,
-        between: slicing.between,
-        by_chosen: slicing.by_length.map(|(chosen, _)| chosen),
-        by_longer: slicing.by_length.map(|(_, longer)| longer),
     })
 }
 

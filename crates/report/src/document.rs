@@ -9,6 +9,7 @@ use metrics::{COSTS, OPS};
 use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
+use crate::sliced::Slicing;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 pub const FORMAT: u32 = 3;
@@ -80,7 +81,7 @@ pub struct VariantDocument {
     /// Compared with the base.
     pub relative: RelativeFigures,
     /// How its slices and the base's (for a twin, those of its original) went; `null` where the load did not move in slices.
-    pub slices: Option<SlicesDocument>,
+    pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
     pub latency: BTreeMap<String, LatencyFigures>,
     /// Paced statements beside what the step counts, by class.
@@ -93,29 +94,6 @@ pub struct VariantDocument {
     pub failures: u64,
     /// Texts.
     pub warnings: Vec<String>,
-}
-
-/// How the slices of a step went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SlicesDocument {
-    /// The length chosen, milliseconds.
-    pub length_ms: f64,
-    /// Restarts of all servers.
-    pub restarts: usize,
-    /// Rounds in which both were measured, over all restarts.
-    pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not measured.
-    pub set_aside: f64,
-    /// Throughput / throughput of the other.
-    pub ratio: f64,
-    /// Standard error of the log ratio of one restart, from batches of its rounds.
-    pub within: f64,
-    /// Standard deviation of the log ratios of the restarts; `null` with one.
-    pub between: Option<f64>,
-    /// The ratio by slices of the length chosen; `null` where there was no second length.
-    pub by_chosen: Option<f64>,
-    /// The ratio by slices at least half as long again; `null` as above.
-    pub by_longer: Option<f64>,
 }
 
 /// One thing for throughput and for each cost per operation, by name of the metric.

@@ -52,13 +52,13 @@ pub use count::{
     LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, Labels, LatencyFigures, RateFigures, RelativeFigures, SlicesDocument,
-    StepDocument, VariantDocument, WarningDocument,
+    Costs, Document, Figure, Labels, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
+    VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
 pub use explain::{
-    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedMove, ExplainedStep,
-    ExplainedVariant, Explanation, explain,
+    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedStep, ExplainedVariant, Explanation,
+    explain,
 };
 pub use gate::Gate;
 pub use history::{
@@ -74,7 +74,7 @@ pub use model::{
     VariantStep,
 };
 pub use page_data::Page;
-pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sheet::{Format, Printable};
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};

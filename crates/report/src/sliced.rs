@@ -4,10 +4,11 @@ use judge::{
     JudgeError, Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio,
 };
 use metrics::SliceReason;
+use serde::{Deserialize, Serialize};
 use store::{StepId, Store};
 
 use crate::ReportError;
-use crate::model::VariantStep;
+use crate::model::{Results, StepResults, VariantStep};
 
 /// From this multiple of the length chosen on a slice is one of those that check it.
 const LONGER: f64 = 1.5;
@@ -89,24 +90,26 @@ fn came(reason: &f64) -> bool {
 }
 
 /// How the slices of a variant and its base went, beside the ratio that came out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slicing {
-    /// Throughput of the variant / throughput of the base.
-    pub ratio: f64,
-    /// The length of slices, milliseconds; the longest where restarts differ.
+    /// The length chosen, milliseconds; the longest where restarts differ.
     pub length_ms: f64,
     /// Restarts of all servers.
     pub restarts: usize,
     /// Rounds in which both were measured, over all restarts.
     pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was set aside or not measured.
+    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not measured.
     pub set_aside: f64,
-    /// Standard deviation of the log ratios of the restarts; `None` with one.
-    pub between: Option<f64>,
+    /// Throughput of the variant / throughput of the base.
+    pub ratio: f64,
     /// Standard error of the log ratio of one restart, from batches of its rounds: the root mean square over the restarts.
     pub within: f64,
-    /// Ratio by slices of the length chosen and by longer ones, over the restarts that have both.
-    pub by_length: Option<(f64, f64)>,
+    /// Standard deviation of the log ratios of the restarts; `null` with one.
+    pub between: Option<f64>,
+    /// The ratio by slices of the length chosen, over the restarts with two lengths; `null` where there are none.
+    pub by_chosen: Option<f64>,
+    /// The ratio by slices at least half as long again; `null` as above.
+    pub by_longer: Option<f64>,
 }
 
 /// One restart: what all rounds say, and those of the length chosen and of longer ones apart.
@@ -141,8 +144,19 @@ pub(crate) fn compare(
     Some(Ok(comparison))
 }
 
+/// How a step's slices went: beside the base, or for a twin beside its original.
+pub(crate) fn slicing_of(
+    results: &Results,
+    step: &StepResults,
+    base: usize,
+    place: usize,
+) -> Option<Slicing> {
+    let other = results.variants.get(place)?.twin_of.unwrap_or(base);
+    slicing(step.variant(other).filter(|_| other != place)?, step.variant(place)?)
+}
+
 /// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
-pub(crate) fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
+fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
     let restarts = restarts(base, variant);
     let of = |value: fn(&RestartRatio) -> f64| -> Vec<f64> {
         restarts.iter().map(|restart| value(&restart.all)).collect()
@@ -160,7 +174,8 @@ pub(crate) fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slici
         set_aside: judge::mean(&of(|restart| restart.set_aside))?,
         between: judge::sd_sample(&of(|restart| restart.mean_log)),
         within: judge::mean(&of(|restart| restart.variance))?.sqrt(),
-        by_length: ratio(&chosen).zip(ratio(&longer)),
+        by_chosen: ratio(&chosen),
+        by_longer: ratio(&longer),
     })
 }
 
@@ -285,7 +300,7 @@ mod tests {
         let slicing = slicing(&base, &variant).unwrap();
         assert_eq!((slicing.restarts, slicing.rounds), (2, 400));
         assert!((slicing.length_ms - 40.0).abs() < 1e-12 && slicing.set_aside == 0.0);
-        let (chosen, longer) = slicing.by_length.unwrap();
+        let (chosen, longer) = (slicing.by_chosen.unwrap(), slicing.by_longer.unwrap());
         assert!((chosen - 0.9).abs() < 0.005 && (longer - 0.9).abs() < 0.005);
         assert_eq!(compared(&base, &step(vec![None; 4])), None);
         assert_eq!(compared(&base, &step(Vec::new())), None);

@@ -14,10 +14,8 @@ use crate::ReportError;
 use crate::sheet::Printable;
 
 pub(crate) use counted::Counted;
-pub use document::{
-    CountDocument, CountedVariant, FunctionDocument, KindDocument, PhaseDocument, SentenceDocument,
-    WorkDocument,
-};
+pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument, SentenceDocument};
+pub use functions::{FunctionDocument, WorkDocument};
 pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
 

@@ -56,7 +56,7 @@ fn predicate(counted: &Counted, variant: usize) -> String {
         said.push_str(&by_phase(&phases, rise));
         let functions: Vec<String> = matched(before, after)
             .into_iter()
-            .map(|function| (function.difference(|work| work.own), function.name))
+            .map(|function| (function.difference.map_or(0.0, |work| work.own), function.name))
             .filter(|(moved, _)| moved / rise >= NAMED_SHARE)
             .take(NAMED)
             .map(|(_, name)| name)

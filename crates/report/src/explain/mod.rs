@@ -3,9 +3,7 @@
 mod document;
 mod tables;
 
-pub use document::{
-    ExplainDocument, ExplainedChild, ExplainedMove, ExplainedStep, ExplainedVariant,
-};
+pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
 
 use store::Store;
 

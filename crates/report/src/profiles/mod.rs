@@ -18,7 +18,8 @@ use store::{ExperimentId, Store, TrialId};
 pub(crate) use children::{Children, OTHER, children, facts};
 pub(crate) use draw::{differential, flamegraph};
 pub use folded::Folded;
-pub(crate) use moved::{Moved, moved};
+pub use moved::ExplainedMove;
+pub(crate) use moved::moved;
 pub(crate) use page::{PageProfile, page_profiles};
 
 use crate::ReportError;
