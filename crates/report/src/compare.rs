@@ -11,7 +11,7 @@ use crate::document::{
     WarningDocument, costs,
 };
 use crate::figures::{absolute, ratio};
-use crate::gate::{Reasons, reasons};
+use crate::gate::{Gate, Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
 use crate::latency::Pooled;
 use crate::model::{Noted, Results, StepResults, VariantStep};
@@ -100,6 +100,16 @@ impl Comparison {
     pub fn render(&self, format: Format) -> Result<String, ReportError> {
         let parts = self.shown().into_iter().cloned().map(Part::Table).collect();
         Sheet { parts }.render(format, &self.document)
+    }
+
+    /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
+    pub fn gate(&self, gate: Gate) -> Vec<String> {
+        self.reasons.of(gate)
+    }
+
+    /// The sentences of all regressions with their steps.
+    pub fn regressions(&self) -> &[String] {
+        &self.reasons.regressions
     }
 }
 

@@ -2,7 +2,6 @@
 
 use judge::Verdict;
 
-use crate::compare::Comparison;
 use crate::judged::Judged;
 use crate::model::{Results, VariantStep};
 
@@ -20,23 +19,17 @@ pub enum Gate {
 /// Sentences with their steps, by the gate that fails on them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reasons {
-    regressions: Vec<String>,
+    pub(crate) regressions: Vec<String>,
     /// What is missing or can't be judged.
     missing: Vec<String>,
     undecided: Vec<String>,
 }
 
-impl Comparison {
-    /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
-    pub fn gate(&self, gate: Gate) -> Vec<String> {
-        let Reasons { regressions, missing, undecided } = &self.reasons;
-        let undecided = undecided.iter().filter(|_| gate == Gate::Undecided);
-        regressions.iter().chain(missing).chain(undecided).cloned().collect()
-    }
-
-    /// The sentences of all regressions with their steps.
-    pub fn regressions(&self) -> &[String] {
-        &self.reasons.regressions
+impl Reasons {
+    /// Those on which a gate fails.
+    pub(crate) fn of(&self, gate: Gate) -> Vec<String> {
+        let undecided = self.undecided.iter().filter(|_| gate == Gate::Undecided);
+        self.regressions.iter().chain(&self.missing).chain(undecided).cloned().collect()
     }
 }
 

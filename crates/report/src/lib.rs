@@ -33,6 +33,7 @@ mod page_data;
 #[cfg(test)]
 mod page_types_tests;
 mod profiles;
+mod rounds;
 mod sentence;
 mod sheet;
 mod sliced;
@@ -75,8 +76,9 @@ pub use model::{
 };
 pub use page_data::Page;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use rounds::Slices;
 pub use sheet::{Format, Printable};
-pub use sliced::{Slices, Slicing};
+pub use sliced::Slicing;
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;

@@ -15,7 +15,7 @@ use crate::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
     VariantStep,
 };
-use crate::sliced::Slices;
+use crate::rounds::Slices;
 use crate::starts::differing;
 
 /// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,

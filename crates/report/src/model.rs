@@ -6,7 +6,7 @@ use std::sync::Arc;
 use store::{Better, Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use crate::latency::Pooled;
-use crate::sliced::Slices;
+use crate::rounds::Slices;
 
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]

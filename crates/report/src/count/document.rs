@@ -6,7 +6,7 @@ use store::{CountRecord, ExperimentState, Warning};
 use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
 use super::functions::{FunctionDocument, functions, matched};
 use super::spread::Spread;
-use super::words;
+use super::words::{self, SentenceDocument};
 use crate::time::rfc3339;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
@@ -92,16 +92,6 @@ pub struct PhaseDocument {
     pub share: f64,
     /// Instructions per statement above those of the base; `null` for the base and where it is not known there.
     pub difference: Option<f64>,
-}
-
-/// What changed in a variant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct SentenceDocument {
-    /// Its name.
-    pub variant: String,
-    /// The sentence; its subject is the variant.
-    pub sentence: String,
 }
 
 /// Computes all figures, with so many functions for each count.

@@ -6,9 +6,8 @@ use serde::Serialize;
 use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
 
 use super::counted::{Counted, Kind};
-use super::document::SentenceDocument;
 use super::spread::Spread;
-use super::words;
+use super::words::{self, SentenceDocument};
 use crate::ReportError;
 use crate::number::rounded;
 use crate::time::rfc3339;
