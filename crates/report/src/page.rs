@@ -49,7 +49,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     warnings.extend(judged.warnings().into_iter().map(|(about, found)| {
         let step = about.and_then(|(step, _)| results.steps.get(step));
         let noted = Noted {
-            step: step.map(|step| (step.name.clone(), step.dop)),
+            step: step.map(|step| step.key.clone()),
             variant: about.map(|(_, variant)| variant),
             block: None,
             warning: Warning { code: found.code().to_owned(), text: found.to_string() },
@@ -151,8 +151,10 @@ fn page_step(
     step: &StepResults,
 ) -> Result<PageStep, ReportError> {
     let mut out = PageStep {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
+        better: step.better.as_str(),
         unit: step.unit.clone(),
         rate_target: target(step).map(Number),
         throughput: Vec::new(),

@@ -6,7 +6,7 @@ use metrics::Metric;
 use serde::{Serialize, Serializer};
 
 use crate::count::PageCounts;
-use crate::document::{RelativeFigures, WarningDocument};
+use crate::document::{Labels, RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
 use crate::latency::Latency;
 use crate::number::rounded;
@@ -88,6 +88,11 @@ pub(crate) struct PageFact {
 pub(crate) struct PageStep {
     pub(crate) name: String,
     pub(crate) dop: u32,
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub(crate) labels: Labels,
+    /// Which way its throughput is better: `more` or `less`.
+    pub(crate) better: &'static str,
     pub(crate) unit: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
@@ -108,7 +113,7 @@ pub(crate) struct PageRelative {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(as = "crate::page_types::Times"))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(as = "crate::page_types_tests::Times"))]
 pub(crate) struct PageLatency {
     pub(crate) variant: usize,
     pub(crate) class: String,

@@ -232,6 +232,7 @@ export type PagePercentiles = {
 export type PageProfile = {
   step: string,
   dop: number,
+  labels?: { [key in string]: string },
   flames: Array<PageFlame>,
   tables: Array<Table>,
 };
@@ -283,6 +284,9 @@ export type PageSetting = {
 export type PageStep = {
   name: string,
   dop: number,
+  labels?: { [key in string]: string },
+  /** Which way its throughput is better: `more` or `less`. */
+  better: string,
   unit: string,
   rate_target?: Value,
   throughput: Array<Value>,
@@ -316,6 +320,8 @@ export type PageWarning = {
   step?: string,
   /** Number of clients of the step. */
   dop?: number,
+  /** Labels of the step. */
+  labels?: { [key in string]: string },
   /** Name of the variant. */
   variant?: string,
   /** The block. */
