@@ -1,4 +1,4 @@
-//! The shape of the data in the HTML page; `web/src/data.ts` is its other side.
+//! The shape of the data in the HTML page; `web/generated/page.ts` is written from it.
 
 use std::collections::BTreeMap;
 
