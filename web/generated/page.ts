@@ -111,6 +111,7 @@ export type Page = {
   tables: Array<Table>,
   warnings: Array<PageWarning>,
   catalog: { [key in string]: PageSeries },
+  metrics: Array<PageMetric>,
   history?: HistoryDocument,
   profiles?: Array<PageProfile>,
   counts?: PageCounts,
@@ -209,6 +210,15 @@ export type PageLatency = {
   p99: Value,
   p999: Value,
   max: Value,
+};
+
+/** What the page's glossary says of a metric. */
+export type PageMetric = {
+  name: string,
+  unit: string,
+  meaning: string,
+  /** Its name in published reports; may be empty. */
+  published: string,
 };
 
 export type PagePercentiles = {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use drive::{Address, Load, Outcome, Target};
+use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
     Action, Class, Dialect, Draw, End, Expect, Pace, Phase, Piece, Role, Statement, Step, Stream,
-    Unit, Width, insert,
+    Width, insert,
 };
 
 /// Prepared point selects over ids 1 to `ids`, as one client, for `seconds`. `statement` has `$1`
@@ -30,17 +30,18 @@ pub fn select(
     let step = Step {
         name: "point-select".to_owned(),
         dop: 1,
-        unit: Unit::Queries,
-        counted: Class::Query,
+        labels: Default::default(),
+        unit: Class::QUERY.unit,
+        counted: Class::QUERY,
         streams: vec![Stream {
             client: 0,
-            class: Class::Query,
+            class: Class::QUERY,
             role: Role::Lead,
-            statements: vec![Statement {
-                pieces,
-                prepared: true,
-                expect: Expect::Rows { min: 1, max: 1 },
-            }],
+            requests: vec![
+                Statement { pieces, prepared: true, expect: Expect::Rows { min: 1, max: 1 } }
+                    .into(),
+            ],
+            keeps: Vec::new(),
             script: vec![Action::Run(0)],
             operations_per_round: 1,
             pace: Pace::Free,
@@ -52,7 +53,6 @@ pub fn select(
         cells: 0,
         seconds: Some(seconds),
         operations: None,
-        insert_target: None,
     };
     let outcome = run(step, socket, database, sample)?;
     println!("{}", outcome.operations);
@@ -77,13 +77,13 @@ pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Res
 }
 
 fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Outcome> {
-    let target = Target {
-        name: "bench".to_owned(),
+    let postgres = Postgres {
         address: Address::Unix(socket),
         user: "steelyard".to_owned(),
         password: None,
         database,
     };
+    let target = Target::new("bench", postgres);
     let load = Load {
         step: Arc::new(step),
         targets: vec![target],

@@ -89,7 +89,7 @@ fn plain(text: &str) -> Option<f64> {
 fn select(server: &BenchServer, statement: &str, seconds: f64, sample: bool) -> Vec<String> {
     let mut arguments = vec![
         "select".to_owned(),
-        server.socket().display().to_string(),
+        server.socket.display().to_string(),
         server.database.clone(),
         statement.to_owned(),
         IDS.to_string(),
@@ -107,7 +107,7 @@ pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>
     let bare = |statement: &str| {
         vec![
             env!("BARE_LOOP").to_owned(),
-            server.socket().display().to_string(),
+            server.socket.display().to_string(),
             "steelyard".to_owned(),
             server.database.clone(),
             statement.to_owned(),
@@ -157,7 +157,7 @@ pub fn loads(server: &BenchServer) -> Vec<Contender> {
         .map(|(name, prepared)| {
             let mut arguments = vec![
                 "load".to_owned(),
-                server.socket().display().to_string(),
+                server.socket.display().to_string(),
                 server.database.clone(),
                 ROWS.to_string(),
             ];

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser};
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use workload::{Dialect, insert};
 
 /// A started server and where it is.
 pub struct BenchServer {
-    server: Option<Box<dyn Server>>,
+    server: Option<Box<dyn System>>,
     pub version: String,
     pub socket_directory: PathBuf,
+    /// The socket's file.
+    pub socket: PathBuf,
     pub port: u16,
     pub database: String,
     _directory: tempfile::TempDir,
@@ -38,7 +40,6 @@ impl BenchServer {
         ];
         let server = dbms::start(ServerSpec {
             installation: &installation,
-            reference: &reference,
             name: "bench",
             directory: &directory.path().join("server"),
             config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
@@ -52,32 +53,25 @@ impl BenchServer {
             cache: &cache,
             ledger: &ledger,
         })?;
-        let Endpoint::Postgres {
-            host: Host::SocketDirectory(socket_directory),
-            port,
-            database,
-            ..
-        } = server.endpoint()
+        let Endpoint::Postgres { host: Host::Socket(socket), port, database, .. } =
+            server.endpoint()
         else {
             bail!("the server has no unix socket")
         };
         Ok(BenchServer {
             server: Some(server),
             version: installation.version,
-            socket_directory,
+            socket_directory: socket.parent().context("the socket has a directory")?.to_owned(),
+            socket,
             port,
             database,
             _directory: directory,
         })
     }
 
-    /// The socket's file.
-    pub fn socket(&self) -> PathBuf {
-        self.socket_directory.join(format!(".s.PGSQL.{}", self.port))
-    }
-
     pub fn sql(&mut self, sql: &str) -> Result<()> {
-        self.server.as_mut().context("the server has been stopped")?.execute(sql)?;
+        let server = self.server.as_mut().context("the server has been stopped")?;
+        server.need_sql()?.execute(sql)?;
         Ok(())
     }
 

@@ -28,7 +28,7 @@ pub struct AdviseArgs {
     /// What counts as a small difference, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
-    /// Let steps that end by work (l.i0, l.i1, l.i2) last longer by more rows; think of what fits into memory
+    /// Let steps that end by work last longer by more rows; think of what fits into memory
     #[arg(long)]
     scale_rows: bool,
     /// Write the advised plan to this file

@@ -99,14 +99,8 @@ impl Changes {
             changed = changed.with_twins();
         }
         let origin = format!("{origin} with the options given");
-        Plan::parse(&changed.to_toml(), None, &origin).map_err(|error| match error {
-            PlanError::Invalid { mut problems } => {
-                // Their places are those of a text that the user has never seen.
-                problems.iter_mut().for_each(|problem| problem.place = None);
-                PlanError::Invalid { problems }
-            }
-            other => other,
-        })
+        // Places would be those of a text that the user has never seen.
+        Plan::parse(&changed.to_toml(), None, &origin).map_err(PlanError::without_places)
     }
 }
 

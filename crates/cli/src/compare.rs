@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use report::{CompareOptions, Gate, Section};
 
 use crate::exit::GateFailed;
-use crate::results::{Chosen, load_which};
+use crate::results::Chosen;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
 #[derive(Debug, Args)]
@@ -126,16 +126,15 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
 }
 
 /// The tables that end a run: throughput and verdicts, and where to find the rest.
-pub fn print_after_run(directory: &Path, experiment: store::ExperimentId) -> anyhow::Result<()> {
-    let results = load_which(directory, report::Which::Id(experiment))?;
+pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
     let options = CompareOptions {
         sections: Some(vec![Section::Absolute, Section::Relative, Section::Rates]),
         ..CompareOptions::default()
     };
-    let comparison = report::compare(&results, &options)?;
+    let comparison = report::compare(results, &options)?;
     let mut out = std::io::stdout();
     out.write_all(comparison.render(report::Format::Text)?.as_bytes())?;
-    let place = directory.display();
+    let (place, experiment) = (directory.display(), results.experiment.id);
     writeln!(
         out,
         "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --results {place}"

@@ -19,9 +19,9 @@ pub struct ExplainArgs {
     step: Option<String>,
     #[command(flatten)]
     chosen: Chosen,
-    /// The function whose callees are shown
-    #[arg(long, value_name = "FUNCTION", default_value = report::BACKEND)]
-    parent: String,
+    /// The function whose callees are shown [default: the one in which the server does what clients ask for]
+    #[arg(long, value_name = "FUNCTION")]
+    parent: Option<String>,
     /// How many functions that moved are shown for each variant
     #[arg(long, value_name = "N", default_value_t = 15)]
     functions: usize,

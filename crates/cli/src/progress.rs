@@ -20,7 +20,7 @@ struct Bars {
     all: MultiProgress,
     experiment: ProgressBar,
     step: Option<ProgressBar>,
-    unit: &'static str,
+    unit: String,
     rate: Rate,
 }
 
@@ -60,7 +60,7 @@ impl Progress {
                 "{msg:34} {wide_bar} {pos}/{len} steps  {elapsed} of about {duration}",
             ));
             experiment.enable_steady_tick(Duration::from_millis(500));
-            Bars { all, experiment, step: None, unit: "", rate: Rate::default() }
+            Bars { all, experiment, step: None, unit: String::new(), rate: Rate::default() }
         });
         Progress { quiet, bars, trials: 0, loading: false, plain_rate: Rate::default() }
     }
@@ -123,7 +123,7 @@ impl Progress {
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
                 // Names of variants differ in length; what comes after them need not stand in a column.
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<8}{variant} "));
-                self.step_ended(&name, rate, unit, seconds, &warnings);
+                self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
             Event::Look { blocks, decided, open, next, trials, steps } => {
                 self.trials += trials;
@@ -218,13 +218,7 @@ impl Progress {
 }
 
 impl Bars {
-    fn begin(
-        &mut self,
-        name: &str,
-        operations: Option<u64>,
-        seconds: Option<f64>,
-        unit: &'static str,
-    ) {
+    fn begin(&mut self, name: &str, operations: Option<u64>, seconds: Option<f64>, unit: String) {
         let template = match (operations, seconds) {
             (Some(_), _) => "  {prefix:8} {msg:24} {wide_bar} {percent:>3}%  {eta} left",
             (None, Some(_)) => "  {prefix:8} {msg:24} {wide_bar} {pos}/{len} s",

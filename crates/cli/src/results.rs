@@ -32,18 +32,17 @@ pub struct Chosen {
 impl Chosen {
     /// Opens the store and loads the experiment.
     pub fn open(&self) -> anyhow::Result<(Store, Results)> {
-        let store = Store::open_read_only(&self.directory.results)?;
-        let which = self.experiment.as_deref().map_or(Which::Latest, Which::Named);
-        let results = report::load(&store, which)?;
-        Ok((store, results))
+        self.open_or(Which::Latest)
     }
 
     /// The same for a page, which shows counts as well: where there is no run, the latest count will do.
     pub fn open_for_page(&self) -> anyhow::Result<(Store, Results)> {
-        let store = Store::open_read_only(&self.directory.results)?;
-        let which = self.experiment.as_deref().map_or(Which::LatestOrCount, Which::Named);
-        let results = report::load(&store, which)?;
-        Ok((store, results))
+        self.open_or(Which::LatestOrCount)
+    }
+
+    fn open_or(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
+        let which = self.experiment.as_deref().map_or(latest, Which::Named);
+        load_which(&self.directory.results, which)
     }
 
     /// Loads the experiment.
@@ -53,6 +52,8 @@ impl Chosen {
 }
 
 /// Loads an experiment of a results directory.
-pub fn load_which(directory: &Path, which: Which<'_>) -> anyhow::Result<Results> {
-    Ok(report::load(&Store::open_read_only(directory)?, which)?)
+pub fn load_which(directory: &Path, which: Which<'_>) -> anyhow::Result<(Store, Results)> {
+    let store = Store::open_read_only(directory)?;
+    let results = report::load(&store, which)?;
+    Ok((store, results))
 }

@@ -4,13 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lab::Resume;
-use plan::Plan;
+use lab::{Event, Resume};
+use plan::{Plan, WorkloadPlan};
+use report::Which;
 
 use crate::changes::Changes;
 use crate::exit::WrongRequest;
 use crate::machine::{Machine, Ready};
-use crate::results::ResultsDir;
+use crate::results::{ResultsDir, load_which};
 use crate::short::ShortForm;
 
 /// Conduct an experiment: from a plan file, or `run insert -v … -v …` without one
@@ -35,9 +36,6 @@ pub struct RunArgs {
     short: ShortForm,
 }
 
-/// Names of workloads that have a short form.
-const WORKLOADS: [&str; 1] = ["insert"];
-
 /// Runs it and prints the tables.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let plan = args.plan()?;
@@ -58,12 +56,21 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let Ready { options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(&args.directory.results)?;
-    let experiment = lab::run(resume, &options, cache, &ledger, &interrupted, &mut |event| {
+    let systems = lab::Installed(cache);
+    let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
     });
+    // Of a run that was broken off, what was profiled is drawn too.
+    let which = experiment.as_ref().map_or(Which::Latest, |id| Which::Id(*id));
+    let loaded = load_which(&args.directory.results, which);
+    if let Ok((store, results)) = &loaded
+        && let Err(error) = report::draw_flamegraphs(store, results)
+    {
+        progress.tell(Event::Note(format!("the flamegraphs could not be drawn: {error}")));
+    }
     progress.finish();
-    let experiment = experiment?;
-    crate::compare::print_after_run(&args.directory.results, experiment)
+    experiment?;
+    crate::compare::print_after_run(&args.directory.results, &loaded?.1)
 }
 
 impl RunArgs {
@@ -79,9 +86,8 @@ impl RunArgs {
             }
             return Ok(None);
         };
-        let workload = what.to_str().filter(|name| WORKLOADS.contains(name));
-        if workload.is_some() {
-            return Ok(Some(self.changes.apply(self.short.plan()?, "the short form")?));
+        if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
+            return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
         }
         if self.short.given() {
             let text = format!(
@@ -99,7 +105,7 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
         let text = format!(
             "`{}` is neither a plan file nor a workload with a short form ({})",
             path.display(),
-            WORKLOADS.join(", ")
+            WorkloadPlan::names().join(", ")
         );
         return Err(WrongRequest(text).into());
     }

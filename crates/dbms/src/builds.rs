@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::Installation;
+
 /// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, by which two installations are the same.
 pub const SERVER_HASH: &str = "sha256 of bin/postgres";
 /// Key: what `select version()` says.
@@ -37,8 +39,8 @@ pub const COMMIT: &str = "commit";
 pub const COMMIT_DATE: &str = "commit date";
 /// Key: the first line of that commit's message.
 pub const COMMIT_SUBJECT: &str = "commit subject";
-/// Key: BLAKE3 of the tarball that was built.
-pub const TARBALL_HASH: &str = "blake3 of the tarball";
+/// Key: SHA-256 of the tarball that was built.
+pub const TARBALL_HASH: &str = "tarball sha256";
 /// Key: SHA-256 of the archive that was fetched.
 pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 
@@ -63,20 +65,30 @@ const OPTIONS: [&str; 17] = [
     "-Dsegsize",
 ];
 
+/// A variant that is compared with others.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it runs.
+    pub installation: &'a Installation,
+    /// Options with which its data directory is made.
+    pub initdb: &'a [String],
+}
+
+/// In what variants differ besides their version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The kind of difference: `builds-differ`.
+    pub code: &'static str,
+    /// A sentence that must stand beside the comparison.
+    pub text: String,
+}
+
 /// The sentences that must stand beside a comparison of these builds (name of the variant, its
 /// [`crate::Installation::build`]): one for each thing in which they differ though it is no part of the version. A fact
 /// that is known of one build only is no difference.
-///
-/// ```
-/// use std::collections::BTreeMap;
-/// let build = |compiler: &str| BTreeMap::from([("compiler".to_owned(), compiler.to_owned())]);
-/// let (one, other) = (build("gcc (Debian 8.3.0-6) 8.3.0"), build("gcc (Debian 10.2.1-6) 10.2.1 20210110"));
-/// assert_eq!(
-///     dbms::differing_builds(&[("pg13.7", &one), ("pg14.3", &other)]),
-///     ["pg13.7 was compiled by GCC 8.3.0, pg14.3 by GCC 10.2.1: differences may come from the compiler"]
-/// );
-/// ```
-pub fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<String> {
+pub(crate) fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<String> {
     let compilers = grouped(builds, |build| build.get(COMPILER).map(|text| short_compiler(text)));
     let systems = grouped(builds, |build| build.get(BUILD_SYSTEM).cloned());
     let mut said = Vec::new();

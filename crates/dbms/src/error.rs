@@ -3,9 +3,17 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What stands behind an error, where a system's protocol or log says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Diagnosis {
+    /// There is no space left on the disk.
+    DiskFull,
+    /// The work was broken off, by an [`crate::Interrupter`] or an operator.
+    Interrupted,
+}
+
 /// An error of this crate. Every message says what was expected, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The text of a `dbms = "…"` names no system under test.
     #[error(
@@ -69,9 +77,9 @@ pub enum Error {
         remedy: String,
     },
     /// The archive of binaries has no such version.
-    #[error("the archive has no postgres {asked}; {}", near_text(.near))]
+    #[error("the archive has no {asked}; {}", near_text(.near))]
     VersionNotFound {
-        /// The version asked for.
+        /// The system and the version asked for.
         asked: String,
         /// Versions that exist, nearest first.
         near: Vec<String>,
@@ -88,11 +96,11 @@ pub enum Error {
     },
     /// An archive of a known version is not the one it should be.
     #[error(
-        "the archive of postgres {version} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
+        "the archive of {what} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
     )]
     Digest {
-        /// The version.
-        version: String,
+        /// The system and its version.
+        what: String,
         /// The digest in steelyard's table.
         expected: &'static str,
         /// What was fetched.
@@ -118,11 +126,13 @@ pub enum Error {
         problem: String,
     },
     /// A path given as an installation is none.
-    #[error("{} is no PostgreSQL installation: {problem}; give the directory that holds bin/postgres and bin/initdb", .path.display())]
+    #[error("{} is not an installation of {system}: {problem}", .path.display())]
     Installation {
+        /// The system.
+        system: &'static str,
         /// The path.
         path: PathBuf,
-        /// What is missing or wrong.
+        /// What is missing or wrong, and what to do.
         problem: String,
     },
     /// A file operation failed.
@@ -257,8 +267,10 @@ pub enum Error {
         sql: String,
         /// The server's message.
         message: String,
-        /// SQLSTATE, if the server sent one.
+        /// The server's own code (SQLSTATE), if it sent one.
         code: Option<String>,
+        /// What stands behind it, if that is known.
+        diagnosis: Option<Diagnosis>,
     },
     /// A server answered something other than what was asked for.
     #[error("unexpected answer from the server: expected {expected}, found {found}")]
@@ -299,6 +311,24 @@ impl Error {
                 | Self::Reserved { .. }
                 | Self::Rejected { .. }
         )
+    }
+
+    /// What stands behind it, where that is known.
+    pub fn diagnosis(&self) -> Option<Diagnosis> {
+        match self {
+            Self::Query { diagnosis, .. } => *diagnosis,
+            Self::Interrupted { .. } => Some(Diagnosis::Interrupted),
+            Self::Space { .. } => Some(Diagnosis::DiskFull),
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some(Diagnosis::DiskFull)
+            }
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the text of a `dbms = "…"`, which holds no password.
+    pub(crate) fn reference(given: &str, problem: &str) -> Self {
+        Self::Reference { given: given.to_owned(), problem: problem.to_owned() }
     }
 
     /// Makes a closure that wraps an [`io::Error`] with what was being done to which path.

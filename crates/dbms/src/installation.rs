@@ -1,9 +1,11 @@
 //! What was obtained: where a system's binaries are and what is known about their build.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+
+use crate::Error;
 
 /// A system under test that is ready to be started, or one that already runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +25,22 @@ pub struct Installation {
 }
 
 impl Installation {
+    /// Whether steelyard starts it, rather than finding it running.
+    pub fn is_ours(&self) -> bool {
+        self.bin_dir.is_some()
+    }
+
+    /// The directory of its programs.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a server that already runs.
+    pub(crate) fn programs(&self) -> Result<&Path, Error> {
+        self.bin_dir.as_deref().ok_or_else(|| Error::Unsupported {
+            what: format!("starting {}, a server that already runs", self.source),
+            remedy: "attach to it".to_owned(),
+        })
+    }
+
     /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins with none.
     pub fn major(&self) -> Option<u32> {
         let digits = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());

@@ -1,7 +1,7 @@
 //! The systems under test: obtain, initialise, start, settle, count, stop.
 //!
 //! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], giving an
-//! [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a [`Server`], which knows
+//! [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a [`System`], which knows
 //! nothing of benchmarks: where clients connect, what it counts, how it settles and ends. Everything started is
 //! first written into a [`Ledger`], so that whatever a killed steelyard left is ended and removed by the next.
 //! One folder per system; what they share is here.
@@ -14,7 +14,6 @@
 //! let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
 //! let mut server = dbms::start(dbms::ServerSpec {
 //!     installation: &installation,
-//!     reference: &reference,
 //!     name: "pg13.7",
 //!     directory: std::path::Path::new("/var/tmp/trial-1"),
 //!     config: [("shared_buffers".to_owned(), "1GB".to_owned())].into(),
@@ -28,50 +27,63 @@
 //!     cache: &cache,
 //!     ledger: &ledger,
 //! })?;
-//! assert_eq!(server.query_i64("select 1")?, 1);
+//! assert_eq!(server.need_sql()?.query_i64("select 1")?, 1);
 //! server.stop()?.discard()?;
 //! # Ok::<(), dbms::Error>(())
 //! ```
 
-mod build_options;
+mod build;
 pub mod builds;
 mod cache;
-mod copy;
 mod counters;
+mod endpoint;
 mod error;
+mod fetch;
+mod hash;
 mod identity;
 mod installation;
 mod ipc;
+mod keep;
+mod kind;
+mod launch;
 mod ledger;
-mod loaded;
-mod manifest;
 mod place;
-pub mod postgres;
+mod postgres;
 mod process;
+mod profile;
 mod reference;
-mod server;
+mod release;
+mod source;
 mod stopped;
+mod system;
+mod systems;
 mod unpack;
 mod user;
 
-pub use build_options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
-pub use builds::differing_builds;
+pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
+pub use builds::{Compared, Difference};
 pub use cache::Cache;
 pub use counters::{Counter, Snapshot};
-pub use error::Error;
+pub use endpoint::{Endpoint, Host, Secret};
+pub use error::{Diagnosis, Error};
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
+pub use keep::loaded::{Loaded, Origin, Pages, Restored};
+pub use keep::manifest::Manifest;
+pub use kind::{Archive, Kind, Recipe};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
-pub use loaded::{Loaded, Origin, Pages, Restored};
-pub use manifest::{Difference, Manifest};
 pub use place::check_private;
 pub use process::ProcessId;
+pub use profile::ProfileFacts;
 pub use reference::Reference;
-pub use server::{Ending, Endpoint, Host, Secret, Server, ServerSpec, Setting, Settled, TableSize};
 pub use stopped::Stopped;
+pub use system::{Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
+pub use systems::{differences, register};
 pub use user::ServerUser;
 
 use std::sync::atomic::AtomicBool;
+
+use reference::Form;
 
 /// Obtains the binaries that `reference` names, from the cache if they are there; builds them if they are to be built;
 /// for a server that already runs, finds out what it is. `progress` gets lines for people.
@@ -102,10 +114,21 @@ pub fn obtain_interruptible(
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    match reference {
-        Reference::Postgres(reference) => {
-            postgres::obtain(reference, cache, server_user, interrupted, progress)
+    let user = || ServerUser::choose(server_user);
+    let kind = reference.kind;
+    match &reference.form {
+        Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
+        Form::Path(path) => {
+            let root = std::fs::canonicalize(place::expand_home(path));
+            let root = root.map_err(|error| Error::Installation {
+                system: kind.name(),
+                path: path.clone(),
+                problem: error.to_string(),
+            })?;
+            kind.describe(&root, format!("path:{}", root.display()), &user()?)
         }
+        Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
+        Form::Running(endpoint) => kind.describe_running(endpoint),
     }
 }
 
@@ -114,10 +137,8 @@ pub fn obtain_interruptible(
 /// # Errors
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
 /// [`Error::Start`] with the server's last log lines, [`Error::Io`].
-pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
-    match spec.reference {
-        Reference::Postgres(_) => Ok(postgres::start(&spec, None)?.0),
-    }
+pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
+    Ok(kind_of(&spec)?.start(&spec, None)?.0)
 }
 
 /// Starts a server on a copy of `origin`, which a server of the same build and user has left ([`Stopped::keep`]), and
@@ -130,25 +151,34 @@ pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn Server>, Error> {
 pub fn start_on_copy(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
-) -> Result<(Box<dyn Server>, Restored), Error> {
-    let (server, restored) = match spec.reference {
-        Reference::Postgres(_) => postgres::start(spec, Some(origin))?,
-    };
-    match restored {
-        Some(restored) => Ok((server, restored)),
-        None => Err(Error::Unsupported {
-            what: format!("starting {} on a copy", spec.reference),
-            remedy: "load its data anew".to_owned(),
-        }),
-    }
+) -> Result<(Box<dyn System>, Restored), Error> {
+    let kind = kind_of(spec)?;
+    let (server, restored) = kind.start(spec, Some(origin))?;
+    Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
+}
+
+/// How call stacks of the system that `reference` names are read; `None` where it can't be told.
+pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
+    reference.parse::<Reference>().ok()?.kind.profile()
 }
 
 /// Connects to a server that already runs; it is neither configured nor stopped.
 ///
 /// # Errors
 /// [`Error::Connect`]; [`Error::Unsupported`] if `reference` names no running server.
-pub fn attach(reference: &Reference) -> Result<Box<dyn Server>, Error> {
-    match reference {
-        Reference::Postgres(reference) => postgres::attach(reference),
+pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
+    match &reference.form {
+        Form::Running(endpoint) => reference.kind.attach(endpoint),
+        _ => Err(Error::Unsupported {
+            what: format!("attaching to {reference}"),
+            remedy: "give the URL of a running server, or start it".to_owned(),
+        }),
     }
+}
+
+fn kind_of(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
+    systems::find(&spec.installation.dbms).ok_or_else(|| Error::Unsupported {
+        what: format!("the system {}", spec.installation.dbms),
+        remedy: "obtain it with this version".to_owned(),
+    })
 }

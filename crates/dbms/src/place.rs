@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 
-use crate::Error;
+use crate::{Error, ServerUser};
 
 /// A directory by environment variable `variable`, else for root `root`, else `steelyard` under the XDG base
 /// directory `xdg` (XDG Base Directory Specification), else under `~/fallback`.
@@ -55,6 +55,13 @@ pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Makes a directory that only `user` can enter.
+pub(crate) fn make_private(path: &Path, user: &ServerUser) -> Result<(), Error> {
+    fs::create_dir(path).map_err(Error::io("create", path))?;
+    set_mode(path, 0o700)?;
+    if user.differs() { give(path, user.uid, user.gid) } else { Ok(()) }
 }
 
 /// Checks that `path` is a directory of our own, no link, in which nobody else may write. In a

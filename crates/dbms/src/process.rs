@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
 /// One process of one boot: a pid alone may have been given to another process meanwhile.
@@ -35,33 +36,17 @@ impl ProcessId {
     /// Sends `signal` to this process; does nothing if it is gone. The process is held through a pidfd
     /// between the check and the signal, so that no other can be hit.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
-        let pid = i32::try_from(self.pid).map_err(io::Error::other)?;
-        // SAFETY: pidfd_open takes two integers and returns a new descriptor or -1.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-        if fd < 0 {
-            let error = io::Error::last_os_error();
-            return if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) };
-        }
-        // SAFETY: fd is a descriptor just returned to us and owned by nobody else; it fits an i32.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd as i32) };
-        if !self.alive() {
-            return Ok(());
-        }
-        // SAFETY: all arguments are integers but siginfo, which may be null.
-        let sent = unsafe {
-            libc::syscall(
-                libc::SYS_pidfd_send_signal,
-                fd.as_raw_fd(),
-                signal,
-                std::ptr::null::<libc::siginfo_t>(),
-                0,
-            )
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) else {
+            return Err(io::ErrorKind::InvalidInput.into());
         };
-        if sent == 0 {
-            return Ok(());
+        let sent = pidfd_open(pid, PidfdFlags::empty()).and_then(|process| {
+            if self.alive() { pidfd_send_signal(process, signal) } else { Ok(()) }
+        });
+        match sent {
+            Err(Errno::SRCH) => Ok(()),
+            other => Ok(other?),
         }
-        let error = io::Error::last_os_error();
-        if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
     }
 
     /// Waits until the process is gone, at most `limit`; true if it is.

@@ -1,17 +1,33 @@
-//! What a plan's `dbms = "…"` names.
+//! What a plan's `dbms = "…"` names: a kind of system, and a release, an installation, a source or
+//! a server that already runs.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::postgres::PostgresReference;
-use crate::{BuildOptions, Error};
+use crate::kind::Kind;
+use crate::release::Release;
+use crate::source::Source;
+use crate::{BuildOptions, Endpoint, Error, systems};
 
 /// A system under test as a plan names it. [`fmt::Display`] gives the text back without any password.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    pub(crate) kind: &'static dyn Kind,
+    pub(crate) form: Form,
+}
+
+/// What of its kind is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Reference {
-    /// PostgreSQL.
-    Postgres(PostgresReference),
+pub(crate) enum Form {
+    /// `postgres@13.7`: a released version.
+    Release(Release),
+    /// `path:/usr/lib/postgresql/15`: an installation, the directory above `bin`.
+    Path(PathBuf),
+    /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
+    Source(Source),
+    /// `postgres://user@host/database`: a server that already runs.
+    Running(Endpoint),
 }
 
 impl FromStr for Reference {
@@ -19,15 +35,35 @@ impl FromStr for Reference {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let text = text.trim();
-        for later in ["mysql", "rocksdb"] {
-            if text.strip_prefix(later).is_some_and(|rest| rest.starts_with(['@', ':'])) {
-                return Err(Error::Unsupported {
-                    what: format!("{later} as a system under test"),
-                    remedy: "compare versions of postgres".to_owned(),
-                });
+        let kinds = systems::all();
+        for kind in &kinds {
+            if let Some(endpoint) = kind.running(text) {
+                return Ok(Self { kind: *kind, form: Form::Running(endpoint?) });
             }
         }
-        PostgresReference::from_str(text).map(Self::Postgres)
+        let (name, rest) = text.split_once('@').unwrap_or(("", text));
+        let known = systems::find(name);
+        let (kind, rest) = known.map_or((systems::default(), text), |kind| (kind, rest));
+        let form = if let Some(path) = rest.strip_prefix("path:") {
+            if path.is_empty() {
+                return Err(Error::reference(text, "the path is missing"));
+            }
+            Form::Path(PathBuf::from(path))
+        } else if let Some(source) = Source::parse(rest)? {
+            Form::Source(source)
+        } else if known.is_some() {
+            Form::Release(Release::parse(kind, rest)?)
+        } else if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic()) {
+            let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+            return Err(Error::Unsupported {
+                what: format!("{name} as a system under test"),
+                remedy: format!("compare versions of {}", names.join(", ")),
+            });
+        } else {
+            let given = without_credentials(text);
+            return Err(Error::reference(&given, "it begins with nothing known"));
+        };
+        Ok(Self { kind, form })
     }
 }
 
@@ -36,27 +72,136 @@ impl Reference {
     ///
     /// # Errors
     /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what steelyard must choose.
-    pub fn with_build(self, options: BuildOptions) -> Result<Self, Error> {
+    pub fn with_build(mut self, options: BuildOptions) -> Result<Self, Error> {
         options.check()?;
-        match self {
-            Self::Postgres(PostgresReference::Source(mut source)) => {
-                source.options = options;
-                Ok(Self::Postgres(PostgresReference::Source(source)))
+        match &mut self.form {
+            Form::Source(source) => source.options = options,
+            _ => {
+                return Err(Error::reference(
+                    &self.to_string(),
+                    "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
+                     repository or a tarball (git:PATH#COMMIT, src:FILE)",
+                ));
             }
-            Self::Postgres(other) => Err(Error::Reference {
-                given: other.to_string(),
-                problem: "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
-                          repository or a tarball (git:PATH#COMMIT, src:FILE)"
-                    .to_owned(),
-            }),
         }
+        Ok(self)
     }
 }
 
 impl fmt::Display for Reference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Postgres(reference) => reference.fmt(formatter),
+        let name = self.kind.name();
+        match &self.form {
+            Form::Release(release) => write!(formatter, "{name}@{release}"),
+            Form::Path(path) if name == systems::default().name() => {
+                write!(formatter, "path:{}", path.display())
+            }
+            Form::Path(path) => write!(formatter, "{name}@path:{}", path.display()),
+            Form::Source(source) => write!(formatter, "{name}@{source}"),
+            Form::Running(endpoint) => endpoint.fmt(formatter),
+        }
+    }
+}
+
+/// A text that may be a mistyped URL, without what could be a password in it.
+fn without_credentials(text: &str) -> String {
+    if text.contains("://") || text.contains("password") {
+        text.split("://")
+            .next()
+            .filter(|scheme| scheme.len() < 20 && !scheme.contains('='))
+            .map_or_else(|| "…".to_owned(), |scheme| format!("{scheme}://…"))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn form(text: &str) -> Form {
+        text.parse::<Reference>().unwrap().form
+    }
+
+    fn error(text: &str) -> String {
+        text.parse::<Reference>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn paths_and_urls() {
+        for text in ["path:/usr/lib/postgresql/15", "postgres@path:/usr/lib/postgresql/15"] {
+            assert_eq!(form(text), Form::Path("/usr/lib/postgresql/15".into()));
+            let reference: Reference = text.parse().unwrap();
+            assert_eq!(reference.to_string(), "path:/usr/lib/postgresql/15");
+        }
+        let url: Reference = "postgres://me:s3cret@db.example:5433/bench".parse().unwrap();
+        assert_eq!(url.to_string(), "postgres://me@db.example:5433/bench");
+        assert!(!format!("{url:?}").contains("s3cret"));
+        let Form::Running(socket) = form("postgresql://me@%2Ftmp%2Fs/bench") else {
+            panic!("a server")
+        };
+        assert_eq!(socket.to_string(), "postgres://me@/bench?host=/tmp/s&port=5432");
+    }
+
+    #[test]
+    fn sources_take_build_options_and_nothing_else_does() {
+        let options = || BuildOptions { cflags: "-O3".to_owned(), ..BuildOptions::default() };
+        let with = |text: &str| text.parse::<Reference>().unwrap().with_build(options());
+        let Form::Source(source) = with("git:~/src/postgres#REL_14_3").unwrap().form else {
+            panic!("a source")
+        };
+        assert_eq!(source.options.cflags, "-O3");
+        for other in ["postgres@14.3", "path:/opt/pg", "postgres://me:s3cret@host/db"] {
+            let said = with(other).unwrap_err().to_string();
+            assert!(said.contains("from source") && !said.contains("s3cret"), "{said}");
+        }
+        let own =
+            BuildOptions { configure: vec!["--prefix=/x".to_owned()], ..BuildOptions::default() };
+        let refused = "git:/x#y".parse::<Reference>().unwrap().with_build(own);
+        assert!(matches!(refused, Err(Error::BuildOption { .. })));
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_said() {
+        assert!(error("postgres@git:#master").contains("repository"));
+        assert!(error("mysql@8.0").contains("mysql"));
+        assert!(error("rocksdb@9").contains("rocksdb"));
+        assert!(error("postgres@").contains("missing"));
+        assert!(error("postgres@13.x").contains("numbers"));
+        assert!(error("postgres@13.7.1").contains("at most 2"));
+        assert!(error("oracle").contains("postgres@13.7"));
+        assert!(error("postgres://me:s3cret@h/db?sslmode=require").contains("TLS"));
+        assert!(!error("postgres://me:s3cret@h/db?nonsense=1").contains("s3cret"));
+        assert!(!error("postgre://me:s3cret@h/db").contains("s3cret"));
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_never_panics(text in "\\PC*") {
+            let _ = text.parse::<Reference>();
+        }
+
+        #[test]
+        fn near_misses_never_panic(text in "(postgres(ql)?(@|://|:)|path:|git:)?[0-9a-z.:@/%?=&#]{0,30}") {
+            let _ = text.parse::<Reference>();
+        }
+
+        #[test]
+        fn what_is_displayed_parses_to_the_same(a in 10_u64..40, b in 0_u64..40, exact: bool) {
+            let text = if exact { format!("postgres@{a}.{b}") } else { format!("postgres@{a}") };
+            let reference: Reference = text.parse().unwrap();
+            prop_assert_eq!(reference.to_string(), text);
+        }
+
+        #[test]
+        fn passwords_never_show(password in "[A-Z]{8,20}", user in "[a-z]{1,8}", tail in "[a-z0-9/?=&]{0,12}") {
+            let text = format!("postgres://{user}:{password}@host/{tail}");
+            let shown = match text.parse::<Reference>() {
+                Ok(reference) => format!("{reference} {reference:?}"),
+                Err(error) => format!("{error} {error:?}"),
+            };
+            prop_assert!(!shown.contains(&password));
         }
     }
 }

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use crate::keep::copy;
 use crate::ledger::Entry;
-use crate::server::Ending;
-use crate::{Error, Loaded, Manifest, copy, place};
+use crate::system::Ending;
+use crate::{Error, Loaded, Manifest, place};
 
 /// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log before.
 #[derive(Debug)]
@@ -21,6 +22,11 @@ pub struct Stopped {
 }
 
 impl Stopped {
+    /// What a system has left; `remains` is its entry in the ledger, `None` if it was not ours.
+    pub fn new(seconds: f64, ending: Ending, log: Option<PathBuf>, remains: Option<Entry>) -> Self {
+        Self { seconds, ending, log, remains }
+    }
+
     /// Removes what the server left on disk.
     ///
     /// # Errors

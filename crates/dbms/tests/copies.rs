@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use crate::common::{Place, Variant, variant};
-use dbms::{Error, Loaded, Manifest, Origin, Pages, ProcessId, Restored, Server, ServerSpec};
+use dbms::{Error, Loaded, Manifest, Origin, Pages, ProcessId, Restored, ServerSpec, System};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -11,6 +11,8 @@ static GO_ON: AtomicBool = AtomicBool::new(false);
 fn load(place: &Place, variant: &Variant) -> Loaded {
     let mut server = place.start_in(variant, &[], &place.path().join("load")).unwrap();
     server
+        .sql()
+        .unwrap()
         .execute("create table t as select generate_series(1, 1000) a; create index on t (a)")
         .unwrap();
     server.stop().unwrap().keep(&GO_ON).unwrap()
@@ -21,7 +23,7 @@ fn start(
     variant: &Variant,
     origin: &Origin<'_>,
     name: &str,
-) -> Result<(Box<dyn Server>, Restored), Error> {
+) -> Result<(Box<dyn System>, Restored), Error> {
     let directory = place.path().join(name);
     let config = [("work_mem".to_owned(), "5MB".to_owned())].into();
     dbms::start_on_copy(&ServerSpec { config, ..place.spec(variant, &directory) }, origin)
@@ -40,14 +42,16 @@ fn starts_on_copies(text: &str) {
         assert!(restored.files > 100 && restored.bytes > 10_000_000, "{restored:?}");
         assert_eq!(restored.read_seconds > 0.0, pages == Pages::Charged);
         let (mut two, _) = start(&place, &variant, &origin, "two").unwrap();
-        one.execute("insert into t select generate_series(1, 50000)").unwrap();
-        one.execute("vacuum t").unwrap();
-        assert_eq!(one.query_i64("select count(*) from t").unwrap(), 51_000);
-        assert_eq!(two.query_i64("select count(*) from t").unwrap(), 1000);
-        assert_eq!(two.query_i64("select a from t where a = 777").unwrap(), 777);
+        one.sql().unwrap().execute("insert into t select generate_series(1, 50000)").unwrap();
+        one.sql().unwrap().execute("vacuum t").unwrap();
+        assert_eq!(one.sql().unwrap().query_i64("select count(*) from t").unwrap(), 51_000);
+        assert_eq!(two.sql().unwrap().query_i64("select count(*) from t").unwrap(), 1000);
+        assert_eq!(two.sql().unwrap().query_i64("select a from t where a = 777").unwrap(), 777);
         // The configuration is that of this start, in its own place.
-        let shown = |server: &mut Box<dyn Server>, name: &str| {
-            server.query_rows(&format!("show {name}")).unwrap()[0][0].clone().unwrap()
+        let shown = |server: &mut Box<dyn System>, name: &str| {
+            server.sql().unwrap().query_rows(&format!("show {name}")).unwrap()[0][0]
+                .clone()
+                .unwrap()
         };
         assert_eq!(shown(&mut two, "work_mem"), "5MB");
         assert_ne!(shown(&mut two, "shared_buffers"), "16MB", "that was the loading server's");

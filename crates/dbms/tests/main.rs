@@ -6,9 +6,9 @@
 
 mod building;
 mod common;
+mod conformance;
 mod copies;
-mod failures;
 mod fetching;
-mod killed;
-mod lifecycle;
 mod measuring;
+mod postgres;
+mod toy;

@@ -5,7 +5,7 @@
 use std::os::unix::process::CommandExt;
 
 use crate::common::{Place, names, socket_directory, variant, variants};
-use dbms::{Counter, Ending, Reference, Server, ServerUser};
+use dbms::{Counter, Ending, Reference, ServerUser, System};
 
 fn figure(changes: &[Counter], view: &str, object: &str, name: &str) -> f64 {
     changes
@@ -27,15 +27,19 @@ fn counters_sizes_and_settling() {
     }
 }
 
-fn measure(server: &mut dyn Server) {
-    let version = server.query_i64("show server_version_num").unwrap();
+fn measure(server: &mut dyn System) {
+    let version = server.sql().unwrap().query_i64("show server_version_num").unwrap();
     server
+        .sql()
+        .unwrap()
         .execute("create table pi1 (a bigserial primary key, b int); create index pdc on pi1 (b)")
         .unwrap();
     let mut tables = names(&["pi1", "\"Odd name\""]);
-    server.execute("create table \"Odd name\" (a int)").unwrap();
+    server.sql().unwrap().execute("create table \"Odd name\" (a int)").unwrap();
     if version >= 110_000 {
         server
+            .sql()
+            .unwrap()
             .execute(
                 "create table parts (a int, b int) partition by range (a); \
                  create table parts1 partition of parts for values from (0) to (100); \
@@ -91,30 +95,36 @@ fn measure(server: &mut dyn Server) {
     if version >= 110_000 {
         assert_eq!(
             server
+                .sql()
+                .unwrap()
                 .query_i64("select sum(reltuples)::int from pg_class where relname like 'parts_'")
                 .unwrap(),
             200
         );
     }
 
-    let sizes = server.sizes(&tables).unwrap();
-    assert_eq!(sizes.iter().map(|size| size.table.as_str()).collect::<Vec<_>>(), tables);
-    let size =
-        |sql: &str, server: &mut dyn Server| u64::try_from(server.query_i64(sql).unwrap()).unwrap();
-    assert_eq!(sizes[0].index, size("select pg_indexes_size('pi1')", server));
-    assert_eq!(sizes[0].rel, size("select pg_relation_size('pi1')", server));
-    assert_eq!(sizes[0].total, size("select pg_total_relation_size('pi1')", server));
-    assert!(sizes[0].index > 0 && sizes[0].total > sizes[0].rel + sizes[0].index);
-    assert_eq!((sizes[1].rel, sizes[1].index), (0, 0));
+    let sizes = server.footprint(&tables).unwrap();
+    assert_eq!(sizes.iter().map(|size| size.object.as_str()).collect::<Vec<_>>(), tables);
+    let size = |sql: &str, server: &mut dyn System| {
+        u64::try_from(server.sql().unwrap().query_i64(sql).unwrap()).unwrap()
+    };
+    assert_eq!(sizes[0].bytes["index"], size("select pg_indexes_size('pi1')", server));
+    assert_eq!(sizes[0].bytes["rel"], size("select pg_relation_size('pi1')", server));
+    assert_eq!(sizes[0].bytes["total"], size("select pg_total_relation_size('pi1')", server));
+    assert!(
+        sizes[0].bytes["index"] > 0
+            && sizes[0].bytes["total"] > sizes[0].bytes["rel"] + sizes[0].bytes["index"]
+    );
+    assert_eq!((sizes[1].bytes["rel"], sizes[1].bytes["index"]), (0, 0));
     if version >= 110_000 {
         let leaves = "select pg_total_relation_size('parts1') + pg_total_relation_size('parts2')";
-        assert_eq!(sizes[2].total, size(leaves, server));
+        assert_eq!(sizes[2].bytes["total"], size(leaves, server));
     }
-    assert!(server.sizes(&names(&["nothing"])).unwrap_err().to_string().contains("nothing"));
+    assert!(server.footprint(&names(&["nothing"])).unwrap_err().to_string().contains("nothing"));
     assert!(server.settle(&names(&["nothing"])).unwrap_err().to_string().contains("nothing"));
 }
 
-fn load(server: &dyn Server, version: i64) {
+fn load(server: &dyn System, version: i64) {
     let mut config = postgres::Config::new();
     config.host_path(socket_directory(server)).user("steelyard").dbname("steelyard");
     let mut client = config.connect(postgres::NoTls).unwrap();
@@ -176,8 +186,8 @@ fn a_running_server_is_measured_and_left_running() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     let mut started = place.start(&variant, &[]).unwrap();
-    started.execute("create role me login superuser password 's3cret'").unwrap();
-    started.execute("create table t as select generate_series(1, 10) a").unwrap();
+    started.sql().unwrap().execute("create role me login superuser password 's3cret'").unwrap();
+    started.sql().unwrap().execute("create table t as select generate_series(1, 10) a").unwrap();
     let host = socket_directory(started.as_ref()).to_str().unwrap().replace('/', "%2F");
     let reference: Reference = format!("postgres://me:s3cret@{host}/steelyard").parse().unwrap();
 
@@ -189,12 +199,16 @@ fn a_running_server_is_measured_and_left_running() {
     assert!(!format!("{} {:?}", attached.endpoint(), attached.endpoint()).contains("s3cret"));
     assert_eq!(attached.root_pid(), started.root_pid());
     assert!(attached.alive());
-    assert_eq!(attached.query_i64("select count(*) from t").unwrap(), 10);
-    assert_eq!(attached.sizes(&names(&["t"])).unwrap()[0].rel, 8192);
+    assert_eq!(attached.sql().unwrap().query_i64("select count(*) from t").unwrap(), 10);
+    assert_eq!(attached.footprint(&names(&["t"])).unwrap()[0].bytes["rel"], 8192);
     assert_eq!(attached.log_tail(10), "");
 
     // A role that may not: the checkpoint is left out and said to be.
-    started.execute("create role plain login; alter table t owner to plain").unwrap();
+    started
+        .sql()
+        .unwrap()
+        .execute("create role plain login; alter table t owner to plain")
+        .unwrap();
     let plain: Reference = format!("postgres://plain@{host}/steelyard").parse().unwrap();
     let settled = dbms::attach(&plain).unwrap().settle(&names(&["t"])).unwrap();
     assert!(settled.lines.iter().any(|line| line.contains("left out")), "{settled:?}");
@@ -206,9 +220,9 @@ fn a_running_server_is_measured_and_left_running() {
 
     // The control connection comes back after it was cut off.
     let mut attached = dbms::attach(&reference).unwrap();
-    let pid = attached.query_i64("select pg_backend_pid()").unwrap();
-    started.query_rows(&format!("select pg_terminate_backend({pid})")).unwrap();
-    assert_eq!(attached.query_i64("select 1").unwrap(), 1);
+    let pid = attached.sql().unwrap().query_i64("select pg_backend_pid()").unwrap();
+    started.sql().unwrap().query_rows(&format!("select pg_terminate_backend({pid})")).unwrap();
+    assert_eq!(attached.sql().unwrap().query_i64("select 1").unwrap(), 1);
 
     // A server that goes away is noticed.
     started.stop().unwrap().discard().unwrap();
@@ -254,7 +268,7 @@ fn a_running_server_on_loopback_is_found_by_its_lock_file() {
         }
     };
     let pid = attached.as_ref().ok().and_then(|server| server.root_pid());
-    let ending = attached.and_then(Server::stop).map(|stopped| stopped.ending.clone());
+    let ending = attached.and_then(System::stop).map(|stopped| stopped.ending.clone());
     let running = child.try_wait().unwrap().is_none();
     dbms::ProcessId::of(child.id()).unwrap().signal(libc::SIGINT).unwrap();
     child.wait().unwrap();

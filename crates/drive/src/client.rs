@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
-use workload::{Action, Cell, End, Expect, Pace, Refresh, Rng, Role, Statement, Stream};
+use workload::{
+    Action, Cell, End, Expect, Pace, Refresh, Request, Rng, Role, Sampler, Source, Stream,
+};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::schedule::Schedule;
 use crate::tally::Tally;
-use crate::wire::{Handle, Reply, Session, Source};
+use crate::wire::{Handle, Reply, Session};
 
 /// Attempts at one round before a retryable error counts as fatal.
 pub const ATTEMPTS: u32 = 100;
@@ -48,9 +50,9 @@ impl ThreadCost {
 }
 
 /// A stream's connection to one target, and what it has counted there.
-pub struct Lane<S> {
-    session: S,
-    statements: Vec<Handle>,
+pub struct Lane {
+    session: Box<dyn Session>,
+    requests: Vec<Handle>,
     refresh: Option<Handle>,
     rng: Rng,
     /// Rounds until the next refresh.
@@ -58,35 +60,40 @@ pub struct Lane<S> {
     /// Rounds done, also those after the step's time.
     pub rounds: u64,
     row: Vec<Option<i64>>,
+    /// How the numbers kept for a round are drawn, and those of this round.
+    keeps: Vec<Sampler>,
+    kept: Vec<i64>,
     pub tally: Tally,
     pub cost: ThreadCost,
 }
 
-impl<S: Session> Lane<S> {
-    /// Has the session make all of the stream's statements ready.
+impl Lane {
+    /// Has the session make all of the stream's requests ready.
     pub fn new(
-        mut session: S,
+        mut session: Box<dyn Session>,
         stream: &Stream,
         seed: u64,
         seconds: Option<f64>,
-    ) -> Result<Lane<S>, Error> {
-        let statements = stream
-            .statements
+    ) -> Result<Lane, Error> {
+        let requests = stream
+            .requests
             .iter()
-            .map(|statement| session.prepare(statement))
+            .map(|request| session.prepare(request))
             .collect::<Result<_, _>>()?;
         let refresh = match &stream.refresh {
-            Some(refresh) => Some(session.prepare(&refresh.statement)?),
+            Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),
             None => None,
         };
         Ok(Lane {
             session,
-            statements,
+            requests,
             refresh,
             rng: Rng::new(seed),
             until_refresh: 0,
             rounds: 0,
             row: Vec::new(),
+            keeps: stream.keeps.iter().map(Sampler::from).collect(),
+            kept: Vec::new(),
             tally: Tally::new(seconds),
             cost: ThreadCost::default(),
         })
@@ -112,7 +119,7 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// Sets the shared cells that the stream's refresh keeps, before the step starts.
-    pub fn first_refresh<S: Session>(&self, lanes: &mut [Lane<S>]) -> Result<(), Error> {
+    pub fn first_refresh(&self, lanes: &mut [Lane]) -> Result<(), Error> {
         if let Some(refresh) = &self.stream.refresh {
             for (target, lane) in lanes.iter_mut().enumerate() {
                 self.refresh(refresh, lane, target)?;
@@ -123,7 +130,7 @@ impl Context<'_> {
 
     /// Runs the stream on its only target from `start` to its end. Returns when it ended, after the
     /// start.
-    pub fn run<S: Session>(&self, lane: &mut Lane<S>, start: Instant) -> Result<Duration, Error> {
+    pub fn run(&self, lane: &mut Lane, start: Instant) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
         let deadline = self.limit.map(|limit| start + limit);
         let mut schedule = Schedule::new(&self.stream.pace, start, self.phase);
@@ -212,9 +219,9 @@ impl Context<'_> {
 
     /// Goes on with the stream until `end` or the end of the step; nothing is measured any more.
     #[cold]
-    fn go_on<S: Session>(
+    fn go_on(
         &self,
-        lane: &mut Lane<S>,
+        lane: &mut Lane,
         mut schedule: Option<Schedule>,
         end: Instant,
     ) -> Result<(), Error> {
@@ -254,7 +261,7 @@ impl Context<'_> {
 
     /// Tells the target's other streams and whoever watches that a round was done.
     #[inline]
-    pub fn count<S>(&self, lane: &Lane<S>, target: usize) {
+    pub fn count(&self, lane: &Lane, target: usize) {
         if let Some(cell) = self.stream.adds_to.and_then(|c| self.gate.cells[target].get(c.0)) {
             cell.0.fetch_add(self.stream.operations_per_round as i64, Ordering::Relaxed);
         }
@@ -269,7 +276,7 @@ impl Context<'_> {
 
     /// For a stream that follows another: `Some(Some(()))` when it has to wait, `Some(None)` when
     /// it is done, `None` when it may go on.
-    pub fn not_yet<S>(&self, lane: &Lane<S>, target: usize) -> Option<Option<()>> {
+    pub fn not_yet(&self, lane: &Lane, target: usize) -> Option<Option<()>> {
         let ending = self.stream.end == End::CaughtUp && self.gate.leads_done();
         match &self.stream.pace {
             Pace::Follow(leader) => {
@@ -286,7 +293,7 @@ impl Context<'_> {
 
     /// One round of the script; `false` when the step ended in the middle of it.
     #[inline]
-    pub fn round<S: Session>(&self, lane: &mut Lane<S>, target: usize) -> Result<bool, Error> {
+    pub fn round(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
         let before = lane.rng.clone();
         for attempt in 1.. {
             match self.script(lane, target) {
@@ -305,14 +312,9 @@ impl Context<'_> {
     /// Makes a lane ready for another attempt at its round, where the error of the last one lets
     /// hope for it.
     #[cold]
-    pub fn retry<S: Session>(
-        &self,
-        lane: &mut Lane<S>,
-        error: Error,
-        attempt: u32,
-    ) -> Result<(), Error> {
+    pub fn retry(&self, lane: &mut Lane, error: Error, attempt: u32) -> Result<(), Error> {
         let Error::Server { error, statement } = error else { return Err(error) };
-        if !error.retryable() {
+        if error.kind != ErrorKind::Retryable {
             return Err(Error::Server { error, statement });
         }
         if attempt >= ATTEMPTS {
@@ -323,8 +325,9 @@ impl Context<'_> {
     }
 
     #[inline]
-    fn script<S: Session>(&self, lane: &mut Lane<S>, target: usize) -> Result<bool, Error> {
+    fn script(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
         let mut rows = 0;
+        self.keep(lane, target);
         for action in &self.stream.script {
             if let Action::Rest(milliseconds) = action {
                 let until = Instant::now() + Duration::from_millis(*milliseconds);
@@ -346,14 +349,21 @@ impl Context<'_> {
         Ok(true)
     }
 
-    /// Runs the statement of an action; returns the rows in its result. A rest is none.
+    /// Draws the numbers that the requests of a round share.
     #[inline]
-    pub fn act<S: Session>(
-        &self,
-        lane: &mut Lane<S>,
-        action: &Action,
-        target: usize,
-    ) -> Result<u64, Error> {
+    pub fn keep(&self, lane: &mut Lane, target: usize) {
+        lane.kept.clear();
+        for sampler in &lane.keeps {
+            let cells = &self.gate.cells[target];
+            let number =
+                sampler.number(&mut Source { rng: &mut lane.rng, cells, kept: &[] }, &lane.kept);
+            lane.kept.push(number);
+        }
+    }
+
+    /// Sends the request of an action; returns the rows in its result. A rest is none.
+    #[inline]
+    pub fn act(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<u64, Error> {
         let index = match action {
             Action::Run(index) => *index,
             Action::Choose(among) => {
@@ -362,26 +372,25 @@ impl Context<'_> {
             }
             Action::Rest(_) => return Ok(0),
         };
-        let source = Source { rng: &mut lane.rng, cells: &self.gate.cells[target] };
-        let reply = lane.session.execute(lane.statements[index], source)?;
-        check(&self.stream.statements[index], reply)?;
+        let mut source =
+            Source { rng: &mut lane.rng, cells: &self.gate.cells[target], kept: &lane.kept };
+        lane.session.send(lane.requests[index], &mut source)?;
+        let reply = lane.session.receive(None)?;
+        let request = &self.stream.requests[index];
+        check(request.expect(), reply, || request.to_string())?;
         Ok(u64::from(reply.rows))
     }
 
     /// Runs the side query and sets the cells from its row.
     #[cold]
-    pub fn refresh<S: Session>(
-        &self,
-        refresh: &Refresh,
-        lane: &mut Lane<S>,
-        target: usize,
-    ) -> Result<(), Error> {
+    pub fn refresh(&self, refresh: &Refresh, lane: &mut Lane, target: usize) -> Result<(), Error> {
         lane.until_refresh = refresh.every.max(1);
         let Some(handle) = lane.refresh else { return Ok(()) };
         let cells = &self.gate.cells[target];
-        let source = Source { rng: &mut lane.rng, cells };
-        let reply = lane.session.execute_row(handle, source, &mut lane.row)?;
-        check(&refresh.statement, reply)?;
+        let mut source = Source { rng: &mut lane.rng, cells, kept: &[] };
+        lane.session.send(handle, &mut source)?;
+        let reply = lane.session.receive(Some(&mut lane.row))?;
+        check(refresh.statement.expect, reply, || refresh.statement.numbered())?;
         for (cell, value) in refresh.into.iter().zip(&lane.row) {
             if let (Some(cell), Some(value)) = (cells.get(cell.0), value) {
                 cell.0.store(*value, Ordering::Relaxed);
@@ -391,25 +400,24 @@ impl Context<'_> {
     }
 }
 
-/// Whether the answer is what the statement must bring.
+/// Whether the answer is what the request must bring; `shown` gives the request for a message.
 #[inline]
-pub fn check(statement: &Statement, reply: Reply) -> Result<(), Error> {
-    let right = match statement.expect {
+pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
+    let right = match expect {
         Expect::Rows { min, max } => (min..=max).contains(&reply.rows),
         Expect::Affected(rows) => reply.affected == rows,
         Expect::Success => true,
     };
-    if right { Ok(()) } else { Err(wrong(statement, reply)) }
+    if right { Ok(()) } else { Err(wrong(expect, reply, &shown())) }
 }
 
 #[cold]
-fn wrong(statement: &Statement, reply: Reply) -> Error {
-    let (expected, found) = match statement.expect {
+fn wrong(expect: Expect, reply: Reply, shown: &str) -> Error {
+    let (expected, found) = match expect {
         Expect::Rows { min, max } if min == max => (format!("{min} rows"), reply.rows.to_string()),
         Expect::Rows { min, max } => (format!("{min} to {max} rows"), reply.rows.to_string()),
         Expect::Affected(rows) => (format!("{rows} rows affected"), reply.affected.to_string()),
         Expect::Success => ("success".to_owned(), "failure".to_owned()),
     };
-    let statement = statement.numbered().chars().take(120).collect();
-    Error::WrongAnswer { expected, found, statement }
+    Error::WrongAnswer { expected, found, statement: shown.chars().take(120).collect() }
 }

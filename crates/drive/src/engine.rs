@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use workload::{Class, Role, Step, stream_seed};
 
 use crate::client::{Context, Lane, ThreadCost};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
+use crate::load::{Load, Ready, Running};
 use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
 use crate::slice::{self, Slice};
 use crate::sliced::Tour;
 use crate::tally::Tally;
-use crate::target::Target;
-use crate::timetable::{Slices, Timetable};
-use crate::wire::postgres::PostgresSession;
-use crate::wire::{Breaker, Session};
+use crate::target::Reach;
+use crate::timetable::Timetable;
+use crate::wire::Breaker;
 
 /// Stack of a client thread. Only the pages it touches take memory.
 const STACK: usize = 512 * 1024;
@@ -28,38 +28,6 @@ const MEAN_CHECKED_FROM: u64 = 100;
 /// than chance: right answers get there once in three million steps.
 const CHANCE: f64 = 5.0;
 
-/// A step and where it is to run.
-#[derive(Debug, Clone)]
-pub struct Load {
-    /// What to do.
-    pub step: Arc<Step>,
-    /// The systems under test. Every client connects to each.
-    pub targets: Vec<Target>,
-    /// The trial's seed: the same seed makes the same parameters.
-    pub seed: u64,
-    /// How the load moves between the targets, exactly where there are several.
-    pub slices: Option<Slices>,
-    /// How long the load goes on after the measured time of a step that has one, without being
-    /// counted: for whoever wants to look at a server under this load at any price. A step that ends
-    /// by its work has none, see [`Running::leave_out`], nor has a load in slices.
-    pub overtime: Duration,
-}
-
-impl Load {
-    /// How long the step is measured, where it has a time: the step's seconds for each target, in
-    /// whole rounds of the timetable. `None` where it ends by work.
-    pub fn limit(&self) -> Option<Duration> {
-        let limit = Duration::from_secs_f64(self.step.seconds?);
-        Some(match &self.slices {
-            Some(slices) => {
-                let targets = self.targets.len();
-                Timetable::whole_rounds(slices, targets, limit * targets as u32)
-            }
-            None => limit,
-        })
-    }
-}
-
 /// What one client thread brings back.
 struct Finished {
     class: Class,
@@ -68,13 +36,8 @@ struct Finished {
     lanes: Vec<(Tally, ThreadCost)>,
 }
 
-/// All clients connected and waiting for the start.
-#[derive(Debug)]
-pub struct Ready(Running);
-
-/// A step under way.
-#[derive(Debug)]
-pub struct Running {
+/// A step whose clients are threads of this process.
+pub struct Clients {
     load: Load,
     gate: Arc<Gate>,
     threads: Vec<JoinHandle<Finished>>,
@@ -88,95 +51,73 @@ pub struct Running {
 struct Failed {
     target: usize,
     class: Class,
-    sqlstate: String,
+    code: String,
+    kind: ErrorKind,
     message: String,
 }
 
-/// Whether a load can run at all.
-fn check(load: &Load) -> Result<(), Error> {
-    let text = match (load.targets.len(), &load.slices) {
-        (0, _) => "it has no target",
-        (1, None) => return Ok(()),
-        (1, Some(_)) => "slices are for several targets",
-        (_, None) => "several targets need slices",
-        (_, Some(slices)) if !(0.0..1.0).contains(&slices.lead_in) => {
-            "the lead-in of slices is a part of them, from 0 to below 1"
-        }
-        (targets, Some(slices)) if Timetable::new(slices, targets).next().is_none() => {
-            "slices need a length"
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::Load(text))
-}
-
-/// Connects all clients and has their statements parsed. Nothing is measured yet.
-///
-/// # Errors
-///
-/// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
-pub fn prepare(load: &Load) -> Result<Ready, Error> {
-    check(load)?;
-    let step = &load.step;
-    let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
-    let gate = Arc::new(Gate::new(load.targets.len(), step.cells, step.streams.len(), leads));
-    let mut running = Running {
-        load: load.clone(),
-        gate: Arc::clone(&gate),
-        threads: Vec::new(),
-        breakers: Vec::new(),
-        failed: Arc::default(),
-    };
-    let (sender, receiver) = mpsc::channel();
-    for index in 0..step.streams.len() {
-        let (load, gate, failed) = (load.clone(), Arc::clone(&gate), Arc::clone(&running.failed));
-        let sender = sender.clone();
-        let thread = thread::Builder::new()
-            .name(format!("client-{index}"))
-            .stack_size(STACK)
-            .spawn(move || client_thread(&load, index, &gate, sender, &failed));
-        match thread {
-            Ok(thread) => running.threads.push(thread),
-            Err(error) => {
-                // The thread that wasn't started must not be waited for.
-                for _ in index..step.streams.len() {
-                    running.gate.thread_done();
+impl Clients {
+    /// Connects all clients and has their requests made ready.
+    pub fn connect(load: &Load) -> Result<Clients, Error> {
+        let step = &load.step;
+        let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
+        let gate = Arc::new(Gate::new(load.targets.len(), step.cells, step.streams.len(), leads));
+        let mut clients = Clients {
+            load: load.clone(),
+            gate: Arc::clone(&gate),
+            threads: Vec::new(),
+            breakers: Vec::new(),
+            failed: Arc::default(),
+        };
+        let (sender, receiver) = mpsc::channel();
+        for index in 0..step.streams.len() {
+            let (load, gate, failed) =
+                (load.clone(), Arc::clone(&gate), Arc::clone(&clients.failed));
+            let sender = sender.clone();
+            let thread = thread::Builder::new()
+                .name(format!("client-{index}"))
+                .stack_size(STACK)
+                .spawn(move || client_thread(&load, index, &gate, sender, &failed));
+            match thread {
+                Ok(thread) => clients.threads.push(thread),
+                Err(error) => {
+                    // The thread that wasn't started must not be waited for.
+                    for _ in index..step.streams.len() {
+                        clients.gate.thread_done();
+                    }
+                    clients.stop();
+                    return Err(Error::Thread(error));
                 }
-                running.stop();
-                return Err(Error::Thread(error));
             }
         }
-    }
-    drop(sender);
-    for connected in receiver {
-        match connected {
-            Ok(breakers) => running.breakers.extend(breakers),
-            Err(error) => {
-                running.stop();
-                return Err(error);
+        drop(sender);
+        for connected in receiver {
+            match connected {
+                Ok(breakers) => clients.breakers.extend(breakers),
+                Err(error) => {
+                    clients.stop();
+                    return Err(error);
+                }
             }
         }
-    }
-    Ok(Ready(running))
-}
-
-impl Ready {
-    /// Starts all clients at `start`, best a few milliseconds ahead.
-    pub fn go(self, start: Instant) -> Running {
-        self.0.gate.open(start);
-        self.0
+        Ok(clients)
     }
 }
 
-impl Running {
-    /// Waits until all clients have ended, at most `limit`; tells whether they have.
-    pub fn wait(&self, limit: Duration) -> bool {
+impl Ready for Clients {
+    fn go(self: Box<Self>, start: Instant) -> Box<dyn Running> {
+        self.gate.open(start);
+        self
+    }
+}
+
+impl Running for Clients {
+    fn wait(&self, limit: Duration) -> bool {
         self.gate.wait_for_end(limit)
     }
 
-    /// Operations so far on each target, of the class that the step counts.
-    pub fn operations(&self) -> Vec<u64> {
-        let counted = |(stream, done): (&workload::Stream, &crate::gate::Padded<_>)| {
+    fn operations(&self) -> Vec<u64> {
+        let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
             let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
             if stream.class == self.load.step.counted { done as u64 } else { 0 }
         };
@@ -187,41 +128,26 @@ impl Running {
             .collect()
     }
 
-    /// Where there are several targets: when the measured part was over, after the step's start.
-    /// `None` as long as it goes on.
-    ///
-    /// A step that ends by work goes on after that: the first target is done, and the others are
-    /// brought to the same state one after another.
-    pub fn measured_until(&self) -> Option<Duration> {
+    fn measured_until(&self) -> Option<Duration> {
         self.gate.measured_until()
     }
 
-    /// Leaves whole seconds of a step that ends by its work out of what is measured, counted from its
-    /// start: operations that end in them, the time they take and what clients spend meanwhile. The
-    /// outcome is that of a step without them. To be called once, before the first of them begins;
-    /// not for loads in slices.
-    pub fn leave_out(&self, seconds: Range<u64>) {
+    fn leave_out(&self, seconds: Range<u64>) {
         self.gate.leave_out(seconds);
     }
 
-    /// Ends the step: each client stops after the operation under way.
-    pub fn stop(&self) {
+    fn stop(&self) {
         self.gate.stop();
     }
 
-    /// Breaks all connections off, so that clients which wait for an answer end too.
-    pub fn break_off(&self) {
+    fn break_off(&self) {
         self.gate.stop();
         for breaker in &self.breakers {
-            breaker.break_off();
+            breaker();
         }
     }
 
-    /// The clients' threads have ended or are told to: adds up what they counted, for each target.
-    ///
-    /// Waits for threads that still run; call [`Running::break_off`] before where that might take
-    /// for ever.
-    pub fn join(mut self) -> Vec<Outcome> {
+    fn join(mut self: Box<Self>) -> Vec<Outcome> {
         let threads = std::mem::take(&mut self.threads);
         let finished: Vec<_> = threads.into_iter().filter_map(|t| t.join().ok()).collect();
         let lost = finished.len() < self.load.step.streams.len();
@@ -247,8 +173,9 @@ impl Running {
                     });
                     if failed.target == target {
                         outcome.failures.push(Failure {
-                            class: failed.class,
-                            sqlstate: failed.sqlstate.clone(),
+                            class: failed.class.clone(),
+                            code: failed.code.clone(),
+                            kind: failed.kind,
                             message: failed.message.clone(),
                             count: 1,
                             retried: false,
@@ -261,7 +188,9 @@ impl Running {
             })
             .collect()
     }
+}
 
+impl Clients {
     /// What came of one target in a step that lasted `whole`, with the seconds that are left out.
     fn outcome(
         &self,
@@ -272,15 +201,16 @@ impl Running {
     ) -> Outcome {
         let measured = without(whole, left_out);
         let step = &self.load.step;
-        let tallies = |class: Class| {
+        let tallies = |class: &Class| {
+            let class = class.clone();
             finished.iter().filter(move |f| f.class == class).map(move |f| &f.lanes[target].0)
         };
-        let mut present: Vec<_> = step.streams.iter().map(|stream| stream.class).collect();
+        let mut present: Vec<_> = step.streams.iter().map(|stream| stream.class.clone()).collect();
         present.sort_unstable();
         present.dedup();
         let classes: Vec<_> = present
             .iter()
-            .map(|class| sum(*class, tallies(*class), whole.as_secs_f64()).without(left_out))
+            .map(|class| sum(class, tallies(class), whole.as_secs_f64()).without(left_out))
             .collect();
         let costs = || finished.iter().map(|f| f.lanes[target].1);
         let counted = classes.iter().find(|c| c.class == step.counted).map_or(0, |c| c.operations);
@@ -298,7 +228,7 @@ impl Running {
             client_system_us: costs().map(|cost| cost.system_us).sum(),
             client_switches: costs().map(|cost| cost.switches).sum(),
             slices,
-            failures: retried(finished.iter().map(|f| (f.class, &f.lanes[target].0))),
+            failures: retried(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
             fatal: None,
         };
         outcome.fatal =
@@ -310,7 +240,7 @@ impl Running {
     fn slices(&self, target: usize, finished: &[Finished], measured: Duration) -> Vec<Slice> {
         let Some(slices) = &self.load.slices else { return Vec::new() };
         let targets = self.load.targets.len();
-        let counted = |f: &&Finished| counted(f.class, f.role, &self.load.step);
+        let counted = |f: &&Finished| counted(&f.class, f.role, &self.load.step);
         let clients: Vec<_> =
             finished.iter().filter(counted).map(|f| &f.lanes[target].0.slices[..]).collect();
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
@@ -359,11 +289,11 @@ fn without(whole: Duration, left_out: &Range<u64>) -> Duration {
 }
 
 /// Whether a stream's operations are its step's throughput.
-fn counted(class: Class, role: Role, step: &Step) -> bool {
-    class == step.counted && role == Role::Lead
+fn counted(class: &Class, role: Role, step: &Step) -> bool {
+    *class == step.counted && role == Role::Lead
 }
 
-impl Drop for Running {
+impl Drop for Clients {
     fn drop(&mut self) {
         if !self.threads.is_empty() {
             self.break_off();
@@ -397,13 +327,13 @@ fn client_thread(
         stream,
         index,
         gate,
-        counted: counted(stream.class, stream.role, &load.step),
+        counted: counted(&stream.class, stream.role, &load.step),
         limit: load.limit(),
         overtime: load.overtime,
         phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
     };
     let mut finished = Finished {
-        class: stream.class,
+        class: stream.class.clone(),
         role: stream.role,
         ended: Duration::ZERO,
         lanes: Vec::new(),
@@ -441,8 +371,9 @@ fn client_thread(
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     failed.get_or_insert(Failed {
                         target,
-                        class: stream.class,
-                        sqlstate: error.sqlstate().unwrap_or_default().to_owned(),
+                        class: stream.class.clone(),
+                        code: error.code().unwrap_or_default().to_owned(),
+                        kind: error.kind(),
                         message: error.to_string(),
                     });
                     gate.stop();
@@ -457,17 +388,20 @@ fn client_thread(
     finished
 }
 
-type Lanes = Vec<Lane<PostgresSession>>;
+type Lanes = Vec<Lane>;
 
 /// One lane for each target.
 fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Breaker>), Error> {
     let stream = &load.step.streams[index];
     let seed =
-        stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, stream.class.name());
+        stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, &stream.class.name);
     let mut lanes = Vec::new();
     let mut breakers = Vec::new();
     for target in &load.targets {
-        let session = PostgresSession::connect(target)?;
+        let Reach::Sessions(connect) = &target.reach else {
+            return Err(Error::Load("its clients run elsewhere"));
+        };
+        let session = connect.connect()?;
         breakers.push(session.breaker()?);
         lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
     }

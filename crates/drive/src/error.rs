@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 /// A failure of one client.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -60,6 +62,12 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
+    /// The process that has the system in it could not do what it was asked.
+    #[error("the engine's process: {0}")]
+    Engine(String),
+    /// A request that this system does not have.
+    #[error("cannot send this request: {0}")]
+    Unsupported(&'static str),
     /// What was asked for makes no sense.
     #[error("no such load can run: {0}")]
     Load(&'static str),
@@ -69,15 +77,39 @@ pub enum Error {
 }
 
 impl Error {
-    /// The SQLSTATE, where the server gave one.
-    pub fn sqlstate(&self) -> Option<&str> {
+    /// The system's code for it, such as an SQLSTATE, where it gave one.
+    pub fn code(&self) -> Option<&str> {
+        self.answer().map(|error| error.code.as_str())
+    }
+
+    /// What the error means for who met it.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Server { error, .. } | Error::RetriesExhausted { error, .. } => {
-                Some(&error.sqlstate)
-            }
+            Error::Broken(_) => ErrorKind::Disconnected,
+            error => error.answer().map_or(ErrorKind::Other, |error| error.kind),
+        }
+    }
+
+    fn answer(&self) -> Option<&ServerError> {
+        match self {
+            Error::Server { error, .. } | Error::RetriesExhausted { error, .. } => Some(error),
             _ => None,
         }
     }
+}
+
+/// What an error means, whichever system it comes from. Set where the protocol is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErrorKind {
+    /// The same transaction may well succeed when tried again.
+    Retryable,
+    /// The system ended the connection, or is about to.
+    Disconnected,
+    /// It has no room left on its disk.
+    DiskFull,
+    /// Anything else.
+    #[default]
+    Other,
 }
 
 /// The fields of an error response that matter to a person.
@@ -85,8 +117,10 @@ impl Error {
 pub struct ServerError {
     /// Severity, for example `ERROR` or `FATAL`.
     pub severity: String,
-    /// The five characters of the SQLSTATE.
-    pub sqlstate: String,
+    /// The system's code, such as an SQLSTATE.
+    pub code: String,
+    /// What it means.
+    pub kind: ErrorKind,
     /// The message.
     pub message: String,
     /// The detail, empty where there is none.
@@ -95,17 +129,9 @@ pub struct ServerError {
     pub hint: String,
 }
 
-impl ServerError {
-    /// Whether the same transaction may well succeed when tried again: serialization failure
-    /// (40001) and deadlock detected (40P01), as the PostgreSQL manual advises.
-    pub fn retryable(&self) -> bool {
-        matches!(self.sqlstate.as_str(), "40001" | "40P01")
-    }
-}
-
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.severity, self.sqlstate, self.message)?;
+        write!(f, "{} {}: {}", self.severity, self.code, self.message)?;
         for more in [&self.detail, &self.hint] {
             if !more.is_empty() {
                 write!(f, "; {more}")?;

@@ -5,10 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A counter on a cache line of its own, so that clients on different cores don't share lines.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub struct Padded<T>(pub T);
+use workload::Padded;
 
 /// The state all threads of a step share.
 #[derive(Debug)]

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
 use workload::Class;
 
+use crate::error::ErrorKind;
 use crate::slice::Slice;
 use crate::tally::{Tally, histogram};
 
 /// What came of a step on one target, over all its clients.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The target's name.
     pub target: String,
@@ -39,7 +41,7 @@ pub struct Outcome {
 }
 
 /// What came of one class of statements.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ClassOutcome {
     /// The class.
     pub class: Class,
@@ -60,6 +62,7 @@ pub struct ClassOutcome {
     /// Longest latency in each second, in microseconds; 0 where nothing ended.
     pub worst_us: Vec<u32>,
     /// Latencies per statement in nanoseconds, of the measured part.
+    #[serde(with = "hdr")]
     pub latency: Histogram<u64>,
 }
 
@@ -87,12 +90,14 @@ impl ClassOutcome {
 }
 
 /// An error that a server answered with.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The class of the statement.
     pub class: Class,
-    /// The SQLSTATE; empty where the failure was not the server's answer.
-    pub sqlstate: String,
+    /// The system's code for it, such as an SQLSTATE; empty where it did not answer.
+    pub code: String,
+    /// What it means.
+    pub kind: ErrorKind,
     /// What the server said first.
     pub message: String,
     /// How often.
@@ -102,9 +107,25 @@ pub struct Failure {
 }
 
 impl Outcome {
+    /// The outcome of a step whose clients' process ended before it told one.
+    pub(crate) fn lost(target: &str) -> Outcome {
+        Outcome {
+            target: target.to_owned(),
+            seconds: 0.0,
+            operations: 0,
+            classes: Vec::new(),
+            client_user_us: 0,
+            client_system_us: 0,
+            client_switches: 0,
+            slices: Vec::new(),
+            failures: Vec::new(),
+            fatal: Some("the process with the clients and the engine ended".to_owned()),
+        }
+    }
+
     /// The figures of one class, if the step has it.
-    pub fn class(&self, class: Class) -> Option<&ClassOutcome> {
-        self.classes.iter().find(|outcome| outcome.class == class)
+    pub fn class(&self, class: &Class) -> Option<&ClassOutcome> {
+        self.classes.iter().find(|outcome| outcome.class == *class)
     }
 
     /// Operations per second in the time that was measured; 0 where nothing was.
@@ -123,15 +144,40 @@ impl Outcome {
     }
 }
 
+/// Histograms as HDR histogram's V2 encoding.
+mod hdr {
+    use hdrhistogram::Histogram;
+    use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Serialize};
+
+    pub fn serialize<S: serde::Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(histogram, &mut bytes).map_err(S::Error::custom)?;
+        bytes.serialize(serializer)
+    }
+
+    pub fn deserialize<'d, D: serde::Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        Deserializer::new().deserialize(&mut &bytes[..]).map_err(D::Error::custom)
+    }
+}
+
 /// Adds up the tallies of a class's streams, over `seconds` measured seconds.
 pub fn sum<'a>(
-    class: Class,
+    class: &Class,
     tallies: impl Iterator<Item = &'a Tally>,
     seconds: f64,
 ) -> ClassOutcome {
     let length = seconds.ceil().max(1.0) as usize;
     let mut sum = ClassOutcome {
-        class,
+        class: class.clone(),
         operations: 0,
         statements: 0,
         rows: 0,
@@ -165,8 +211,8 @@ pub fn sum<'a>(
 }
 
 /// Adds up retried errors of streams by class and SQLSTATE.
-pub fn retried<'a>(tallies: impl Iterator<Item = (Class, &'a Tally)>) -> Vec<Failure> {
-    let mut all: BTreeMap<(Class, &str), (&str, u64)> = BTreeMap::new();
+pub fn retried<'a>(tallies: impl Iterator<Item = (&'a Class, &'a Tally)>) -> Vec<Failure> {
+    let mut all: BTreeMap<(&Class, &str), (&str, u64)> = BTreeMap::new();
     for (class, tally) in tallies {
         for (state, message, count) in &tally.retried {
             all.entry((class, state)).or_insert((message, 0)).1 += count;
@@ -174,8 +220,9 @@ pub fn retried<'a>(tallies: impl Iterator<Item = (Class, &'a Tally)>) -> Vec<Fai
     }
     all.into_iter()
         .map(|((class, state), (message, count))| Failure {
-            class,
-            sqlstate: state.to_owned(),
+            class: class.clone(),
+            code: state.to_owned(),
+            kind: ErrorKind::Retryable,
             message: message.to_owned(),
             count,
             retried: true,

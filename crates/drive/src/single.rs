@@ -2,22 +2,19 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use workload::{Cell, Refresh, Rng, Statement};
+use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
 
 use crate::client::check;
 use crate::error::Error;
-use crate::gate::Padded;
-use crate::target::Target;
-use crate::wire::postgres::PostgresSession;
-use crate::wire::{Handle, Session, Source};
+use crate::target::{Reach, Target};
+use crate::wire::{Handle, Session};
 
 /// A connection through which statements are executed one by one, with the messages that the load engine sends.
 ///
 /// All that it sends follows from its seed: the wall clock stands still ([`Single::CLOCK`]). So two servers get the same
 /// bytes, and one server the same bytes again.
-#[derive(Debug)]
 pub struct Single {
-    session: PostgresSession,
+    session: Box<dyn Session>,
     rng: Rng,
     cells: Vec<Padded<AtomicI64>>,
     statements: Vec<Statement>,
@@ -37,7 +34,10 @@ impl Single {
     ///
     /// [`Error::Connect`], [`Error::Authentication`], or what the server answered.
     pub fn connect(target: &Target, seed: u64, cells: usize) -> Result<Single, Error> {
-        let mut session = PostgresSession::connect(target)?;
+        let Reach::Sessions(connect) = &target.reach else {
+            return Err(Error::Load("its clients run elsewhere"));
+        };
+        let mut session = connect.connect()?;
         session.stop_clock(Self::CLOCK);
         Ok(Single {
             session,
@@ -58,7 +58,7 @@ impl Single {
     ///
     /// What the server answered, or [`Error::Broken`].
     pub fn prepare(&mut self, statement: &Statement) -> Result<Prepared, Error> {
-        let Handle(index) = self.session.prepare(statement)?;
+        let Handle(index) = self.session.prepare(&Request::Sql(statement.clone()))?;
         self.statements.push(statement.clone());
         Ok(Prepared(index))
     }
@@ -69,10 +69,11 @@ impl Single {
     ///
     /// What the server answered, [`Error::WrongAnswer`], [`Error::Broken`].
     pub fn run(&mut self, prepared: Prepared) -> Result<(), Error> {
-        let source = Source { rng: &mut self.rng, cells: &self.cells };
-        let reply = self.session.execute(Handle(prepared.0), source)?;
+        let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
+        self.session.send(Handle(prepared.0), &mut source)?;
+        let reply = self.session.receive(None)?;
         match self.statements.get(prepared.0) {
-            Some(statement) => check(statement, reply),
+            Some(statement) => check(statement.expect, reply, || statement.numbered()),
             None => Ok(()),
         }
     }
@@ -100,9 +101,10 @@ impl Single {
     pub fn row(&mut self, statement: &Statement) -> Result<Vec<Option<i64>>, Error> {
         let prepared = self.prepare(statement)?;
         let mut row = Vec::new();
-        let source = Source { rng: &mut self.rng, cells: &self.cells };
-        let reply = self.session.execute_row(Handle(prepared.0), source, &mut row)?;
-        check(statement, reply)?;
+        let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
+        self.session.send(Handle(prepared.0), &mut source)?;
+        let reply = self.session.receive(Some(&mut row))?;
+        check(statement.expect, reply, || statement.numbered())?;
         Ok(row)
     }
 

@@ -34,6 +34,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::timetable::{Slot, Timetable};
 
 /// What one client measured in one slot. Kept for every round: 16 bytes.
@@ -48,7 +50,7 @@ pub struct Measured {
 }
 
 /// What was measured in one slot of a timetable.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// The round, from 0.
     pub round: u32,

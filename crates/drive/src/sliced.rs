@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::meter::Course;
 use crate::schedule::Schedule;
 use crate::timetable::Slices;
-use crate::wire::Session;
 
 /// How long a client that completes a target waits before it looks again at what the others do.
 const COMPLETION_PAUSE: Duration = Duration::from_millis(10);
@@ -48,9 +47,9 @@ enum Did {
 }
 
 /// A client on its way between its targets.
-pub struct Tour<'a, S> {
+pub struct Tour<'a> {
     context: &'a Context<'a>,
-    lanes: &'a mut [Lane<S>],
+    lanes: &'a mut [Lane],
     stays: Vec<Stay>,
     course: Course,
     /// The stream's script rests.
@@ -67,14 +66,14 @@ pub struct Tour<'a, S> {
     ended: Duration,
 }
 
-impl<'a, S: Session> Tour<'a, S> {
+impl<'a> Tour<'a> {
     /// A client that will begin at `start`.
     pub fn new(
         context: &'a Context<'a>,
-        lanes: &'a mut [Lane<S>],
+        lanes: &'a mut [Lane],
         slices: &Slices,
         start: Instant,
-    ) -> Tour<'a, S> {
+    ) -> Tour<'a> {
         let stay = |_: &_| Stay {
             schedule: Schedule::new(&context.stream.pace, start, context.phase),
             left: start,
@@ -295,7 +294,10 @@ impl<'a, S: Session> Tour<'a, S> {
     /// holds open stays open while the client is away.
     fn resume(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
         let context = self.context;
-        self.stays[target].begun.get_or_insert(self.now);
+        if self.stays[target].begun.is_none() {
+            self.stays[target].begun = Some(self.now);
+            context.keep(&mut self.lanes[target], target);
+        }
         while let Some(action) = context.stream.script.get(self.stays[target].at) {
             if let Action::Rest(milliseconds) = action {
                 let over = self.now + Duration::from_millis(*milliseconds);

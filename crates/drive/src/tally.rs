@@ -123,7 +123,7 @@ impl Tally {
 
     /// An error after which the round was tried again.
     pub fn retried(&mut self, error: &Error) {
-        let state = error.sqlstate().unwrap_or_default();
+        let state = error.code().unwrap_or_default();
         match self.retried.iter_mut().find(|(known, ..)| known == state) {
             Some((.., count)) => *count += 1,
             None => self.retried.push((state.to_owned(), error.to_string(), 1)),

@@ -2,48 +2,48 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::wire::Session;
 
 /// A system under test that clients connect to.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Target {
     /// The variant's name, for messages.
     pub name: String,
-    /// Where it listens.
-    pub address: Address,
-    /// The user to connect as.
-    pub user: String,
-    /// The password, where the server asks for one.
-    pub password: Option<String>,
-    /// The database to connect to.
-    pub database: String,
+    /// Where its clients run.
+    pub reach: Reach,
 }
 
-/// A server's address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
-    /// The socket file of a PostgreSQL server, for example `/run/x/.s.PGSQL.5432`.
-    Unix(PathBuf),
-    /// A host name or address and a port.
-    Tcp(String, u16),
+/// Where the clients of a target run.
+#[derive(Debug, Clone)]
+pub enum Reach {
+    /// As threads of this process, each with a session of its own.
+    Sessions(Arc<dyn Connect>),
+    /// As threads of the process that has the system in it and listens at this socket for loads
+    /// ([`crate::serve`]).
+    Process(PathBuf),
 }
 
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Address::Unix(path) => write!(f, "socket {}", path.display()),
-            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
-        }
+impl Target {
+    /// A target whose clients are threads of this process.
+    pub fn new(name: &str, connect: impl Connect + 'static) -> Target {
+        Target { name: name.to_owned(), reach: Reach::Sessions(Arc::new(connect)) }
+    }
+
+    /// Whether its clients run in another process.
+    pub fn is_elsewhere(&self) -> bool {
+        matches!(self.reach, Reach::Process(_))
     }
 }
 
-impl fmt::Debug for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not derived, so that a password can't end up in a log.
-        f.debug_struct("Target")
-            .field("name", &self.name)
-            .field("address", &self.address)
-            .field("user", &self.user)
-            .field("database", &self.database)
-            .finish_non_exhaustive()
-    }
+/// How clients come to sessions with a system: one implementation for each protocol or engine.
+pub trait Connect: fmt::Debug + Send + Sync {
+    /// A new session, ready for requests.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connect`], [`Error::Authentication`], or what the system answered.
+    fn connect(&self) -> Result<Box<dyn Session>, Error>;
 }

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{TestServer, load, make_table, run, statement, step, stream, text, uniform};
+use crate::common::{
+    TestServer, load, make_table, postgres_target, run, statement, step, stream, text, uniform,
+};
 use drive::{Address, Error};
-use workload::{Action, Class, End, Expect, Finds, Pace, Statement};
+use workload::{Action, Class, End, Expect, Finds, Pace, Request, Statement};
 
 #[test]
 fn serialization_failures_are_retried_and_counted() {
@@ -14,7 +16,7 @@ fn serialization_failures_are_retried_and_counted() {
         .map(|client| {
             let mut stream = stream(
                 client,
-                Class::Insert,
+                Class::INSERT,
                 Statement::plain("BEGIN ISOLATION LEVEL SERIALIZABLE", Expect::Success),
                 Pace::Free,
                 End::Rounds(200),
@@ -25,15 +27,16 @@ fn serialization_failures_are_retried_and_counted() {
                 Expect::Affected(1),
             );
             let read = Statement::plain("SELECT sum(v) FROM t", Expect::Rows { min: 1, max: 1 });
-            stream.statements.extend([read, update, Statement::plain("COMMIT", Expect::Success)]);
+            let commit = Statement::plain("COMMIT", Expect::Success);
+            stream.requests.extend([read, update, commit].map(Request::from));
             stream.script = (0..4).map(Action::Run).collect();
             stream
         })
         .collect();
-    let outcome = run(step(Class::Insert, streams, None), &server);
+    let outcome = run(step(Class::INSERT, streams, None), &server);
     assert_eq!(outcome.fatal, None);
     assert!(outcome.retries() > 0, "no conflict came about");
-    assert!(outcome.failures.iter().all(|failure| failure.retried && failure.sqlstate == "40001"));
+    assert!(outcome.failures.iter().all(|failure| failure.retried && failure.code == "40001"));
     assert_eq!(server.number("SELECT sum(v) FROM t"), 800, "each round took effect once");
 }
 
@@ -44,15 +47,15 @@ fn a_failing_statement_ends_the_step_with_its_sqlstate() {
     let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::Affected(1));
     let slow = Statement::plain("SELECT pg_sleep(0.2)", Expect::Rows { min: 1, max: 1 });
     let streams = vec![
-        stream(0, Class::Insert, duplicate, Pace::Free, End::Time),
-        stream(1, Class::Query, slow, Pace::Free, End::Time),
+        stream(0, Class::INSERT, duplicate, Pace::Free, End::Time),
+        stream(1, Class::QUERY, slow, Pace::Free, End::Time),
     ];
     // It is waited for no longer than a minute.
-    let outcome = run(step(Class::Query, streams, Some(1800.0)), &server);
+    let outcome = run(step(Class::QUERY, streams, Some(1800.0)), &server);
     let fatal = outcome.fatal.unwrap();
     assert!(fatal.contains("23505") && fatal.contains("duplicate key"), "{fatal}");
     assert!(fatal.contains("INSERT INTO t"), "{fatal}");
-    assert_eq!(outcome.failures[0].sqlstate, "23505");
+    assert_eq!(outcome.failures[0].code, "23505");
     assert!(!outcome.failures[0].retried);
 }
 
@@ -65,8 +68,8 @@ fn a_wrong_answer_is_no_throughput() {
         true,
         Expect::Rows { min: 1, max: 1 },
     );
-    let streams = vec![stream(0, Class::Query, select, Pace::Free, End::Time)];
-    let fatal = run(step(Class::Query, streams, Some(5.0)), &server).fatal.unwrap();
+    let streams = vec![stream(0, Class::QUERY, select, Pace::Free, End::Time)];
+    let fatal = run(step(Class::QUERY, streams, Some(5.0)), &server).fatal.unwrap();
     assert!(fatal.contains("expected 1 rows, got 0"), "{fatal}");
 
     let few = statement(
@@ -74,9 +77,9 @@ fn a_wrong_answer_is_no_throughput() {
         true,
         Expect::Rows { min: 0, max: 1 },
     );
-    let mut few = stream(0, Class::Query, few, Pace::Free, End::Rounds(1000));
+    let mut few = stream(0, Class::QUERY, few, Pace::Free, End::Rounds(1000));
     few.finds = Some(Finds::Mean(0.5));
-    let fatal = run(step(Class::Query, vec![few], None), &server).fatal.unwrap();
+    let fatal = run(step(Class::QUERY, vec![few], None), &server).fatal.unwrap();
     assert!(fatal.contains("were expected"), "{fatal}");
 }
 
@@ -90,8 +93,8 @@ fn a_server_that_dies_ends_the_step() {
         Expect::Rows { min: 1, max: 1 },
     );
     let streams =
-        (0..3).map(|c| stream(c, Class::Query, select.clone(), Pace::Free, End::Time)).collect();
-    let load = load(step(Class::Query, streams, Some(1800.0)), vec![server.target()]);
+        (0..3).map(|c| stream(c, Class::QUERY, select.clone(), Pace::Free, End::Time)).collect();
+    let load = load(step(Class::QUERY, streams, Some(1800.0)), vec![server.target()]);
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     while running.operations()[0] == 0 {
         assert!(!running.wait(Duration::from_millis(10)), "it ended");
@@ -111,8 +114,8 @@ fn a_server_that_dies_ends_the_step() {
 fn a_client_that_waits_can_be_broken_off() {
     let server = TestServer::start();
     let sleep = Statement::plain("SELECT pg_sleep(60)", Expect::Rows { min: 1, max: 1 });
-    let streams = vec![stream(0, Class::Query, sleep, Pace::Free, End::Time)];
-    let load = load(step(Class::Query, streams, Some(0.2)), vec![server.target()]);
+    let streams = vec![stream(0, Class::QUERY, sleep, Pace::Free, End::Time)];
+    let load = load(step(Class::QUERY, streams, Some(0.2)), vec![server.target()]);
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     assert!(!running.wait(Duration::from_millis(700)), "an answer came");
     running.break_off();
@@ -125,17 +128,17 @@ fn connecting_fails_with_a_reason() {
     let server = TestServer::start();
     let one = || {
         let select = Statement::plain("SELECT 1", Expect::Rows { min: 1, max: 1 });
-        step(Class::Query, vec![stream(0, Class::Query, select, Pace::Free, End::Rounds(1))], None)
+        step(Class::QUERY, vec![stream(0, Class::QUERY, select, Pace::Free, End::Rounds(1))], None)
     };
-    let mut nowhere = server.target();
+    let mut nowhere = server.postgres();
     nowhere.address = Address::Unix("/nonexistent/.s.PGSQL.1".into());
-    let error = drive::prepare(&load(one(), vec![nowhere])).unwrap_err();
+    let error = drive::prepare(&load(one(), vec![postgres_target(nowhere)])).err().unwrap();
     assert!(matches!(error, Error::Connect { .. }), "{error}");
 
-    let mut nobody = server.target();
+    let mut nobody = server.postgres();
     nobody.database = "nothing".to_owned();
-    let error = drive::prepare(&load(one(), vec![nobody])).unwrap_err();
-    assert_eq!(error.sqlstate(), Some("3D000"), "{error}");
+    let error = drive::prepare(&load(one(), vec![postgres_target(nobody)])).err().unwrap();
+    assert_eq!(error.code(), Some("3D000"), "{error}");
 }
 
 #[test]
@@ -147,32 +150,37 @@ fn passwords_are_given_as_the_server_asks() {
         server.sql(&format!("SET password_encryption = '{encryption}'; CREATE ROLE r_{encryption}_{} LOGIN PASSWORD 'pässword'", method.len()).replace("r_scram-sha-256", "r_scram"));
         let role =
             format!("r_{}_{}", if encryption == "md5" { "md5" } else { "scram" }, method.len());
-        let file = server.server.query_rows("SHOW hba_file").unwrap()[0][0].clone().unwrap();
+        let file = server.server.sql().unwrap().query_rows("SHOW hba_file").unwrap()[0][0]
+            .clone()
+            .unwrap();
         let rules = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, format!("local all {role} {method}\n{rules}")).unwrap();
         server.sql("SELECT pg_reload_conf()");
         let select = Statement::plain("SELECT 1", Expect::Rows { min: 1, max: 1 });
         let step = step(
-            Class::Query,
-            vec![stream(0, Class::Query, select, Pace::Free, End::Rounds(1))],
+            Class::QUERY,
+            vec![stream(0, Class::QUERY, select, Pace::Free, End::Rounds(1))],
             None,
         );
-        let mut target = server.target();
+        let mut target = server.postgres();
         target.user.clone_from(&role);
         // Until the server has read its rules again, it asks for no password.
         let begin = Instant::now();
         let error = loop {
-            match drive::prepare(&load(step.clone(), vec![target.clone()])) {
+            match drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())])) {
                 Err(error) => break error,
                 Ok(_) => assert!(begin.elapsed() < Duration::from_secs(60), "{method}"),
             }
         };
         assert!(matches!(error, Error::Authentication { .. }), "{method}: {error}");
         target.password = Some("wrong".to_owned());
-        let error = drive::prepare(&load(step.clone(), vec![target.clone()])).unwrap_err();
-        assert_eq!(error.sqlstate(), Some("28P01"), "{method}: {error}");
+        let error = drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())]))
+            .err()
+            .unwrap();
+        assert_eq!(error.code(), Some("28P01"), "{method}: {error}");
         target.password = Some("pässword".to_owned());
-        let running = drive::prepare(&load(step, vec![target])).unwrap().go(Instant::now());
+        let running =
+            drive::prepare(&load(step, vec![postgres_target(target)])).unwrap().go(Instant::now());
         assert!(running.wait(Duration::from_secs(60)));
         assert_eq!(running.join().remove(0).operations, 1, "{method}");
     }

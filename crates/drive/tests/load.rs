@@ -12,13 +12,13 @@ fn counts_are_what_the_server_saw() {
     for prepared in [true, false] {
         let streams = (0..3)
             .map(|client| {
-                stream(client, Class::Query, point_select(prepared), Pace::Free, End::Rounds(500))
+                stream(client, Class::QUERY, point_select(prepared), Pace::Free, End::Rounds(500))
             })
             .collect();
-        let outcome = run(step(Class::Query, streams, None), &server);
+        let outcome = run(step(Class::QUERY, streams, None), &server);
         assert_eq!(outcome.fatal, None);
         assert_eq!(outcome.operations, 1500);
-        let queries = outcome.class(Class::Query).unwrap();
+        let queries = outcome.class(&Class::QUERY).unwrap();
         assert_eq!((queries.rows, queries.statements), (1500, 1500));
         assert_eq!(queries.per_second.iter().sum::<u64>(), 1500);
         assert_eq!(queries.latency.len(), 1500);
@@ -30,9 +30,9 @@ fn counts_are_what_the_server_saw() {
 fn a_rate_is_held_and_a_stall_cannot_hide() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
-    let rated = stream(0, Class::Query, point_select(true), Pace::Rate(200.0), End::Time);
+    let rated = stream(0, Class::QUERY, point_select(true), Pace::Rate(200.0), End::Time);
     let ready =
-        drive::prepare(&load(step(Class::Query, vec![rated], Some(3.0)), vec![server.target()]))
+        drive::prepare(&load(step(Class::QUERY, vec![rated], Some(3.0)), vec![server.target()]))
             .unwrap();
     let backend = server.number(
         "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelyard' \
@@ -47,7 +47,7 @@ fn a_rate_is_held_and_a_stall_cannot_hide() {
     assert!(running.wait(Duration::from_secs(60)));
     let outcome = running.join().remove(0);
     assert_eq!(outcome.fatal, None);
-    let queries = outcome.class(Class::Query).unwrap();
+    let queries = outcome.class(&Class::QUERY).unwrap();
     // What the stall held up was caught up with: the schedule stands.
     // But for one that may be under way at the end.
     assert!((599..=600).contains(&(queries.operations + queries.missed)), "{queries:?}");
@@ -120,7 +120,7 @@ fn deletes_keep_the_table_at_its_size() {
         assert_eq!(outcome.fatal, None, "{}", step.name);
         assert_eq!(server.number("SELECT count(*) FROM pi1"), 5000, "{}", step.name);
         if step.name == "qp100" {
-            let inserts = outcome.class(Class::Insert).unwrap().operations;
+            let inserts = outcome.class(&Class::INSERT).unwrap().operations;
             assert!((1..=200).contains(&inserts), "{inserts}");
             assert!(outcome.operations > 0);
         }
@@ -147,7 +147,7 @@ fn a_held_transaction_ends_with_its_step() {
         let outcome = run(step.clone(), &server);
         assert_eq!(outcome.fatal, None);
         if step.name == "qr100" {
-            let held = outcome.class(Class::Hold).unwrap().statements;
+            let held = outcome.class(&Class::HOLD).unwrap().statements;
             assert!((1..=3).contains(&held), "{held}");
         }
     }
@@ -193,7 +193,7 @@ fn gaps_that_many_clients_leave_in_a_shared_table_are_no_wrong_answers() {
         assert!(ids > 110_000, "{ids}");
     });
     assert_eq!(outcome.fatal, None);
-    let queries = outcome.class(Class::Query).unwrap();
+    let queries = outcome.class(&Class::QUERY).unwrap();
     assert!(queries.statements >= 100, "{}", queries.statements);
     assert!((queries.rows as f64) < 5.0 * queries.statements as f64, "{}", queries.rows);
     assert!(queries.least_rows > queries.statements as f64, "{}", queries.least_rows);

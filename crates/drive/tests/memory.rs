@@ -14,7 +14,7 @@ fn a_client_holds_little_memory() {
             text("("),
             uniform(0, 9),
             text(","),
-            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            Piece::Value(Draw::Text { min: 10, max: 20 }),
             text(")"),
         ];
         statement(
@@ -33,9 +33,9 @@ fn a_client_holds_little_memory() {
     let clients = 200;
     let before = resident();
     let streams = (0..clients)
-        .map(|client| stream(client, Class::Insert, insert(), Pace::Free, End::Time))
+        .map(|client| stream(client, Class::INSERT, insert(), Pace::Free, End::Time))
         .collect();
-    let load = load(step(Class::Insert, streams, Some(2.0)), vec![server.target()]);
+    let load = load(step(Class::INSERT, streams, Some(2.0)), vec![server.target()]);
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     std::thread::sleep(Duration::from_millis(1500));
     let each = (resident() - before) / u64::from(clients);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::common::{TestServer, load, make_table, point_select, step, stream};
+use crate::common::{TestServer, load, make_table, point_select, postgres_target, step, stream};
 use drive::{Error, Load, Outcome, Running, Slices, Timetable};
 use workload::{Benchmark, Class, Dialect, End, Expect, Pace, Phase, Statement, Step};
 
@@ -37,7 +37,7 @@ fn sliced(step: Step, servers: &[TestServer], lengths: &[u64]) -> Load {
     Load { slices: Some(slices(lengths)), ..load(step, targets) }
 }
 
-fn go(load: &Load) -> Running {
+fn go(load: &Load) -> Box<dyn Running> {
     drive::prepare(load).unwrap().go(Instant::now() + Duration::from_millis(5))
 }
 
@@ -95,7 +95,7 @@ fn every_target_is_left_in_the_same_state_and_counts_are_the_servers() {
             let measured: u64 = outcome.slices.iter().map(|slice| slice.operations).sum();
             assert!(measured < wanted, "the lead-in is not measured");
             if step.name == "l.i1" {
-                assert_eq!(outcome.class(Class::Delete).unwrap().operations, 4000);
+                assert_eq!(outcome.class(&Class::DELETE).unwrap().operations, 4000);
             }
         }
     }
@@ -122,9 +122,9 @@ fn clients_are_where_the_timetable_says() {
         Statement::plain(sql, Expect::Affected(1))
     };
     let streams = (0..2)
-        .map(|client| stream(client, Class::Insert, insert(client), Pace::Free, End::Time))
+        .map(|client| stream(client, Class::INSERT, insert(client), Pace::Free, End::Time))
         .collect();
-    let load = sliced(step(Class::Insert, streams, Some(0.8)), &servers, &[20, 40]);
+    let load = sliced(step(Class::INSERT, streams, Some(0.8)), &servers, &[20, 40]);
     let ready = drive::prepare(&load).unwrap();
     // The step begins after `epoch` on the server's clock, by less than `slack`.
     let now = SystemTime::now();
@@ -146,7 +146,7 @@ fn clients_are_where_the_timetable_says() {
     // When each client was at which target.
     let mut seen: [Vec<(i64, usize)>; 2] = Default::default();
     for (target, (server, outcome)) in servers.iter_mut().zip(&outcomes).enumerate() {
-        let rows = server.server.query_rows(&format!(
+        let rows = server.server.sql().unwrap().query_rows(&format!(
             "SELECT client, ((extract(epoch FROM at) - {}) * 1000000)::bigint FROM seen",
             epoch.as_secs_f64()
         ));
@@ -183,22 +183,22 @@ fn a_rate_is_held_in_each_targets_own_time() {
     }
     let insert = Statement::plain("INSERT INTO sent VALUES (1)", Expect::Affected(1));
     let streams = vec![
-        stream(0, Class::Query, point_select(true), Pace::Free, End::Time),
-        stream(0, Class::Insert, insert, Pace::Rate(200.0), End::Time),
+        stream(0, Class::QUERY, point_select(true), Pace::Free, End::Time),
+        stream(0, Class::INSERT, insert, Pace::Rate(200.0), End::Time),
     ];
-    let load = sliced(step(Class::Query, streams, Some(1.5)), &servers, &[30]);
+    let load = sliced(step(Class::QUERY, streams, Some(1.5)), &servers, &[30]);
     let outcomes = outcomes(&load);
     check_slices(&load, &outcomes);
     // The client is always at one of the two, for 3 s in all: schedules that ran on while it was away
     // would hold twice as much.
     let inserts = |outcome: &Outcome| {
-        let inserts = outcome.class(Class::Insert).unwrap();
+        let inserts = outcome.class(&Class::INSERT).unwrap();
         inserts.operations + inserts.missed
     };
     let scheduled: u64 = outcomes.iter().map(inserts).sum();
     assert!((580..=620).contains(&scheduled), "{scheduled}");
     for (server, outcome) in servers.iter_mut().zip(&outcomes) {
-        let inserts = outcome.class(Class::Insert).unwrap();
+        let inserts = outcome.class(&Class::INSERT).unwrap();
         assert_eq!(server.number("SELECT count(*) FROM sent") as u64, inserts.operations);
         assert!(outcome.operations > outcome.slices.iter().map(|s| s.operations).sum());
     }
@@ -231,7 +231,7 @@ fn a_transaction_is_held_on_both_targets_at_once() {
         if step.name == "qr100" {
             check_slices(&load, &outcomes);
             for outcome in &outcomes {
-                let held = outcome.class(Class::Hold).unwrap();
+                let held = outcome.class(&Class::HOLD).unwrap();
                 assert!((1..=2).contains(&held.statements), "{}", held.statements);
                 let seconds = held.latency.min() as f64 / 1e9;
                 assert!(seconds > 0.9, "{seconds} s of the target's own time");
@@ -244,9 +244,9 @@ fn a_transaction_is_held_on_both_targets_at_once() {
 fn a_step_that_ends_before_its_first_round_has_no_rate() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
-    let one = stream(0, Class::Query, point_select(true), Pace::Free, End::Rounds(3));
+    let one = stream(0, Class::QUERY, point_select(true), Pace::Free, End::Rounds(3));
     let targets = vec![server.target(), server.target()];
-    let step = step(Class::Query, vec![one], None);
+    let step = step(Class::QUERY, vec![one], None);
     let load = Load { slices: Some(slices(&[10_000])), ..load(step, targets) };
     for outcome in outcomes(&load) {
         let fatal = outcome.fatal.unwrap_or_default();
@@ -261,9 +261,9 @@ fn a_target_that_dies_ends_the_step_and_is_named() {
         make_table(server, 1000);
     }
     let streams = (0..2)
-        .map(|client| stream(client, Class::Query, point_select(true), Pace::Free, End::Time))
+        .map(|client| stream(client, Class::QUERY, point_select(true), Pace::Free, End::Time))
         .collect();
-    let load = sliced(step(Class::Query, streams, Some(1800.0)), &servers, &[20]);
+    let load = sliced(step(Class::QUERY, streams, Some(1800.0)), &servers, &[20]);
     let running = go(&load);
     std::thread::sleep(Duration::from_millis(300));
     let pid = servers[1].server.root_pid().unwrap();
@@ -287,10 +287,10 @@ fn clients_that_wait_are_broken_off_everywhere() {
     let nap = Statement::plain("SELECT pg_sleep(0.001)", Expect::Rows { min: 1, max: 1 });
     // By work: one client naps to the end of its work, and waits for the other's from then on.
     let streams = vec![
-        stream(0, Class::Query, sleep, Pace::Free, End::Rounds(1)),
-        stream(1, Class::Query, nap, Pace::Free, End::Rounds(50)),
+        stream(0, Class::QUERY, sleep, Pace::Free, End::Rounds(1)),
+        stream(1, Class::QUERY, nap, Pace::Free, End::Rounds(50)),
     ];
-    let load = sliced(step(Class::Query, streams, None), &servers, &[10]);
+    let load = sliced(step(Class::QUERY, streams, None), &servers, &[10]);
     let running = go(&load);
     assert!(!running.wait(Duration::from_millis(700)), "an answer came");
     running.break_off();
@@ -305,15 +305,14 @@ fn clients_that_wait_are_broken_off_everywhere() {
 fn loads_that_make_no_sense_are_refused() {
     let one = || {
         let select = Statement::plain("SELECT 1", Expect::Rows { min: 1, max: 1 });
-        step(Class::Query, vec![stream(0, Class::Query, select, Pace::Free, End::Rounds(1))], None)
+        step(Class::QUERY, vec![stream(0, Class::QUERY, select, Pace::Free, End::Rounds(1))], None)
     };
-    let target = drive::Target {
-        name: "nowhere".to_owned(),
+    let target = postgres_target(drive::Postgres {
         address: drive::Address::Unix("/nonexistent".into()),
         user: String::new(),
         password: None,
         database: String::new(),
-    };
+    });
     let refused = |targets: usize, slices: Option<Slices>| {
         let load = Load { slices, ..load(one(), vec![target.clone(); targets]) };
         matches!(drive::prepare(&load), Err(Error::Load(_)))

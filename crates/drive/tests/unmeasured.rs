@@ -11,12 +11,12 @@ fn what_comes_after_the_time_is_not_counted() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let streams = vec![
-        stream(0, Class::Query, point_select(true), Pace::Free, End::Time),
-        stream(1, Class::Query, point_select(true), Pace::Rate(100.0), End::Time),
+        stream(0, Class::QUERY, point_select(true), Pace::Free, End::Time),
+        stream(1, Class::QUERY, point_select(true), Pace::Rate(100.0), End::Time),
     ];
     let load = Load {
         overtime: Duration::from_secs(2),
-        ..load(step(Class::Query, streams, Some(1.0)), vec![server.target()])
+        ..load(step(Class::QUERY, streams, Some(1.0)), vec![server.target()])
     };
     let start = Instant::now() + Duration::from_millis(5);
     let running = drive::prepare(&load).unwrap().go(start);
@@ -26,7 +26,7 @@ fn what_comes_after_the_time_is_not_counted() {
     let outcome = running.join().remove(0);
     assert_eq!(outcome.fatal, None);
     assert!((outcome.seconds - 1.0).abs() < 1e-9);
-    let queries = outcome.class(Class::Query).unwrap();
+    let queries = outcome.class(&Class::QUERY).unwrap();
     assert!(in_all > queries.operations, "{in_all} {}", queries.operations);
     assert_eq!(queries.statements, queries.operations);
     assert_eq!(queries.per_second, [queries.operations]);
@@ -42,8 +42,8 @@ fn seconds_that_are_left_out_leave_no_trace() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     // 200 a second, the first at once: the last ends after 4.5 seconds.
-    let paced = stream(0, Class::Query, point_select(true), Pace::Rate(200.0), End::Rounds(901));
-    let load = load(step(Class::Query, vec![paced], None), vec![server.target()]);
+    let paced = stream(0, Class::QUERY, point_select(true), Pace::Rate(200.0), End::Rounds(901));
+    let load = load(step(Class::QUERY, vec![paced], None), vec![server.target()]);
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     running.leave_out(2..3);
     assert!(running.wait(Duration::from_secs(60)));
@@ -53,7 +53,7 @@ fn seconds_that_are_left_out_leave_no_trace() {
     assert!(outcome.seconds > 3.49, "{}", outcome.seconds);
     // About 200 of them ended in that second.
     assert!((600..=800).contains(&outcome.operations), "{}", outcome.operations);
-    let queries = outcome.class(Class::Query).unwrap();
+    let queries = outcome.class(&Class::QUERY).unwrap();
     assert_eq!(queries.per_second.len(), outcome.seconds.ceil() as usize);
     assert_eq!(queries.per_second.iter().sum::<u64>(), outcome.operations);
     assert_eq!(queries.latency.len(), outcome.operations);

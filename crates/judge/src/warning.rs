@@ -10,7 +10,6 @@ pub const ENOUGH_BLOCKS: usize = 6;
 
 /// Not an error that prevents a comparison, but to be presented with it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
 pub enum Warning {
     /// A single block: nothing is known of the spread, so there is neither interval nor verdict.
     OneBlock,

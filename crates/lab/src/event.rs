@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use store::StepRecord;
+use workload::{End, Phase, Step};
+
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
@@ -58,7 +61,7 @@ pub enum Event {
         /// Seconds it will take, where that is known.
         seconds: Option<f64>,
         /// `rows` or `queries`; empty for settling.
-        unit: &'static str,
+        unit: String,
     },
     /// How far a step is.
     Progress {
@@ -76,7 +79,7 @@ pub enum Event {
         /// Operations per second; `None` for settling.
         rate: Option<f64>,
         /// `rows` or `queries`; empty for settling.
-        unit: &'static str,
+        unit: String,
         /// How long it took.
         seconds: f64,
         /// What to know about its figures.
@@ -131,4 +134,76 @@ pub enum Event {
     },
     /// All trials or counts are there.
     Ended,
+}
+
+impl Event {
+    /// A phase begins.
+    pub(crate) fn phase_began(phase: &Phase, dop: u32) -> Event {
+        match phase {
+            Phase::Step(step) => Event::StepBegan {
+                name: step.name.clone(),
+                dop,
+                operations: planned(step),
+                seconds: step.seconds,
+                unit: step.unit.to_string(),
+            },
+            Phase::Settle { .. } => Event::untimed_began(phase_name(phase), dop),
+        }
+    }
+
+    /// Something between the steps begins, of which nobody knows how long it takes.
+    pub(crate) fn untimed_began(name: &str, dop: u32) -> Event {
+        Event::StepBegan {
+            name: name.to_owned(),
+            dop,
+            operations: None,
+            seconds: None,
+            unit: String::new(),
+        }
+    }
+
+    /// A phase, or something between the steps, has ended well; it names the variant where several
+    /// are under way.
+    pub(crate) fn step_ended(
+        phase: Option<&Phase>,
+        record: &StepRecord,
+        variant: Option<&str>,
+    ) -> Event {
+        let rate = record.metrics.iter().find(|(name, _)| name == "o/s").map(|(_, rate)| *rate);
+        let unit = match phase {
+            Some(Phase::Step(step)) => step.unit.to_string(),
+            _ => String::new(),
+        };
+        Event::StepEnded {
+            name: record.name.clone(),
+            variant: variant.map(str::to_owned),
+            rate,
+            unit,
+            seconds: record.seconds,
+            warnings: record.warnings.iter().map(|warning| warning.text.clone()).collect(),
+        }
+    }
+}
+
+/// The name of a phase in results.
+pub(crate) fn phase_name(phase: &Phase) -> &str {
+    match phase {
+        Phase::Step(step) => &step.name,
+        Phase::Settle { .. } => "settle",
+    }
+}
+
+/// Operations of a step that ends by its work; `None` for one that can't show how far it is.
+pub(crate) fn planned(step: &Step) -> Option<u64> {
+    if step.operations.is_some() {
+        return None;
+    }
+    step.streams
+        .iter()
+        .filter(|stream| stream.class == step.counted)
+        .map(|stream| match stream.end {
+            End::Rounds(rounds) => Some(rounds * stream.operations_per_round),
+            End::Time | End::CaughtUp => None,
+        })
+        .sum()
 }

@@ -4,40 +4,25 @@
 //! machine for itself, and then goes through the blocks of the plan: each trial gets a fresh
 //! server, goes through the benchmark's steps, and has every finished step written to the store at
 //! once. It tells what it does through [`Event`]s and prints nothing.
+//!
+//! The folders follow an experiment from its outside in: `experiment` goes through blocks and looks
+//! at what they show, `joint` runs the trials of a block whose servers are up together, `trial` runs
+//! one, `observe` says what was seen in a step. `count` is a story of its own.
 
-mod adaptive;
-mod attached;
-mod attempt;
-mod blocks;
-mod budget;
-mod calm;
 mod count;
-mod disturbance;
 mod error;
 mod event;
-mod exclusive;
-mod extent;
-mod figures;
-mod fitness;
+mod experiment;
 mod joint;
-mod noise;
+mod lineup;
+mod observe;
 mod options;
-mod pin;
-mod prepare;
-mod profile;
-mod profiling;
-mod restore;
-mod run;
-mod settle;
-mod sliced;
-mod slicing;
-mod step;
+mod systems;
 mod trial;
 
 pub use count::count;
 pub use error::Error;
 pub use event::Event;
-pub use exclusive::Exclusive;
+pub use experiment::run::{Resume, run};
 pub use options::{Options, default_data_dir};
-pub use prepare::{Prepared, Subject, prepare};
-pub use run::{Resume, run};
+pub use systems::{Installed, Started, Systems};

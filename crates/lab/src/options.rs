@@ -22,6 +22,8 @@ pub struct Options {
     pub stop_limit: Duration,
     /// How long an answer may be overdue after a step's time before the server counts as hung.
     pub answer_limit: Duration,
+    /// How long the host may take to write its dirty pages back.
+    pub writeback_limit: Duration,
 }
 
 impl Options {
@@ -36,6 +38,7 @@ impl Options {
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(60),
             answer_limit: Duration::from_secs(60),
+            writeback_limit: Duration::from_secs(300),
         }
     }
 }

@@ -1,18 +1,18 @@
 //! What must hold between the keys of a plan.
 
+use std::collections::BTreeSet;
+
 use crate::adaptive::check_adaptive;
 use crate::count::check_count;
-use crate::insert::{InsertPlan, Tables, is_read_write};
+use crate::family::Sequence;
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::printable;
 use crate::twins::check_twins;
-use crate::types::{Pairing, Plan, WorkloadPlan};
+use crate::types::{Pairing, Plan};
 
 /// Names of files on Linux have at most 255 bytes; a variant's name is one part of several.
 const MAX_VARIANT_NAME: usize = 64;
-/// Path of the steps of the insert benchmark.
-pub(crate) const STEPS: &str = "workload.insert.steps";
 /// A trial per variant and block; beyond this the plan is a slip of the finger.
 const MAX_VARIANTS: usize = 1000;
 
@@ -86,31 +86,39 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     check_adaptive(plan, problems);
     check_twins(plan, problems);
     check_count(&plan.count, problems);
-    match workload {
-        WorkloadPlan::Insert(insert) => check_insert(insert, problems),
-    }
+    workload.check(problems);
     if let Some(step) = &plan.restore_after
-        && !problems.is_unread(STEPS)
+        && !problems.is_unread("workload")
     {
-        check_restore(step, workload.steps(), problems);
+        check_restore(step, &workload.sequences(), problems);
     }
 }
 
 /// The step after which the data directory is kept.
-fn check_restore(step: &str, steps: &[String], problems: &mut Problems) {
-    let message = match steps.iter().position(|known| known == step) {
-        None => format!(
+fn check_restore(step: &str, sequences: &[Sequence], problems: &mut Problems) {
+    let steps = || sequences.iter().flat_map(|sequence| &sequence.steps);
+    let ends = |sequence: &Sequence| sequence.steps.last().is_some_and(|last| last.name == step);
+    let message = if !steps().any(|known| known.name == step) {
+        let mut names: Vec<&str> = steps().map(|step| step.name.as_str()).collect();
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(*name));
+        format!(
             "`restore_after` is `{}`, which is no step of this plan; its steps are {}",
             printable(step),
-            steps.join(", ")
-        ),
-        Some(_) if is_read_write(step) => format!(
-            "`restore_after` is `{step}`, a read+write step; name the last step of the load, such as l.x"
-        ),
-        Some(place) if place + 1 == steps.len() => format!(
+            names.join(", ")
+        )
+    } else if steps().any(|known| known.name == step && known.timed) {
+        let load = steps().take_while(|known| !known.timed).last();
+        let example = load.map_or(String::new(), |load| format!(", such as {}", load.name));
+        format!(
+            "`restore_after` is `{step}`, a timed step; name the last step of the load{example}"
+        )
+    } else if sequences.iter().any(ends) {
+        format!(
             "`restore_after` is `{step}`, the last step, so that nothing would be left for the trials; name an earlier one"
-        ),
-        Some(_) => return,
+        )
+    } else {
+        return;
     };
     problems.of("restore_after", message);
 }
@@ -137,100 +145,5 @@ fn check_variant_name(name: &str) -> Result<(), String> {
         ))
     } else {
         Ok(())
-    }
-}
-
-fn check_insert(insert: &InsertPlan, problems: &mut Problems) {
-    let of = |key: &str| format!("workload.insert.{key}");
-    if insert.delete_per_insert && insert.tables == Tables::Shared {
-        problems.of(
-            &of("delete_per_insert"),
-            "`delete_per_insert = true` and `tables = \"shared\"` exclude each other: clients would delete each other's rows; \
-             use `tables = \"per-client\"`",
-        );
-    }
-    let dop = insert.dop.iter().copied().max().unwrap_or(1);
-    if insert.rows < u64::from(dop) {
-        problems.of(
-            &of("rows"),
-            format!(
-                "`rows` = {} is fewer than `dop` = {dop}; every client needs a row",
-                insert.rows
-            ),
-        );
-    }
-    let loads_indexed = |step: &String| step == "l.i1" || step == "l.i2";
-    // l.i2 gets a fifth of the rows (workloads.md §1).
-    if insert.steps.iter().any(loads_indexed) && insert.indexed_rows < 5 * u64::from(dop) {
-        problems.of(
-            &of("indexed_rows"),
-            format!(
-                "`indexed_rows` = {} is too few for l.i1 and l.i2 with `dop` = {dop}; at least {}, or leave these steps out",
-                insert.indexed_rows,
-                5 * u64::from(dop)
-            ),
-        );
-    }
-    if !problems.is_unread(STEPS) {
-        check_order(insert, problems);
-    }
-}
-
-fn check_order(insert: &InsertPlan, problems: &mut Problems) {
-    let mut problem = |message: String| problems.of(STEPS, message);
-    let place = |name: &str| insert.steps.iter().position(|s| s == name);
-    let Some(first) = insert.steps.first() else {
-        return; // said where the list was read
-    };
-    match place("l.i0") {
-        Some(0) => {}
-        Some(_) => problem(format!(
-            "`steps`: `l.i0` stands after `{first}`, which needs its rows; put `l.i0` first"
-        )),
-        None => problem(format!(
-            "`steps`: `l.i0` is missing; every trial starts on an empty server and `{first}` needs rows; put `l.i0` first"
-        )),
-    }
-    let index = place("l.x");
-    if index.is_some() && insert.secondary_indexes == 0 {
-        problem(
-            "`steps`: `l.x` has nothing to create with `secondary_indexes = 0`; remove one of both"
-                .to_owned(),
-        );
-    }
-    // Without the index every range query would sort the whole table; l.i1 and l.i2 are defined with indexes.
-    let needs_index = |s: &str| s == "l.i1" || s == "l.i2" || s.starts_with("qr");
-    let needy = insert.steps.iter().position(|s| needs_index(s));
-    match (index, needy) {
-        (None, Some(step)) if insert.secondary_indexes > 0 => problem(format!(
-            "`steps`: `{}` needs the indexes that `l.x` creates; add `l.x` after `l.i0`, or set `secondary_indexes = 0`",
-            insert.steps[step]
-        )),
-        (Some(index), _) => {
-            let late = |s: &&String| needs_index(s) || is_read_write(s);
-            if let Some(early) = insert.steps[..index].iter().find(late) {
-                problem(format!(
-                    "`steps`: `l.x` stands after `{early}`; put it directly after `l.i0`"
-                ));
-            }
-        }
-        _ => {}
-    }
-    if let (Some(first), Some(second)) = (place("l.i2"), place("l.i1"))
-        && first < second
-    {
-        problem("`steps`: `l.i2` stands before `l.i1`; exchange them".to_owned());
-    }
-    let load = insert.steps.iter().rposition(|s| s.starts_with("l."));
-    let read = insert.steps.iter().position(|s| is_read_write(s));
-    if let (Some(load), Some(read)) = (load, read)
-        && read < load
-        && insert.steps[load] != "l.x"
-        && load > 0
-    {
-        problem(format!(
-            "`steps`: the load step `{}` stands after the read+write step `{}`; put loads first",
-            insert.steps[load], insert.steps[read]
-        ));
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::key::{line, quoted};
 use crate::problem::Problems;
 use crate::section::{Section, describe, integer, integer32, join, printable, string, strings};
-use crate::write::{line, quoted};
 
 /// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of the default 100
 /// buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows it reads them all, and statistics, and so plans,

@@ -39,7 +39,8 @@ mod adaptive;
 mod check;
 mod count;
 mod duration;
-mod insert;
+mod family;
+mod key;
 mod near;
 mod place;
 mod problem;
@@ -51,20 +52,24 @@ mod short;
 mod size;
 mod twins;
 mod types;
+mod workloads;
 mod write;
 
 pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
 pub use duration::{DurationError, format_duration, parse_duration};
-pub use insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
+pub use family::{PlannedStep, Sequence};
+pub use key::CommandOption;
 pub use near::nearest;
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
 pub use secret::{
     HIDDEN, plan_without_passwords, setting_of, setting_without_passwords, without_passwords,
 };
-pub use short::{variant_name, variant_names};
+pub use short::{ShortForm, variant_name, variant_names};
 pub use size::{SizeError, parse_size};
 pub use types::{
     BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
-    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant,
 };
+pub use workloads::WorkloadPlan;
+pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};

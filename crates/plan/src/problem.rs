@@ -34,6 +34,21 @@ impl PlanError {
             PlanError::Invalid { problems } => problems,
         }
     }
+
+    /// A problem that no text belongs to.
+    pub(crate) fn of(origin: &str, message: String) -> Self {
+        let problem = Problem { origin: origin.to_owned(), place: None, message };
+        PlanError::Invalid { problems: vec![problem] }
+    }
+
+    /// The same without places, for a text that the user has never seen.
+    #[must_use]
+    pub fn without_places(mut self) -> Self {
+        if let PlanError::Invalid { problems } = &mut self {
+            problems.iter_mut().for_each(|problem| problem.place = None);
+        }
+        self
+    }
 }
 
 fn lines(problems: &[Problem]) -> String {
@@ -91,6 +106,11 @@ impl<'t> Problems<'t> {
     /// Remembers where the key of this path stands.
     pub(crate) fn place(&mut self, path: String, span: Range<usize>) {
         self.places.insert(path, span);
+    }
+
+    /// Whether the list of steps has one written like this.
+    pub(crate) fn names_step(&self, name: &str) -> bool {
+        self.places.contains_key(&format!("steps.{name}"))
     }
 
     /// Adds a problem that lies at a span of the text.

@@ -7,27 +7,22 @@ use std::time::Duration;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::check::{STEPS, check};
+use crate::check::check;
 use crate::count::read_count;
 use crate::duration::parse_duration;
-use crate::insert::{INSERT_STEP_ALIASES, INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
-use crate::near::nearest;
 use crate::place::in_folder;
 use crate::problem::{PlanError, Problems};
 use crate::section::{
-    Section, as_table, boolean, describe, integer, integer32, join, number, printable, setting,
-    string, strings, text,
+    Section, as_table, boolean, choice, describe, integer, integer32, join, number, printable,
+    setting, string, strings, text,
 };
 use crate::size::parse_size;
 use crate::types::{
     BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
-    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant, WorkloadPlan,
+    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan, Variant,
 };
+use crate::workloads::WorkloadPlan;
 
-/// Workloads a plan can ask for.
-const WORKLOADS: [&str; 1] = ["insert"];
-/// Workloads of the design that this version lacks.
-const LATER_WORKLOADS: [&str; 4] = ["sysbench", "kv", "select", "storage"];
 /// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
 const MAX_BLOCKS: u32 = 10_000;
 /// A machine on which so many trials in a row are polluted is no machine to measure on.
@@ -110,13 +105,8 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
             None => p.mark_unread("variants"),
         }
     }
-    let workload = match top.table(p, "workload") {
-        Some(table) => read_workload(p, table),
-        None => {
-            p.of("workload", "no workload; add [workload.insert]");
-            WorkloadPlan::Insert(InsertPlan::default())
-        }
-    };
+    let table = top.table(p, "workload");
+    let workload = WorkloadPlan::read(p, table);
     let count = top.table(p, "count").map(|t| read_count(p, t, folder)).unwrap_or_default();
     top.finish(p);
     Plan {
@@ -131,8 +121,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
         settle_seconds_scale: scale.unwrap_or(1.0),
         pairing: pairing.unwrap_or_default(),
         slice_ms,
-        restore_after: restore_after
-            .map(|step| canonical_insert_step(&step).map_or(step, str::to_owned)),
+        restore_after: restore_after.map(|step| workload.canonical(&step).to_owned()),
         steal_limit: steal_limit.unwrap_or(DEFAULT_STEAL_LIMIT),
         repeats: repeats.unwrap_or(DEFAULT_REPEATS),
         precision,
@@ -256,181 +245,12 @@ fn settings(p: &mut Problems, table: &DeTable, path: &str) -> BTreeMap<String, S
     settings
 }
 
-fn read_workload(p: &mut Problems, table: &DeTable) -> WorkloadPlan {
-    let mut found = None;
-    for (key, value) in table {
-        let name = key.get_ref().as_ref();
-        if !WORKLOADS.contains(&name) {
-            let hint = if LATER_WORKLOADS.contains(&name) {
-                "it is not in this version; use `insert`".to_owned()
-            } else {
-                match nearest(name, WORKLOADS) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known workloads: {}", WORKLOADS.join(", ")),
-                }
-            };
-            let message = format!("unknown workload `{}`; {hint}", printable(name));
-            p.at(key.span(), message);
-            continue;
-        }
-        let path = join("workload", name);
-        p.place(path.clone(), key.span());
-        if let Some(table) = as_table(p, &path, value) {
-            found = Some(read_insert(p, table, &path));
-        }
-    }
-    if table.is_empty() {
-        p.of("workload", "no workload; add [workload.insert]");
-    }
-    WorkloadPlan::Insert(found.unwrap_or_default())
-}
-
-fn read_insert(p: &mut Problems, table: &DeTable, path: &str) -> InsertPlan {
-    let mut s = Section::new(table, path);
-    let default = InsertPlan::default();
-    let rows = s.read(p, "rows", |v| integer(v, 1..(1 << 53)));
-    let indexed = s.read(p, "indexed_rows", |v| integer(v, 0..(1 << 53)));
-    let dop = s.read(p, "dop", dops);
-    let secondary = s.read(p, "secondary_indexes", |v| integer32(v, 0..4));
-    let secondary_indexes = secondary.unwrap_or(default.secondary_indexes);
-    let insert = InsertPlan {
-        rows: rows.unwrap_or(default.rows),
-        indexed_rows: indexed.unwrap_or(default.indexed_rows),
-        steps: match s.take(p, "steps") {
-            Some(value) => steps(p, value.get_ref(), value.span(), dop.as_deref()),
-            None if secondary_indexes == 0 => {
-                let all = default.steps.into_iter();
-                all.filter(|step| step != "l.x").collect()
-            }
-            None => default.steps,
-        },
-        dop: dop.unwrap_or(default.dop),
-        read_write_seconds: s
-            .read(p, "read_write_seconds", |v| integer32(v, 1..10_000_001))
-            .unwrap_or(default.read_write_seconds),
-        tables: s.read(p, "tables", tables).unwrap_or(default.tables),
-        delete_per_insert: s
-            .read(p, "delete_per_insert", boolean)
-            .unwrap_or(default.delete_per_insert),
-        prepared_queries: s
-            .read(p, "prepared_queries", boolean)
-            .unwrap_or(default.prepared_queries),
-        prepared_inserts: s
-            .read(p, "prepared_inserts", boolean)
-            .unwrap_or(default.prepared_inserts),
-        secondary_indexes,
-        partitions: s
-            .read(p, "partitions", |v| integer32(v, 0..1001))
-            .unwrap_or(default.partitions),
-        hold_transaction_seconds: s
-            .read(p, "hold_transaction_seconds", |v| integer32(v, 0..1_000_001))
-            .unwrap_or(default.hold_transaction_seconds),
-    };
-    s.finish(p);
-    insert
-}
-
-/// Reads the list of steps and puts canonical names for aliases.
-fn steps(
-    p: &mut Problems,
-    value: &DeValue,
-    span: std::ops::Range<usize>,
-    dop: Option<&[u32]>,
-) -> Vec<String> {
-    let known =
-        || INSERT_STEPS.iter().copied().chain(INSERT_STEP_ALIASES.iter().map(|(alias, _)| *alias));
-    let DeValue::Array(array) = value else {
-        let message = format!("`steps`: expected a list of steps, found {}", describe(value));
-        p.at(span, message);
-        return Vec::new();
-    };
-    let mut steps = Vec::new();
-    for item in array {
-        let name = match string(item.get_ref()) {
-            Ok(name) => name,
-            Err(message) => {
-                p.mark_unread(STEPS);
-                p.at(item.span(), format!("`steps`: {message}"));
-                continue;
-            }
-        };
-        let Some(step) = canonical_insert_step(&name) else {
-            p.mark_unread(STEPS);
-            let near = match nearest(&name, known()) {
-                Some(near) => format!("did you mean `{near}`? "),
-                None => String::new(),
-            };
-            let message = format!(
-                "unknown step `{}`; {near}known steps: {}",
-                printable(&name),
-                INSERT_STEPS.join(", ")
-            );
-            p.at(item.span(), message);
-            continue;
-        };
-        if step != name && dop.is_some_and(|dop| dop != [1]) {
-            let message = format!(
-                "step `{name}` means `{step}` at dop 1, but `dop` is not 1; write `{step}`"
-            );
-            p.at(item.span(), message);
-        }
-        if steps.iter().any(|earlier| earlier == step) {
-            let message = format!("step `{step}` stands twice in `steps`; every step runs once");
-            p.at(item.span(), message);
-            continue;
-        }
-        steps.push(step.to_owned());
-    }
-    if array.is_empty() {
-        p.at(span, "`steps` is empty; leave it out to run all, or name steps");
-    }
-    steps
-}
-
-fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
-    let one = |v: &DeValue| integer32(v, 1..10_001);
-    let list = match value {
-        DeValue::Array(array) => {
-            array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<u32>, String>>()?
-        }
-        single => vec![one(single)?],
-    };
-    if list.is_empty() {
-        return Err("the list is empty; name at least one number of clients".to_owned());
-    }
-    let mut sorted = list.clone();
-    sorted.sort_unstable();
-    if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-        return Err(format!("{} stands twice; to repeat trials raise `blocks`", twice[0]));
-    }
-    Ok(list)
-}
-
-fn tables(value: &DeValue) -> Result<Tables, String> {
-    match value {
-        DeValue::String(s) if s == "per-client" => Ok(Tables::PerClient),
-        DeValue::String(s) if s == "shared" => Ok(Tables::Shared),
-        other => Err(format!("expected \"per-client\" or \"shared\", found {}", describe(other))),
-    }
-}
-
 fn build_system(value: &DeValue) -> Result<BuildSystem, String> {
-    let named = |name: &str| BuildSystem::ALL.into_iter().find(|system| system.as_str() == name);
-    value
-        .as_str()
-        .and_then(named)
-        .ok_or_else(|| format!("expected \"make\" or \"meson\", found {}", describe(value)))
+    choice(value, &BuildSystem::ALL.map(|system| (system.as_str(), system)))
 }
 
 fn pairing(value: &DeValue) -> Result<Pairing, String> {
-    match value {
-        DeValue::String(s) if s == "blocks" => Ok(Pairing::Blocks),
-        DeValue::String(s) if s == "slices" => Ok(Pairing::Slices),
-        DeValue::String(s) if s == "auto" => Ok(Pairing::Auto),
-        other => {
-            Err(format!("expected \"blocks\", \"slices\" or \"auto\", found {}", describe(other)))
-        }
-    }
+    choice(value, &Pairing::ALL.map(|pairing| (pairing.as_str(), pairing)))
 }
 
 fn budget(value: &DeValue) -> Result<Duration, String> {

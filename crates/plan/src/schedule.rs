@@ -5,7 +5,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::types::Plan;
 
-/// Every variant once at every dop, in random order.
+/// Every variant once through every sequence, in random order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     /// Number of the block, from 1.
@@ -14,7 +14,7 @@ pub struct Block {
     pub trials: Vec<Trial>,
 }
 
-/// One variant going once through the steps of the workload with one number of clients.
+/// One variant going once through a sequence of the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Trial {
     /// Number of the block, from 1.
@@ -23,8 +23,8 @@ pub struct Trial {
     pub position: u32,
     /// Index into [`Plan::variants`].
     pub variant: usize,
-    /// Number of clients.
-    pub dop: u32,
+    /// Key of the [`crate::Sequence`].
+    pub sequence: u32,
 }
 
 /// Spreads block numbers over seeds. Any odd constant would do except the increment of SplitMix64,
@@ -34,7 +34,7 @@ const BLOCK_STRIDE: u64 = 0xD1B5_4A32_D192_ED03;
 impl Plan {
     /// The trials of the plan, block after block.
     ///
-    /// Within a block all pairs of variant and dop are shuffled (Fisher–Yates, from the last place to the second)
+    /// Within a block all pairs of variant and sequence are shuffled (Fisher–Yates, from the last place to the second)
     /// by a Xoshiro256++ generator seeded from `seed + block · 0xD1B54A32D192ED03` (mod 2⁶⁴). Each block thus depends on the seed and its own number only: more
     /// blocks never change earlier ones. The same seed gives the same order on every machine.
     pub fn schedule(&self, seed: u64) -> Vec<Block> {
@@ -44,14 +44,20 @@ impl Plan {
     /// One block of the schedule, also beyond [`Plan::blocks`]; `number` counts from 1.
     pub fn block(&self, seed: u64, number: u32) -> Block {
         let mut pairs: Vec<(usize, u32)> = Vec::new();
+        let sequences = self.workload.sequences();
         for variant in 0..self.variants.len() {
-            pairs.extend(self.workload.dops().iter().map(|dop| (variant, *dop)));
+            pairs.extend(sequences.iter().map(|sequence| (variant, sequence.key)));
         }
         shuffle(&mut pairs, seed, number);
         let trials = pairs
             .into_iter()
             .zip(1..)
-            .map(|((variant, dop), position)| Trial { block: number, position, variant, dop })
+            .map(|((variant, sequence), position)| Trial {
+                block: number,
+                position,
+                variant,
+                sequence,
+            })
             .collect();
         Block { number, trials }
     }
@@ -93,7 +99,7 @@ mod tests {
     #[test]
     fn every_pair_once_per_block() {
         for block in plan(3, "[1, 4]", 20).schedule(7) {
-            let seen: BTreeSet<_> = block.trials.iter().map(|t| (t.variant, t.dop)).collect();
+            let seen: BTreeSet<_> = block.trials.iter().map(|t| (t.variant, t.sequence)).collect();
             assert_eq!((seen.len(), block.trials.len()), (6, 6));
             let positions: Vec<_> = block.trials.iter().map(|t| t.position).collect();
             assert_eq!(positions, [1, 2, 3, 4, 5, 6]);
@@ -140,7 +146,8 @@ mod tests {
     fn neighbouring_seeds_and_blocks_differ() {
         let a = plan(5, "[1, 2, 3, 4]", 3).schedule(1);
         let b = plan(5, "[1, 2, 3, 4]", 3).schedule(2);
-        let order = |b: &Block| b.trials.iter().map(|t| (t.variant, t.dop)).collect::<Vec<_>>();
+        let order =
+            |b: &Block| b.trials.iter().map(|t| (t.variant, t.sequence)).collect::<Vec<_>>();
         let distinct: BTreeSet<_> = a.iter().chain(&b).map(order).collect();
         assert_eq!(distinct.len(), 6);
     }

@@ -84,7 +84,7 @@ impl<'a, 'i> Section<'a, 'i> {
         }
     }
 
-    fn within(&self) -> String {
+    pub(crate) fn within(&self) -> String {
         if self.path.is_empty() {
             String::new()
         } else {
@@ -200,6 +200,16 @@ pub(crate) fn strings(value: &DeValue) -> Result<Vec<String>, String> {
         return Err(format!("expected a list of strings, found {}", describe(value)));
     };
     array.iter().map(|item| string(item.get_ref())).collect()
+}
+
+/// One of several words, each of which means something.
+pub(crate) fn choice<T: Copy>(value: &DeValue, all: &[(&str, T)]) -> Result<T, String> {
+    let meant = value.as_str().and_then(|word| all.iter().find(|(known, _)| *known == word));
+    meant.map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let words: Vec<String> = all.iter().map(|(known, _)| format!("\"{known}\"")).collect();
+        let (last, others) = words.split_last().map_or(("", &[][..]), |(l, o)| (l.as_str(), o));
+        format!("expected {} or {last}, found {}", others.join(", "), describe(value))
+    })
 }
 
 /// A setting of a server: string, whole number, number or boolean, as text.

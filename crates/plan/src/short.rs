@@ -1,71 +1,60 @@
 //! The short form: a plan without a file, as `steelyard run insert -v postgres@13.7 -v postgres@14.3` makes it.
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
 
-use crate::check::check;
-use crate::count::CountPlan;
-use crate::problem::{PlanError, Problems};
-use crate::types::{
-    DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing, Plan,
-    Variant, WorkloadPlan,
-};
+use crate::key::quoted;
+use crate::problem::PlanError;
+use crate::types::Plan;
+use crate::workloads::WorkloadPlan;
+
+/// What the command line says in place of a plan's file.
+#[derive(Debug, Clone)]
+pub struct ShortForm {
+    /// The workload with all its defaults.
+    pub workload: WorkloadPlan,
+    /// Name and dbms of each variant. The first is the base; [`variant_names`] makes names.
+    pub variants: Vec<(String, String)>,
+    /// Settings for all variants.
+    pub config: Vec<(String, String)>,
+    /// Options of the workload by name, with their values.
+    pub options: Vec<(String, String)>,
+}
 
 impl Plan {
-    /// A plan of variants (name and dbms), a workload, a number of blocks and perhaps a seed; all else by default.
-    ///
-    /// The first variant is the base. [`crate::variant_names`] makes names.
+    /// The plan that a short form stands for, all else by default.
     ///
     /// # Errors
-    /// [`PlanError::Invalid`] as for a plan from a file, without places.
-    pub fn short(
-        name: &str,
-        variants: Vec<(String, String)>,
-        workload: WorkloadPlan,
-        blocks: u32,
-        seed: Option<u64>,
-    ) -> Result<Plan, PlanError> {
-        let variants: Vec<Variant> = variants
-            .into_iter()
-            .map(|(name, dbms)| Variant {
-                name,
-                dbms,
-                build: None,
-                config: BTreeMap::new(),
-                config_file: None,
-                config_text: None,
-                initdb: Vec::new(),
-                memory_limit: None,
-                twin_of: None,
-            })
-            .collect();
-        let mut plan = Plan {
-            name: name.to_owned(),
-            base: variants.first().map(|v| v.name.clone()).unwrap_or_default(),
-            blocks,
-            seed,
-            margin: DEFAULT_MARGIN,
-            settle_seconds_scale: 1.0,
-            pairing: Pairing::Blocks,
-            slice_ms: None,
-            restore_after: None,
-            steal_limit: DEFAULT_STEAL_LIMIT,
-            repeats: DEFAULT_REPEATS,
-            precision: None,
-            max_blocks: None,
-            budget: None,
-            profile: false,
-            profile_seconds: DEFAULT_PROFILE_SECONDS,
-            variants,
-            workload,
-            count: CountPlan::default(),
-            text: String::new(),
+    /// [`PlanError`] as for a plan from a file in this directory, without places.
+    pub fn short(short: &ShortForm) -> Result<Plan, PlanError> {
+        let name = short.workload.name();
+        let mut text = String::new();
+        text.push_str("[config]\n");
+        for (key, value) in &short.config {
+            let _ = writeln!(text, "{} = {}", quoted(key), quoted(value));
+        }
+        for (name, dbms) in &short.variants {
+            let _ = writeln!(text, "[variants.{}]\ndbms = {}", quoted(name), quoted(dbms));
+        }
+        let _ = writeln!(text, "[workload.{name}]");
+        let known = short.workload.options();
+        let mut given = Vec::new();
+        for (option, value) in &short.options {
+            let known = known.iter().find(|known| known.name == option);
+            let line = match known {
+                Some(known) => known.line(value),
+                None => Err(format!("`--{option}` is no option of `{name}`")),
+            };
+            text.push_str(&line.map_err(|message| PlanError::of("the short form", message))?);
+            given.extend(known.map(|known| known.key));
+        }
+        let read = |text: &str| {
+            let plan = Plan::parse(text, Some(Path::new(".")), "the short form");
+            plan.map_err(PlanError::without_places)
         };
-        let mut problems = Problems::new("", "command line");
-        check(&plan, &mut problems);
-        problems.finish()?;
-        plan.text = plan.to_toml();
-        // What single keys must fulfil is known to the reader of plans only.
-        Plan::parse(&plan.text, None, "the plan made from the command line")
+        let mut plan = read(&text)?;
+        plan.settle_seconds_scale = plan.workload.shorten(&|key| given.contains(&key));
+        read(&plan.to_toml())
     }
 }
 
@@ -146,7 +135,6 @@ pub fn variant_names<S: AsRef<str>>(dbms: &[S]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::insert::InsertPlan;
     use proptest::prelude::*;
 
     #[test]
@@ -176,23 +164,38 @@ mod tests {
         );
     }
 
+    fn short(variants: Vec<(String, String)>, options: &[(&str, &str)]) -> Result<Plan, PlanError> {
+        Plan::short(&ShortForm {
+            workload: WorkloadPlan::named("insert").unwrap(),
+            variants,
+            config: vec![("work_mem".to_owned(), "1MB".to_owned())],
+            options: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        })
+    }
+
     #[test]
     fn the_short_form_is_checked() {
-        let workload = || WorkloadPlan::Insert(InsertPlan::default());
-        let plan = Plan::short(
-            "demo",
-            vec![("pg13.7".into(), "postgres@13.7".into())],
-            workload(),
-            2,
-            Some(5),
-        )
-        .unwrap();
-        assert_eq!((plan.base.as_str(), plan.blocks, plan.seed), ("pg13.7", 2, Some(5)));
-        let none = Plan::short("demo", vec![], workload(), 2, None).unwrap_err();
-        assert!(none.to_string().starts_with("command line: no variants"), "{none}");
-        let zero =
-            Plan::short("demo", vec![("a".into(), "postgres@13.7".into())], workload(), 0, None);
-        assert!(zero.unwrap_err().to_string().contains("`blocks`"));
+        let one = || vec![("pg13.7".to_owned(), "postgres@13.7".to_owned())];
+        let plan = short(one(), &[("rows", "2m"), ("dop", "1,4"), ("shared-table", "")]).unwrap();
+        assert_eq!((plan.name.as_str(), plan.base.as_str(), plan.blocks), ("insert", "pg13.7", 6));
+        assert_eq!(plan.variants[0].config["work_mem"], "1MB");
+        assert_eq!(plan.workload.rows(), [2_000_000, 500_000], "in proportion");
+        assert_eq!(plan.workload.sequences().len(), 2);
+        assert!((plan.settle_seconds_scale - 0.1).abs() < 1e-12);
+        let rows = |options| short(one(), options).unwrap().workload.rows();
+        assert_eq!(rows(&[]), [200_000, 50_000]);
+        assert_eq!(rows(&[("rows", "8000"), ("indexed-rows", "6_000")]), [8_000, 6_000]);
+        for (options, message) in [
+            (&[("rows", "many")][..], "`--rows`: expected a count above 0 such as 200000, 200k"),
+            (&[("steps", "l.i0,l.y")], "unknown step `l.y`; did you mean `l.x`?"),
+            (&[("threads", "4")], "`--threads` is no option of `insert`"),
+            (&[("rows", "3"), ("dop", "4")], "`rows` = 3 is fewer than `dop` = 4"),
+        ] {
+            let error = short(one(), options).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("the short form: {message}")), "{error}");
+        }
+        let none = short(vec![], &[]).unwrap_err();
+        assert!(none.to_string().starts_with("the short form: no variants"), "{none}");
     }
 
     proptest! {
@@ -200,7 +203,7 @@ mod tests {
         fn every_name_is_fit_for_a_plan(dbms in "\\PC{1,80}") {
             let names = variant_names(&[&dbms, &dbms]);
             let variants = names.into_iter().map(|n| (n, dbms.clone())).collect();
-            let plan = Plan::short("x", variants, WorkloadPlan::Insert(InsertPlan::default()), 1, None);
+            let plan = short(variants, &[]);
             prop_assert!(plan.is_ok(), "{}", plan.unwrap_err());
         }
     }

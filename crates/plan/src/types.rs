@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::count::CountPlan;
-use crate::insert::InsertPlan;
+use crate::family::Sequence;
+use crate::workloads::WorkloadPlan;
 
 /// Trials per variant when the plan does not say (design.md, "How it judges": k ≥ 6 by default).
 pub const DEFAULT_BLOCKS: u32 = 6;
@@ -46,7 +47,7 @@ pub struct Plan {
     /// Length of a slice in milliseconds, 2 to 10,000; `None`: chosen by measurement. Only with
     /// [`Pairing::Slices`] or [`Pairing::Auto`].
     pub slice_ms: Option<u32>,
-    /// Last step of the load: it and the steps before it run once per variant and dop, and every
+    /// Last step of the load: it and the steps before it run once per variant and sequence, and every
     /// trial starts on a copy of the data directory as they left it. `None`: every trial loads.
     pub restore_after: Option<String>,
     /// Share of the machine's CPU time taken by the hypervisor in a step above which the trial
@@ -139,7 +140,6 @@ impl BuildSystem {
 
 /// How trials of different variants are paired (design.md, "How it judges").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
 pub enum Pairing {
     /// A trial has the machine to itself; every variant once per block, in random order.
     #[default]
@@ -153,6 +153,9 @@ pub enum Pairing {
 }
 
 impl Pairing {
+    /// All, in the order of messages.
+    pub const ALL: [Pairing; 3] = [Pairing::Blocks, Pairing::Slices, Pairing::Auto];
+
     /// The name in a plan.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -163,42 +166,12 @@ impl Pairing {
     }
 }
 
-/// The workload of a plan: exactly one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkloadPlan {
-    /// The insert benchmark, `[workload.insert]`.
-    Insert(InsertPlan),
-}
-
-impl WorkloadPlan {
-    /// The name in a plan, such as `insert`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            WorkloadPlan::Insert(_) => "insert",
-        }
-    }
-
-    /// Steps in the order in which they run, by canonical names.
-    pub fn steps(&self) -> &[String] {
-        match self {
-            WorkloadPlan::Insert(insert) => &insert.steps,
-        }
-    }
-
-    /// Numbers of clients to run with; every variant goes through the steps once per block and dop.
-    pub fn dops(&self) -> &[u32] {
-        match self {
-            WorkloadPlan::Insert(insert) => &insert.dop,
-        }
-    }
-}
-
 impl Plan {
-    /// How many steps belong to the load that runs once per variant and dop: those up to
+    /// How many steps of a sequence belong to the load that runs once per variant: those up to
     /// [`Plan::restore_after`]. 0 where every trial loads.
-    pub fn loaded_steps(&self) -> usize {
+    pub fn loaded_steps(&self, sequence: &Sequence) -> usize {
         let last = self.restore_after.as_ref();
-        last.and_then(|name| self.workload.steps().iter().position(|step| step == name))
+        last.and_then(|name| sequence.steps.iter().rposition(|step| step.name == *name))
             .map_or(0, |at| at + 1)
     }
 

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 
 use crate::count::write_count;
 use crate::duration::format_duration;
-use crate::insert::{INSERT_STEPS, InsertPlan};
+use crate::key::{line, quoted};
 use crate::size::format_size;
 use crate::types::{
     BuildPlan, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Plan, Variant,
-    WorkloadPlan,
 };
 
 impl Plan {
@@ -40,9 +39,7 @@ impl Plan {
         for variant in &self.variants {
             write_variant(&mut out, variant, &common);
         }
-        match &self.workload {
-            WorkloadPlan::Insert(insert) => write_insert(&mut out, insert),
-        }
+        self.workload.write(&mut out);
         write_count(&mut out, &self.count);
         out
     }
@@ -144,57 +141,6 @@ fn settings(out: &mut String, all: &BTreeMap<String, String>, common: &BTreeMap<
     for (key, value) in all.iter().filter(|(key, _)| !common.contains_key(*key)) {
         line(out, &quoted_key(key), &quoted(value), "");
     }
-}
-
-fn write_insert(out: &mut String, insert: &InsertPlan) {
-    let InsertPlan {
-        rows,
-        indexed_rows,
-        steps,
-        dop,
-        read_write_seconds,
-        tables,
-        delete_per_insert,
-        prepared_queries,
-        prepared_inserts,
-        secondary_indexes,
-        partitions,
-        hold_transaction_seconds,
-    } = insert;
-    out.push_str("\n[workload.insert]\n");
-    line(out, "rows", &rows.to_string(), "rows of l.i0, over all clients");
-    let note = "rows of l.i1 (4/5) and l.i2 (1/5), over all clients";
-    line(out, "indexed_rows", &indexed_rows.to_string(), note);
-    let names: Vec<String> = steps.iter().map(|s| quoted(s)).collect();
-    let note = if steps.len() == INSERT_STEPS.len() { "all there are" } else { "" };
-    line(out, "steps", &format!("[{}]", names.join(", ")), note);
-    let dops: Vec<String> = dop.iter().map(u32::to_string).collect();
-    line(out, "dop", &format!("[{}]", dops.join(", ")), "clients");
-    let note = "per qr… and qp… step";
-    line(out, "read_write_seconds", &read_write_seconds.to_string(), note);
-    line(out, "tables", &quoted(tables.as_str()), "per-client or shared");
-    let note = "delete the oldest rows at the rate of the inserts";
-    line(out, "delete_per_insert", &delete_per_insert.to_string(), note);
-    line(out, "prepared_queries", &prepared_queries.to_string(), "");
-    line(out, "prepared_inserts", &prepared_inserts.to_string(), "");
-    line(out, "secondary_indexes", &secondary_indexes.to_string(), "0 to 3");
-    line(out, "partitions", &partitions.to_string(), "per table, 0 = none");
-    let note = "an open transaction held for so long at a time, 0 = none";
-    let hold = hold_transaction_seconds.to_string();
-    line(out, "hold_transaction_seconds", &hold, note);
-}
-
-pub(crate) fn line(out: &mut String, key: &str, value: &str, note: &str) {
-    let assignment = format!("{key} = {value}");
-    let _ = if note.is_empty() {
-        writeln!(out, "{assignment}")
-    } else {
-        writeln!(out, "{assignment:<32} # {note}")
-    };
-}
-
-pub(crate) fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 /// A key of a setting: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot would nest.

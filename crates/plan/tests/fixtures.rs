@@ -3,7 +3,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{Pairing, Plan, PlanError, Protocol, Tables, WorkloadPlan};
+use plan::{InsertPlan, Pairing, Plan, PlanError, Protocol, Tables, WorkloadPlan};
 
 fn fixtures(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kind)
@@ -18,6 +18,14 @@ fn plans(kind: &str) -> Vec<PathBuf> {
     files.sort();
     assert!(!files.is_empty());
     files
+}
+
+fn insert_of(plan: &Plan) -> &InsertPlan {
+    match &plan.workload {
+        WorkloadPlan::Insert(insert) => insert,
+        #[allow(unreachable_patterns, reason = "there is one workload as yet")]
+        other => panic!("{} is no insert benchmark", other.name()),
+    }
 }
 
 /// `bad/x.toml` belongs to `bad/x.txt`, the whole message. `STEELYARD_BLESS=1` writes the messages anew; then read the difference.
@@ -85,7 +93,7 @@ fn every_key_is_understood() {
     let old = plan.variant("pg13.7").unwrap();
     assert_eq!(old.memory_limit, Some(3 << 29), "the plan's, where the variant has none");
     assert_eq!(setting(old, "auto_explain.log_min_duration"), "-1");
-    let WorkloadPlan::Insert(insert) = &plan.workload;
+    let insert = insert_of(&plan);
     assert_eq!((insert.rows, insert.indexed_rows), (200_000, 50_000));
     assert_eq!(insert.steps, ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100"], "aliases");
     assert_eq!((insert.dop.as_slice(), insert.read_write_seconds), (&[1][..], 10));
@@ -110,14 +118,14 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((plan.name.as_str(), plan.base.as_str()), ("insert", "a"));
     assert_eq!((plan.blocks, plan.seed), (6, None));
     assert!((plan.margin - 0.02).abs() < 1e-12 && (plan.settle_seconds_scale - 1.0).abs() < 1e-12);
-    assert_eq!(plan.workload, WorkloadPlan::Insert(plan::InsertPlan::default()));
+    assert_eq!(plan.workload, WorkloadPlan::Insert(InsertPlan::default()));
     assert_eq!((plan.pairing, plan.slice_ms, plan.restore_after), (Pairing::Blocks, None, None));
     assert!((plan.steal_limit - 0.05).abs() < 1e-12 && plan.repeats == 2);
     assert_eq!((plan.precision, plan.max_blocks, plan.budget), (None, None, None));
     assert_eq!(plan.count, plan::CountPlan::default());
     let plan = Plan::read(&fixtures("good").join("no-indexes.toml")).unwrap();
-    assert!(!plan.workload.steps().iter().any(|s| s == "l.x"), "no index, no l.x");
-    assert_eq!(plan.workload.dops(), [1, 2, 16]);
+    assert!(!insert_of(&plan).steps.iter().any(|s| s == "l.x"), "no index, no l.x");
+    assert_eq!(insert_of(&plan).dop, [1, 2, 16]);
 }
 
 #[test]

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plan::{
-    BuildPlan, BuildSystem, CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol, Tables,
-    WorkloadPlan,
+    BuildPlan, BuildSystem, CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol,
+    ShortForm, Tables, WorkloadPlan,
 };
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
@@ -188,8 +188,10 @@ prop_compose! {
         count in count(),
     ) -> Plan {
         let variants: Vec<_> = names.into_iter().map(|n| (n, dbms.clone())).collect();
-        let mut plan = Plan::short("x", variants, WorkloadPlan::Insert(insert), blocks, seed).unwrap();
-        plan.name = name;
+        let workload = WorkloadPlan::Insert(insert);
+        let short = ShortForm { workload: workload.clone(), variants, config: vec![], options: vec![] };
+        let mut plan = Plan::short(&short).unwrap();
+        (plan.name, plan.workload, plan.blocks, plan.seed) = (name, workload, blocks, seed);
         plan.count = count;
         plan.margin = margin;
         plan.settle_seconds_scale = scale;
@@ -212,11 +214,11 @@ prop_compose! {
             plan.blocks = 2;
             plan.max_blocks = plan.max_blocks.map(|blocks| blocks.max(2));
         }
-        let steps = plan.workload.steps();
+        let steps = &plan.workload.sequences()[0].steps;
         plan.restore_after = steps[..steps.len() - 1]
             .iter()
-            .rfind(|step| options.5 && step.starts_with("l."))
-            .cloned();
+            .rfind(|step| options.5 && !step.timed)
+            .map(|step| step.name.clone());
         if twins { plan.with_twins() } else { plan }
     }
 }

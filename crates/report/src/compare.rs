@@ -1,5 +1,7 @@
 //! The comparison of an experiment's variants: tables and a document, and how to print them.
 
+use metrics::{OPS, STALL_SHARE};
+
 use crate::document::{
     BothMeans, Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures,
     MetricComparison, MetricDocument, RelativeFigures, SizeFigures, SlicesDocument, StepDocument,
@@ -8,7 +10,6 @@ use crate::document::{
 use crate::figures::{absolute, ratio};
 use crate::gate::{Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
-use crate::metrics::{INSERT_RATE, INSERT_TARGET, OPS, STALL_SHARE, in_step};
 use crate::model::{Noted, Results, StepResults, VariantStep};
 use crate::sliced::slicing;
 use crate::table::{Section, Table};
@@ -158,17 +159,13 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 relative: relative(results, judged, number, step, place, figures),
                 slices: slices(results, judged, step, place, figures),
                 latency: latency(figures),
-                insert_rate: step.is_read_write().then(|| InsertRate {
-                    target: figures.median(INSERT_TARGET),
-                    rate: figures.median(INSERT_RATE),
+                insert_rate: step.paced().contains("insert").then(|| InsertRate {
+                    target: figures.median(&metrics::TARGET.of("insert")),
+                    rate: figures.median(&metrics::RATE.of("insert")),
                     held: !figures.rate_not_held(),
                 }),
-                size: figures.size.as_ref().map(|size| SizeFigures {
-                    index: size.index_bytes,
-                    rel: size.rel_bytes,
-                    total: size.total_bytes,
-                }),
-                stall_share: figures.median(STALL_SHARE),
+                size: sizes(figures),
+                stall_share: figures.median(STALL_SHARE.name),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
                 warnings: warnings_of(results, judged, number, step, place),
             })
@@ -213,7 +210,7 @@ fn relative(
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
-            ratio: figures.values(OPS).first().map(|_| 1.0),
+            ratio: figures.values(OPS.name).first().map(|_| 1.0),
             blocks: figures.samples.len(),
             costs,
             ..RelativeFigures::default()
@@ -249,7 +246,7 @@ fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> 
 
 /// The verdicts by one metric.
 fn metric(results: &Results, judged: &Judged) -> MetricDocument {
-    let meant = in_step(&judged.metric, "");
+    let asked = judged.asked();
     let comparison = |finding: &Finding<'_>| {
         let step = results.steps.get(finding.step)?;
         let mean = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
@@ -263,9 +260,9 @@ fn metric(results: &Results, judged: &Judged) -> MetricDocument {
     };
     MetricDocument {
         metric: judged.metric.clone(),
-        unit: meant.map_or("", |metric| metric.unit).to_owned(),
-        better: meant.map_or("", |metric| metric.better.as_str()).to_owned(),
-        meaning: meant.map_or("", |metric| metric.meaning).to_owned(),
+        unit: asked.map_or("", |metric| metric.unit).to_owned(),
+        better: asked.map_or("", |metric| metric.better.as_str()).to_owned(),
+        meaning: judged.meaning(),
         comparisons: judged.findings(results).iter().filter_map(comparison).collect(),
     }
 }
@@ -298,6 +295,11 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
         pairs: pairs.collect(),
         noise_floors: judged.noise_floors.clone(),
     })
+}
+
+fn sizes(figures: &VariantStep) -> Option<SizeFigures> {
+    let size = |name| figures.sizes.get(name).copied();
+    Some(SizeFigures { index: size("index")?, rel: size("rel")?, total: size("total")? })
 }
 
 fn latency(figures: &VariantStep) -> LatencyByClass {

@@ -68,25 +68,22 @@ pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::METRICS;
-    use crate::metrics::{OPS, place};
     use crate::model::Sample;
     use store::{StepId, TrialId};
 
+    const OPS: &str = "o/s";
+
     fn step(variants: &[&[(u32, f64)]]) -> StepResults {
-        let sample = |(block, value): &(u32, f64)| {
-            let mut values = vec![f64::NAN; METRICS.len()];
-            values[place(OPS).unwrap()] = *value;
-            Sample {
-                block: *block,
-                trial: TrialId(1),
-                step: StepId(1),
-                started_ms: 0,
-                values,
-                slices: None,
-            }
+        let sample = |(block, value): &(u32, f64)| Sample {
+            block: *block,
+            trial: TrialId(1),
+            step: StepId(1),
+            started_ms: 0,
+            values: vec![*value],
+            slices: None,
         };
         let variants = variants.iter().map(|blocks| VariantStep {
+            metrics: [OPS.to_owned()].into(),
             samples: blocks.iter().map(sample).collect(),
             ..VariantStep::default()
         });

@@ -1,12 +1,13 @@
 //! Every step of every variant, judged against the base.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use judge::{Margin, Verdict};
+use metrics::{Better, Metric, OPS, in_step, judgeable};
 
 use crate::figures::{Pairs, paired};
-use crate::metrics::{Better, Metric, OPS, in_step, judgeable};
-use crate::model::{Results, StepResults};
+use crate::model::{Results, StepResults, VariantStep};
 use crate::sentence::sentence;
 use crate::unjudged::Unjudged;
 use crate::{ReportError, sliced};
@@ -103,9 +104,32 @@ impl Judged {
         })
     }
 
+    /// The metric as asked for; of `p99` its family.
+    pub(crate) fn asked(&self) -> Option<&'static Metric> {
+        metrics::named(&self.metric)
+    }
+
+    /// What the metric is.
+    pub(crate) fn meaning(&self) -> String {
+        match self.asked() {
+            // A percentile alone is that of another class in each step.
+            Some(family) if family.is_family() => format!(
+                "response time of the statements that the step counts, {} of each block",
+                self.metric
+            ),
+            metric => metric.map_or("", |metric| metric.meaning).to_owned(),
+        }
+    }
+
+    /// The classes of statements whose rate was not held by the base or a variant.
+    pub(crate) fn not_held<'a>(&self, step: &'a StepResults, place: usize) -> Vec<&'a str> {
+        let both = [self.base, place].into_iter().filter_map(|place| step.variant(place));
+        both.flat_map(VariantStep::not_held).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// The metric that was judged in a step.
     pub(crate) fn metric_in(&self, step: &StepResults) -> Option<&'static Metric> {
-        in_step(&self.metric, &step.unit)
+        in_step(&self.metric, &step.class)
     }
 
     /// What is told of a variant in a step; `None` where nothing was to be judged.
@@ -134,10 +158,8 @@ impl Judged {
                     (one.verdict, None, Some(Cow::Owned(one.reason)), told, true)
                 }
                 Outcome::Compared(found) => {
-                    let held = [self.base, place].into_iter().filter_map(|v| step.variant(v));
-                    let held = held.clone().all(|figures| !figures.rate_not_held());
                     let words = self.metric_in(step)?.words;
-                    let told = sentence(name, base, found, words, held);
+                    let told = sentence(name, base, found, words, &self.not_held(step, place));
                     (Some(found.verdict), Some(found), None, told, false)
                 }
             };
@@ -203,7 +225,7 @@ pub fn judge_results(
     base: Option<&str>,
     margin: Option<f64>,
 ) -> Result<Judged, ReportError> {
-    judge_metric(results, OPS, base, margin)
+    judge_metric(results, OPS.name, base, margin)
 }
 
 /// The same by any metric that has a better direction. Of a cost a regression is more of it by more than the margin. False
@@ -217,12 +239,11 @@ pub fn judge_metric(
     base: Option<&str>,
     margin: Option<f64>,
 ) -> Result<Judged, ReportError> {
-    if !judgeable().any(|known| known == metric) {
-        return Err(ReportError::NotJudgeable {
-            asked: metric.to_owned(),
-            nearest: plan::nearest(metric, judgeable()).map(str::to_owned),
-            known: judgeable().map(str::to_owned).collect(),
-        });
+    let known: Vec<String> = judgeable(&results.classes()).collect();
+    if !known.iter().any(|known| known == metric) {
+        let nearest = plan::nearest(metric, known.iter().map(String::as_str));
+        let (asked, nearest) = (metric.to_owned(), nearest.map(str::to_owned));
+        return Err(ReportError::NotJudgeable { asked, nearest, known });
     }
     let asked = base.unwrap_or(&results.experiment.base);
     let base = results.variant_named(asked).ok_or_else(|| ReportError::UnknownBase {
@@ -301,11 +322,11 @@ impl Judge<'_> {
             return Outcome::Unjudged(lacking);
         }
         let (Some(of_base), Some(of_variant), Some(metric)) =
-            (step.variant(base), step.variant(variant), in_step(self.metric, &step.unit))
+            (step.variant(base), step.variant(variant), in_step(self.metric, &step.class))
         else {
             return Outcome::Aside;
         };
-        let known = |v: &crate::VariantStep| !v.values(metric.name).is_empty();
+        let known = |v: &VariantStep| !v.values(metric.name).is_empty();
         if step.loaded_once || !(metric.everywhere || step.variants.iter().any(known)) {
             return Outcome::Aside;
         }
@@ -319,7 +340,7 @@ impl Judge<'_> {
         if let Some(unjudged) = Unjudged::by_values(names, metric, &pairs, confidence) {
             return Outcome::Unjudged(unjudged);
         }
-        if metric.name == OPS
+        if metric.name == OPS.name
             && let Some(sliced) = sliced::compare(of_base, of_variant, margin, &results.looks)
         {
             return match sliced {

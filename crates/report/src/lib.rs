@@ -26,7 +26,6 @@ mod html;
 mod judged;
 mod latency;
 mod load;
-mod metrics;
 mod model;
 mod number;
 mod page;
@@ -70,12 +69,11 @@ pub use html::{has_page, html, write_html};
 pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
-pub use metrics::{Better, METRICS, Metric};
 pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use page_data::Page;
-pub use profiles::{BACKEND, Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};

@@ -1,16 +1,16 @@
 //! From a store to [`Results`].
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
 use store::{
-    Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, TableSize, Trial,
-    TrialState, Warning,
+    Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, Trial, TrialState,
+    Warning,
 };
 
 use crate::ReportError;
 use crate::latency::Pooled;
-use crate::metrics::{METRICS, SLICE_MS};
 use crate::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
@@ -135,26 +135,23 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
 /// The steps that the plan asks for, without figures. Without a plan the steps are those that were stored.
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
-    let loaded = plan.loaded_steps();
-    plan.workload
-        .dops()
-        .iter()
-        .flat_map(|dop| {
-            plan.workload.steps().iter().enumerate().map(move |(place, name)| StepResults {
-                name: name.clone(),
-                dop: *dop,
-                unit: String::new(),
-                loaded_once: place < loaded,
-                variants: vec![VariantStep::default(); variants],
-            })
+    let of = |sequence: plan::Sequence| {
+        let loaded = plan.loaded_steps(&sequence);
+        sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
+            name: step.name,
+            dop: step.dop,
+            loaded_once: place < loaded,
+            variants: vec![VariantStep::default(); variants],
+            ..StepResults::default()
         })
-        .collect()
+    };
+    plan.workload.sequences().into_iter().flat_map(of).collect()
 }
 
 /// Medians need all blocks first: what is collected per step and variant until then.
 #[derive(Default)]
 struct Gathered {
-    sizes: Vec<TableSize>,
+    sizes: BTreeMap<String, Vec<f64>>,
     counters: BTreeMap<(String, String), Vec<f64>>,
 }
 
@@ -174,7 +171,12 @@ impl Loader<'_> {
             .into_iter()
             .map(|step| (step.id, step))
             .collect();
-        let values = self.store.step_values(experiment, &METRICS, Scope::Results)?;
+        let mut names = self.store.names()?;
+        names.retain(|name| metrics::find(name).is_some());
+        names.sort_unstable();
+        let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+        let values = self.store.step_values(experiment, &wanted, Scope::Results)?;
+        let names: Arc<[String]> = names.into();
         let detailed = values.len() <= DETAILED_STEPS;
         if !detailed {
             let text = format!(
@@ -202,15 +204,15 @@ impl Loader<'_> {
                 self.steps.push(StepResults {
                     name: step.name.clone(),
                     dop: step.dop,
-                    unit: String::new(),
-                    loaded_once: false,
                     variants: vec![VariantStep::default(); self.places.len()],
+                    ..StepResults::default()
                 });
                 self.steps.len() - 1
             });
             let Some(target) = self.steps.get_mut(place) else { continue };
             if target.unit.is_empty() {
-                target.unit.clone_from(&step.unit);
+                target.unit.clone_from(&step.measure.unit);
+                target.class.clone_from(&step.measure.class);
             }
             let Some(figures) = target.variants.get_mut(variant) else { continue };
             let mut sample = Sample {
@@ -221,7 +223,8 @@ impl Loader<'_> {
                 values: row.values,
                 slices: None,
             };
-            if let Some(length_ms) = sample.value(SLICE_MS) {
+            figures.metrics = Arc::clone(&names);
+            if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
             figures.samples.push(sample);
@@ -294,13 +297,12 @@ fn detail(
         }
     }
     let sizes = store.sizes(step.id)?;
-    if !sizes.is_empty() {
-        gathered.sizes.push(TableSize {
-            table: String::new(),
-            index_bytes: sizes.iter().map(|size| size.index_bytes).sum(),
-            rel_bytes: sizes.iter().map(|size| size.rel_bytes).sum(),
-            total_bytes: sizes.iter().map(|size| size.total_bytes).sum(),
-        });
+    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
+    for size in sizes {
+        *sums.entry(size.name).or_default() += size.bytes;
+    }
+    for (name, sum) in sums {
+        gathered.sizes.entry(name).or_default().push(sum as f64);
     }
     let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
     for counter in store.counters(step.id)? {
@@ -318,7 +320,7 @@ fn detail(
 fn merge(failures: &mut Vec<Failure>, failure: Failure) {
     let same = |known: &&mut Failure| {
         known.class == failure.class
-            && known.sqlstate == failure.sqlstate
+            && known.code == failure.code
             && known.retried == failure.retried
     };
     match failures.iter_mut().find(same) {
@@ -328,16 +330,10 @@ fn merge(failures: &mut Vec<Failure>, failure: Failure) {
 }
 
 fn settle(figures: &mut VariantStep, gathered: Gathered) {
-    let median = |of: fn(&TableSize) -> u64| {
-        let values: Vec<f64> = gathered.sizes.iter().map(|size| of(size) as f64).collect();
-        judge::median(&values).map(|bytes| bytes.round() as u64)
+    let median = |(name, values): (String, Vec<f64>)| {
+        judge::median(&values).map(|bytes| (name, bytes.round() as u64))
     };
-    if let (Some(index_bytes), Some(rel_bytes), Some(total_bytes)) =
-        (median(|s| s.index_bytes), median(|s| s.rel_bytes), median(|s| s.total_bytes))
-    {
-        figures.size =
-            Some(TableSize { table: String::new(), index_bytes, rel_bytes, total_bytes });
-    }
+    figures.sizes = gathered.sizes.into_iter().filter_map(median).collect();
     figures.counters = gathered
         .counters
         .into_iter()
@@ -355,7 +351,7 @@ fn failed(trials: &[Trial], places: &HashMap<store::VariantId, usize>) -> Vec<Fa
             Some(FailedTrial {
                 variant: *places.get(&trial.variant)?,
                 block: trial.block,
-                dop: trial.dop,
+                dop: trial.sequence,
                 state: trial.state.as_str(),
                 error: trial.error.clone().unwrap_or_default(),
             })

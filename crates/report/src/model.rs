@@ -1,11 +1,11 @@
 //! The results of one experiment, ready to be laid out: what was measured, and nothing about how it is shown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use store::{Experiment, Failure, HostFact, Setting, StepId, TableSize, TrialId, Variant, Warning};
+use store::{Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use crate::latency::Pooled;
-use crate::metrics;
 use crate::sliced::Slices;
 
 /// An experiment with all figures of its finished trials.
@@ -50,6 +50,8 @@ pub struct StepResults {
     pub dop: u32,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// The class of statements that an operation is.
+    pub class: String,
     /// Whether the plan runs it once per variant and has trials begin on copies of what it left: there is nothing to
     /// pair, so it is shown and never judged.
     pub loaded_once: bool,
@@ -60,12 +62,14 @@ pub struct StepResults {
 /// What one variant did in one step, over all blocks.
 #[derive(Debug, Clone, Default)]
 pub struct VariantStep {
+    /// Names of the metrics that samples may have, sorted.
+    pub metrics: Arc<[String]>,
     /// One per finished trial, by block.
     pub samples: Vec<Sample>,
     /// Response times of all blocks together, by class of statement.
     pub latency: Vec<Pooled>,
     /// Sizes of all tables together at the end, in bytes: medians over the blocks.
-    pub size: Option<TableSize>,
+    pub sizes: BTreeMap<String, u64>,
     /// Differences of the DBMS's counters, summed over objects: medians over the blocks.
     pub counters: Vec<CounterFigure>,
     /// Views that this version lacks.
@@ -87,7 +91,7 @@ pub struct Sample {
     pub step: StepId,
     /// When it began, milliseconds since 1970 (UTC).
     pub started_ms: i64,
-    /// One value per entry of [`crate::METRICS`]; NaN where nothing is known.
+    /// One value per entry of [`VariantStep::metrics`]; NaN where nothing is known.
     pub values: Vec<f64>,
     /// Its slices, where the load moved between the servers of all variants.
     pub slices: Option<Slices>,
@@ -138,6 +142,16 @@ impl Results {
         self.variants.iter().position(|v| v.variant.name == name)
     }
 
+    /// The classes of statements that the results directory has metrics of, each once.
+    pub(crate) fn classes(&self) -> Vec<&str> {
+        let variants = self.steps.iter().flat_map(|step| &step.variants);
+        let names: BTreeSet<&String> = variants.flat_map(|variant| &*variant.metrics).collect();
+        let families = metrics::LATENCIES.into_iter().chain([&metrics::RATE]);
+        let found =
+            families.flat_map(|family| names.iter().filter_map(move |name| family.member_in(name)));
+        found.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Whether all trials are there.
     pub fn is_finished(&self) -> bool {
         self.experiment.state == store::ExperimentState::Finished
@@ -172,28 +186,37 @@ impl StepResults {
         self.variants.get(place)
     }
 
-    /// Whether this step has queries beside a paced stream of inserts.
-    pub fn is_read_write(&self) -> bool {
-        self.variants.iter().any(|v| v.median(metrics::INSERT_TARGET).is_some())
+    /// The classes of statements that were sent at a rate asked for.
+    pub fn paced(&self) -> BTreeSet<&str> {
+        self.with(&metrics::TARGET)
+    }
+
+    /// The classes of statements that have a metric of this family.
+    pub(crate) fn with(&self, family: &metrics::Metric) -> BTreeSet<&str> {
+        self.variants.iter().flat_map(|variant| variant.with(family)).collect()
     }
 }
 
 impl Sample {
-    /// A metric, if it is known.
-    pub fn value(&self, metric: &str) -> Option<f64> {
-        self.values.get(metrics::place(metric)?).copied().filter(|value| !value.is_nan())
+    fn value(&self, place: usize) -> Option<f64> {
+        self.values.get(place).copied().filter(|value| !value.is_nan())
     }
 }
 
 impl VariantStep {
     /// The known values of a metric with their blocks.
     pub fn values(&self, metric: &str) -> Vec<(u32, f64)> {
-        let Some(place) = metrics::place(metric) else { return Vec::new() };
-        self.samples
-            .iter()
-            .filter_map(|s| s.values.get(place).map(|value| (s.block, *value)))
-            .filter(|(_, value)| !value.is_nan())
-            .collect()
+        let Some(place) = self.place(metric) else { return Vec::new() };
+        self.samples.iter().filter_map(|s| Some((s.block, s.value(place)?))).collect()
+    }
+
+    /// A metric in one of the samples, if it is known.
+    pub fn value(&self, sample: &Sample, metric: &str) -> Option<f64> {
+        sample.value(self.place(metric)?)
+    }
+
+    fn place(&self, metric: &str) -> Option<usize> {
+        self.metrics.binary_search_by(|name| name.as_str().cmp(metric)).ok()
     }
 
     /// Median of a metric over the blocks; `None` when it is not known in any.
@@ -202,8 +225,24 @@ impl VariantStep {
         judge::median(&values)
     }
 
-    /// Whether the paced inserts fell under 95% of their target in any block.
+    /// Whether a paced class of statements fell under 95% of its target in any block.
     pub fn rate_not_held(&self) -> bool {
-        self.values(metrics::HELD).iter().any(|(_, held)| *held < 0.5)
+        !self.not_held().is_empty()
+    }
+
+    /// Those that did.
+    pub fn not_held(&self) -> BTreeSet<&str> {
+        let mut classes = self.with(&metrics::HELD);
+        classes.retain(|class| {
+            self.values(&metrics::HELD.of(class)).iter().any(|(_, held)| *held < 0.5)
+        });
+        classes
+    }
+
+    /// The classes of statements that have a metric of this family.
+    pub(crate) fn with(&self, family: &metrics::Metric) -> BTreeSet<&str> {
+        let known = |name: &&String| !self.values(name).is_empty();
+        let of_family = self.metrics.iter().filter(|name| family.member_in(name).is_some());
+        of_family.filter(known).filter_map(|name| family.member_in(name)).collect()
     }
 }

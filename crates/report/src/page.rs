@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use judge::Verdict;
+use metrics::{COSTS, OPS, SECONDS};
 use store::{Series, Setting, Store};
 
 use crate::ReportError;
 use crate::figures::absolute;
 use crate::judged::{Judged, judge_results};
-use crate::metrics::{INSERT_TARGET, OPS, SECONDS};
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::number::rounded;
 use crate::page_data::{
-    Number, Page, PageExperiment, PageFact, PageLatency, PagePercentiles, PageRelative, PageSeries,
-    PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
+    Number, Page, PageExperiment, PageFact, PageLatency, PageMetric, PagePercentiles, PageRelative,
+    PageSeries, PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
 };
 use crate::profiles::page_profiles;
 use crate::table::Table;
@@ -23,9 +23,6 @@ use crate::time::rfc3339;
 /// So many values of series go into a page at most; a browser opens that in about two seconds. Throughput of all blocks
 /// comes first, then everything of the block nearest the median of each variant, then the other blocks.
 const MAX_VALUES: usize = 3_000_000;
-
-/// Group of the series that are always shown.
-const THROUGHPUT: &str = "throughput";
 
 /// Makes the page's data. Series are read from the store step by step.
 pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError> {
@@ -100,6 +97,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         }),
         warnings,
         catalog: gatherer.catalog,
+        metrics: [&OPS].into_iter().chain(COSTS).map(PageMetric::from).collect(),
         history: None,
         profiles,
         counts: crate::count::latest(store)?,
@@ -176,7 +174,7 @@ fn page_step(
         name: step.name.clone(),
         dop: step.dop,
         unit: step.unit.clone(),
-        rate_target: step.variants.iter().find_map(|v| v.median(INSERT_TARGET)).map(Number),
+        rate_target: target(step).map(Number),
         throughput: Vec::new(),
         relative: Vec::new(),
         latency: Vec::new(),
@@ -184,7 +182,7 @@ fn page_step(
         trials: Vec::new(),
     };
     for (place, figures) in step.variants.iter().enumerate() {
-        let shown = absolute(step, judged.base, place, OPS);
+        let shown = absolute(step, judged.base, place, OPS.name);
         out.throughput.push(Number(shown.unwrap_or(f64::NAN)));
         if let Some(finding) = judged.finding(results, number, place) {
             let found = finding.comparison;
@@ -222,18 +220,27 @@ fn page_step(
         let typical = typical(figures);
         for sample in &figures.samples {
             let all = Some(sample.block) == typical;
-            out.trials.push(gatherer.trial(place, &step.unit, sample, all)?);
+            let seconds = figures.value(sample, SECONDS.name);
+            let whole = seconds.map_or(usize::MAX, |seconds| seconds.floor() as usize);
+            out.trials.push(gatherer.trial(place, &step.class, sample, whole, all)?);
         }
     }
     Ok(out)
 }
 
+/// Operations per second that a paced class was asked for; the first of them, where there are several.
+fn target(step: &StepResults) -> Option<f64> {
+    let paced = step.paced();
+    let name = metrics::TARGET.of(paced.first()?);
+    step.variants.iter().find_map(|variant| variant.median(&name))
+}
+
 /// The block whose throughput is nearest the median.
 fn typical(figures: &VariantStep) -> Option<u32> {
-    let median = figures.median(OPS)?;
+    let median = figures.median(OPS.name)?;
     let distance = |value: f64| (value - median).abs();
     figures
-        .values(OPS)
+        .values(OPS.name)
         .into_iter()
         .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
         .map(|(block, _)| block)
@@ -293,22 +300,22 @@ impl Gatherer<'_> {
     fn trial(
         &mut self,
         variant: usize,
-        unit: &str,
+        class: &str,
         sample: &Sample,
+        whole: usize,
         typical: bool,
     ) -> Result<PageTrial, ReportError> {
         let series = self.store.series(sample.step)?;
-        // Stalls are those of what the step is about: the queries of a read+write step, else its rows.
-        let about = if unit == "queries" { "tp.query" } else { "tp.insert" };
-        let whole = sample.value(SECONDS).map_or(usize::MAX, |seconds| seconds.floor() as usize);
+        // Stalls are those of what the step counts.
+        let about = metrics::throughput_of(class);
         let stalls = series.iter().find(|s| s.name == about);
         let stalls = stalls.map(|series| spans(series, whole)).unwrap_or_default();
         let mut kept = BTreeMap::new();
         for one in series {
             let wanted = match self.detail {
                 Detail::All => true,
-                Detail::OneBlock => typical || one.group == THROUGHPUT,
-                Detail::Throughput => one.group == THROUGHPUT,
+                Detail::OneBlock => typical || one.group == metrics::THROUGHPUT,
+                Detail::Throughput => one.group == metrics::THROUGHPUT,
             };
             if wanted {
                 self.catalog.entry(one.name.clone()).or_insert(PageSeries {

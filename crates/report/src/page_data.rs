@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use metrics::Metric;
 use serde::{Serialize, Serializer};
 
 use crate::count::PageCounts;
@@ -24,6 +25,7 @@ pub struct Page {
     pub(crate) tables: Vec<Table>,
     pub(crate) warnings: Vec<PageWarning>,
     pub(crate) catalog: BTreeMap<String, PageSeries>,
+    pub(crate) metrics: Vec<PageMetric>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) history: Option<HistoryDocument>,
@@ -166,6 +168,24 @@ pub(crate) struct PageSeries {
     pub(crate) label: String,
     pub(crate) unit: String,
     pub(crate) group: String,
+}
+
+/// What the page's glossary says of a metric.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct PageMetric {
+    pub(crate) name: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) meaning: &'static str,
+    /// Its name in published reports; may be empty.
+    pub(crate) published: &'static str,
+}
+
+impl From<&'static Metric> for PageMetric {
+    fn from(metric: &'static Metric) -> Self {
+        let Metric { name, unit, meaning, published, .. } = *metric;
+        Self { name, unit, meaning, published }
+    }
 }
 
 /// A number written short: four significant digits, no `.0`, `null` when it is not known.

@@ -1,19 +1,18 @@
 //! A comparison in plain words.
 
 use judge::{Comparison, Method, Verdict};
-
-use crate::metrics::Words;
+use metrics::Words;
 
 /// Says what a comparison with an interval found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks):
 /// regression", "14.3 uses 5.2% more CPU per operation of the DBMS than 13.7 (…): regression".
 ///
-/// `held` is false when one of the two did not hold its insert rate, which puts the figure in doubt.
+/// `not_held`: the classes whose rate one of the two did not hold, which puts the figure in doubt.
 pub(crate) fn sentence(
     variant: &str,
     base: &str,
     comparison: &Comparison,
     words: Words,
-    held: bool,
+    not_held: &[&str],
 ) -> String {
     let effect = effect(comparison.ratio, words);
     let mut said = format!("{variant} {effect} {base} ({}): ", evidence(comparison));
@@ -23,8 +22,8 @@ pub(crate) fn sentence(
         Verdict::Inconclusive => said.push_str(&open(comparison, words)),
         Verdict::Regression | Verdict::Improvement => {}
     }
-    if !held {
-        said.push_str("; insert rate not held");
+    if !not_held.is_empty() {
+        said.push_str(&format!("; {} rate not held", not_held.join(" and ")));
     }
     said
 }
@@ -133,8 +132,8 @@ fn signed(fraction: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{OPS, find};
     use judge::{Margin, compare};
+    use metrics::{OPS, find};
 
     fn words(metric: &str) -> Words {
         find(metric).unwrap().words
@@ -143,7 +142,7 @@ mod tests {
     fn said(variant: &[f64]) -> String {
         let base = vec![100.0; variant.len()];
         let found = compare(&base, variant, Margin::default()).unwrap();
-        sentence("14.3", "13.7", &found, words(OPS), true)
+        sentence("14.3", "13.7", &found, OPS.words, &[])
     }
 
     #[test]
@@ -188,10 +187,10 @@ mod tests {
         let variant = [93.4, 93.0, 93.8, 93.2, 93.6, 93.4];
         let mut found =
             judge::compare_at(&base, &variant, Margin::default(), 1.0 - 0.05 / 3.0).unwrap();
-        assert!(sentence("a", "b", &found, words(OPS), true).contains("(98.3% interval −7"));
+        assert!(sentence("a", "b", &found, OPS.words, &[]).contains("(98.3% interval −7"));
         found.method = Method::Slices;
         assert!(
-            sentence("a", "b", &found, words(OPS), true)
+            sentence("a", "b", &found, OPS.words, &[])
                 .contains(", 6 restarts in slices): regression")
         );
     }
@@ -200,11 +199,11 @@ mod tests {
     fn large_factors_and_lost_rates() {
         let fast = compare(&[1.0; 2], &[20.0; 2], Margin::default()).unwrap();
         assert!(
-            sentence("a", "b", &fast, words(OPS), false)
+            sentence("a", "b", &fast, OPS.words, &["insert"])
                 .starts_with("a is 20.0 times as fast as b")
         );
         assert!(
-            sentence("a", "b", &fast, words(OPS), false)
+            sentence("a", "b", &fast, OPS.words, &["insert"])
                 .ends_with("improvement; insert rate not held")
         );
     }
@@ -214,7 +213,7 @@ mod tests {
         let base = [100.0; 6];
         let said = |metric: &str, variant: &[f64]| {
             let found = compare(&base, variant, Margin::default()).unwrap();
-            let told = sentence("b", "a", &found, words(metric), true);
+            let told = sentence("b", "a", &found, words(metric), &[]);
             told.split(" (").next().unwrap().to_owned()
         };
         let [more, less, same] = [105.2, 94.8, 100.0].map(|value| [value; 6]);

@@ -3,16 +3,11 @@
 use judge::{
     JudgeError, Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio,
 };
+use metrics::SliceReason;
 use store::{StepId, Store};
 
 use crate::ReportError;
 use crate::model::VariantStep;
-
-/// The group under which a store holds the series of slices.
-const GROUP: &str = "slices";
-
-/// In the series `slice.reason`: the slice never came, as opposed to set aside.
-const NOT_MEASURED: f64 = 3.0;
 
 /// From this multiple of the length chosen on a slice is one of those that check it.
 const LONGER: f64 = 1.5;
@@ -26,7 +21,7 @@ pub struct Slices {
     pub rates: Vec<f64>,
     /// Planned length, milliseconds.
     pub lengths: Vec<f64>,
-    /// Why there is no rate, as stored: 0 measured, 1 an idle server worked, 2 writeback, 3 a client never came.
+    /// Why there is no rate: [`SliceReason`] as stored.
     pub reasons: Vec<f64>,
 }
 
@@ -37,14 +32,14 @@ impl Slices {
         step: StepId,
         length_ms: f64,
     ) -> Result<Option<Self>, ReportError> {
-        let mut series = store.series_of_group(step, GROUP)?;
+        let mut series = store.series_of_group(step, metrics::SLICES)?;
         let mut take = |name: &str| {
             let found = series.iter_mut().find(|series| series.name == name);
             found.map(|series| std::mem::take(&mut series.values))
         };
-        let Some(rates) = take("slice.o/s") else { return Ok(None) };
-        let lengths = take("slice.length").unwrap_or_else(|| vec![length_ms; rates.len()]);
-        let reasons = take("slice.reason").unwrap_or_else(|| vec![0.0; rates.len()]);
+        let Some(rates) = take(metrics::SLICE_RATES) else { return Ok(None) };
+        let lengths = take(metrics::SLICE_LENGTHS).unwrap_or_else(|| vec![length_ms; rates.len()]);
+        let reasons = take(metrics::SLICE_REASONS).unwrap_or_else(|| vec![0.0; rates.len()]);
         Ok(Some(Self { length_ms, rates, lengths, reasons }))
     }
 
@@ -67,7 +62,7 @@ impl Slices {
     }
 
     fn came(&self, round: usize) -> bool {
-        self.reasons.get(round).is_some_and(|reason| *reason < NOT_MEASURED)
+        self.reasons.get(round).is_some_and(came)
     }
 
     /// The rate of the nearest slice of the same length that has one.
@@ -83,10 +78,14 @@ impl Slices {
 
     /// Number of rounds up to the last that was measured or set aside; what follows are rounds that never came.
     fn rounds(&self) -> usize {
-        let came = |reason: &f64| *reason < NOT_MEASURED;
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())
     }
+}
+
+/// Whether a slice came, as opposed to one that was set aside or measured.
+fn came(reason: &f64) -> bool {
+    *reason < SliceReason::NotMeasured.value()
 }
 
 /// How the slices of a variant and its base went, beside the ratio that came out.

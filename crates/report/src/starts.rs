@@ -2,8 +2,8 @@
 
 use store::Warning;
 
-use crate::metrics::{START_CACHED, START_DIRTY, START_WRITEBACK};
 use crate::model::{Noted, Results, StepResults};
+use metrics::{START_CACHED, START_DIRTY, START_WRITEBACK};
 
 /// A difference to the median of a step's trials is told from this factor on …
 const FACTOR: f64 = 2.0;
@@ -19,9 +19,9 @@ pub(crate) fn differing(results: &Results) -> Vec<Noted> {
 
 fn of_step(step: &StepResults) -> Vec<Noted> {
     let kinds = [
-        (START_DIRTY, "waiting to be written"),
-        (START_WRITEBACK, "being written"),
-        (START_CACHED, "of page cache"),
+        (&START_DIRTY, "waiting to be written"),
+        (&START_WRITEBACK, "being written"),
+        (&START_CACHED, "of page cache"),
     ];
     let mut found: Vec<Noted> = Vec::new();
     for (metric, what) in kinds {
@@ -30,7 +30,7 @@ fn of_step(step: &StepResults) -> Vec<Noted> {
             .iter()
             .enumerate()
             .flat_map(|(place, variant)| {
-                variant.values(metric).into_iter().map(move |(block, kb)| (place, block, kb))
+                variant.values(metric.name).into_iter().map(move |(block, kb)| (place, block, kb))
             })
             .collect();
         let all: Vec<f64> = values.iter().map(|(.., kb)| *kb).collect();
@@ -75,28 +75,24 @@ fn megabytes(kb: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::METRICS;
-    use crate::metrics::place;
     use crate::model::{Sample, VariantStep};
     use store::{StepId, TrialId};
 
     /// Two variants with these dirty and cached MB at the begin of their blocks.
     fn step(variants: [&[(f64, f64)]; 2]) -> StepResults {
         let sample = |block: u32, (dirty, cached): (f64, f64)| {
-            let mut values = vec![f64::NAN; METRICS.len()];
-            values[place(START_DIRTY).unwrap()] = dirty * 1024.0;
-            values[place(START_CACHED).unwrap()] = cached * 1024.0;
             let id = i64::from(block);
             Sample {
                 block,
                 trial: TrialId(id),
                 step: StepId(id),
                 started_ms: 0,
-                values,
+                values: vec![cached * 1024.0, dirty * 1024.0],
                 slices: None,
             }
         };
         let variant = |blocks: &[(f64, f64)]| VariantStep {
+            metrics: [&START_CACHED, &START_DIRTY].map(|metric| metric.name.to_owned()).into(),
             samples: (1..).zip(blocks).map(|(block, values)| sample(block, *values)).collect(),
             ..VariantStep::default()
         };

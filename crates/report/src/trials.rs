@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use plan::{InsertPlan, Plan, WorkloadPlan};
+use plan::{Plan, Sequence, WorkloadPlan};
 use store::{Experiment, ExperimentId, Scope, StepId, StepKind, Store, TrialId, TrialState};
 
 use crate::ReportError;
@@ -202,9 +202,10 @@ impl Trials {
         let units: HashMap<StepId, String> = store
             .steps(experiment.id, Scope::Results)?
             .into_iter()
-            .map(|step| (step.id, step.unit))
+            .map(|step| (step.id, step.measure.unit))
             .collect();
         let place = self.experiments.len();
+        let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
         for row in store.step_values(experiment.id, &[&self.metric, SLICE_MS], Scope::Results)? {
             let (Some(system), [value, slice]) = (places.get(&row.variant), &row.values[..]) else {
                 continue;
@@ -212,13 +213,12 @@ impl Trials {
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
-            let before = plan.map(|plan| plan.workload.steps()).unwrap_or_default();
             let key = StepKey {
                 workload,
                 name: row.name.to_string(),
                 dop: row.dop,
                 unit: units.get(&row.step).cloned().unwrap_or_default(),
-                before: before.iter().take_while(|step| **step != *row.name).cloned().collect(),
+                before: before(&sequences, &row.name, row.dop),
                 sliced: !slice.is_nan(),
             };
             let step = self.steps.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -320,6 +320,13 @@ impl Trials {
     }
 }
 
+/// The steps that a plan puts before one.
+fn before(sequences: &[Sequence], name: &str, dop: u32) -> Vec<String> {
+    let place = |sequence: &Sequence| Some(sequence.steps[..sequence.place(name, dop)?].to_vec());
+    let steps = sequences.iter().find_map(place).unwrap_or_default();
+    steps.into_iter().map(|step| step.name).collect()
+}
+
 /// The experiments chosen with their plans, in the order in which they began.
 fn experiments(
     sources: &[Source<'_>],
@@ -384,29 +391,18 @@ impl Shape {
     /// What an experiment ran.
     pub(crate) fn of(experiment: &Experiment, plan: Option<&Plan>) -> Self {
         match plan {
-            Some(plan) => Self::of_plan(&plan.workload),
+            Some(plan) => Self::Plan(plan.workload.without_steps()),
             None => Self::Unread(format!("{}\n{}", experiment.workload, experiment.plan)),
-        }
-    }
-
-    /// What a plan runs.
-    pub(crate) fn of_plan(workload: &WorkloadPlan) -> Self {
-        match workload {
-            WorkloadPlan::Insert(insert) => Self::Plan(WorkloadPlan::Insert(InsertPlan {
-                steps: Vec::new(),
-                dop: Vec::new(),
-                ..insert.clone()
-            })),
         }
     }
 
     fn label(&self, experiment: &Experiment) -> String {
         match self {
-            Self::Plan(WorkloadPlan::Insert(insert)) => format!(
-                "insert, {} + {} rows",
-                count(insert.rows as f64),
-                count(insert.indexed_rows as f64)
-            ),
+            Self::Plan(workload) => {
+                let rows: Vec<String> =
+                    workload.rows().into_iter().map(|rows| count(rows as f64)).collect();
+                format!("{}, {} rows", workload.name(), rows.join(" + "))
+            }
             Self::Unread(_) => format!("{} of {}", experiment.workload, experiment.name),
         }
     }

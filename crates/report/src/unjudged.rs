@@ -1,9 +1,9 @@
 //! Why a variant can't be judged in a step, and what follows from it.
 
 use judge::{Side, Verdict, t_quantile};
+use metrics::{Better, Metric};
 
 use crate::figures::Pairs;
-use crate::metrics::{Better, Metric};
 use crate::model::{Results, StepResults};
 
 /// What can't be judged: it is shown with its reason, and no gate passes over it.
@@ -230,7 +230,7 @@ fn why_missing(results: &Results, step: &StepResults, place: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{OPS, find};
+    use metrics::find;
 
     /// The rule is the limit of the comparison itself.
     #[test]
@@ -269,25 +269,25 @@ mod tests {
     fn zeros_in_words() {
         let inconclusive = Some(Verdict::Inconclusive);
         let said = |text: &str| text.to_owned();
-        assert_eq!(by(OPS, &[1.0, 2.0], &[1.0, 2.0]), None);
+        assert_eq!(by("o/s", &[1.0, 2.0], &[1.0, 2.0]), None);
         assert_eq!(
-            by(OPS, &[1.0; 3], &[1.0, 0.0, 1.0]),
+            by("o/s", &[1.0; 3], &[1.0, 0.0, 1.0]),
             Some((inconclusive, said("b did nothing in 1 of 3 blocks (2), where a did")))
         );
         assert_eq!(
-            by(OPS, &[1.0; 3], &[0.0; 3]),
+            by("o/s", &[1.0; 3], &[0.0; 3]),
             Some((Some(Verdict::Regression), said("b did nothing in all 3 blocks, where a did")))
         );
         assert_eq!(
-            by(OPS, &[1.0], &[0.0]),
+            by("o/s", &[1.0], &[0.0]),
             Some((inconclusive, said("b did nothing in its only block, where a did")))
         );
         assert_eq!(
-            by(OPS, &[0.0; 2], &[1.0; 2]),
+            by("o/s", &[0.0; 2], &[1.0; 2]),
             Some((inconclusive, said("a did nothing in all 2 blocks")))
         );
-        assert_eq!(by(OPS, &[0.0; 2], &[0.0; 2]).unwrap().0, inconclusive);
-        assert_eq!(by(OPS, &[1.0], &[f64::INFINITY]).unwrap().0, inconclusive);
+        assert_eq!(by("o/s", &[0.0; 2], &[0.0; 2]).unwrap().0, inconclusive);
+        assert_eq!(by("o/s", &[1.0], &[f64::INFINITY]).unwrap().0, inconclusive);
         assert_eq!(
             by("r/o", &[0.0; 2], &[0.0; 2]),
             Some((None, said("r/o is 0 for both: nothing to compare")))

@@ -124,7 +124,7 @@ fn any_function_can_be_the_parent_and_any_variant_the_base() {
     let lab = lab();
     let options = ExplainOptions {
         step: Some("l.i0".to_owned()),
-        parent: "PortalRun".to_owned(),
+        parent: Some("PortalRun".to_owned()),
         base: Some("pg14.3".to_owned()),
         ..ExplainOptions::default()
     };

@@ -85,12 +85,10 @@ fn sizes_and_counters() {
             "qr1000" => (8333, 3950, 12_283),
             _ => (428, 1531, 1959),
         };
-        step.sizes.push(store::TableSize {
-            table: "pi1".to_owned(),
-            index_bytes: index * MB,
-            rel_bytes: rel * MB,
-            total_bytes: total * MB,
-        });
+        for (name, size) in [("index", index), ("rel", rel), ("total", total)] {
+            let (object, name) = ("pi1".to_owned(), name.to_owned());
+            step.sizes.push(store::Size { object, name, bytes: size * MB });
+        }
         if place > 0 && name == "l.i0" {
             for (name, values) in [
                 ("wal_records", [1_010_000_000.0, 1_020_000_000.0]),

@@ -9,7 +9,6 @@ use crate::error::{Result, StoreError};
 use crate::intern::Names;
 use crate::read::unsigned;
 use crate::records::{ExperimentId, VariantId};
-use crate::schema::{ALL_COUNTS_SINCE, COUNTS_SINCE, user_version};
 use crate::store::Store;
 
 /// How many instructions the statements of one kind took in a variant's server, counted at least twice.
@@ -88,9 +87,6 @@ impl Store {
     pub fn counts(&self, experiment: ExperimentId) -> Result<Vec<(VariantId, CountRecord)>> {
         // One snapshot for all queries: a count may be going on.
         let snapshot = self.wrap(self.connection.unchecked_transaction())?;
-        if self.wrap(user_version(&self.connection))? < COUNTS_SINCE {
-            return Ok(Vec::new());
-        }
         let mut found = self.rows(
             "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.statements, c.row_count, c.instructions \
              FROM count c JOIN variant v ON v.id = c.variant_id JOIN name n ON n.id = c.kind_id \
@@ -146,13 +142,8 @@ impl Store {
         let places: HashMap<i64, usize> =
             found.iter().enumerate().map(|(place, (id, ..))| (*id, place)).collect();
 
-        let totals = if user_version(&self.connection)? < ALL_COUNTS_SINCE {
-            "SELECT id, instructions, 0 AS ordinal FROM count WHERE id BETWEEN ?1 AND ?2 \
-             UNION ALL SELECT id, repeated, 1 FROM count WHERE id BETWEEN ?1 AND ?2 ORDER BY 1, 3"
-        } else {
-            "SELECT count_id, instructions FROM count_total WHERE count_id BETWEEN ?1 AND ?2 \
-             ORDER BY count_id, ordinal"
-        };
+        let totals = "SELECT count_id, instructions FROM count_total \
+                      WHERE count_id BETWEEN ?1 AND ?2 ORDER BY count_id, ordinal";
         let mut statement = self.connection.prepare_cached(totals)?;
         let mut rows = statement.query([low, high])?;
         while let Some(row) = rows.next()? {

@@ -5,13 +5,10 @@ use rusqlite::{Params, Row};
 use crate::error::{Result, StoreError};
 use crate::read::word;
 use crate::records::{Experiment, ExperimentId, ExperimentState, Purpose};
-use crate::schema::{COUNTS_SINCE, user_version};
 use crate::store::Store;
 
-/// A purpose is there since version 3; a database that is only read may be older.
-const EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, ended_ms, state, purpose FROM experiment";
-const OLDER_EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, ended_ms, state, purpose \
-                                FROM (SELECT *, 'run' AS purpose FROM experiment)";
+const EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin, plan, steelyard, \
+                          created_ms, ended_ms, state, purpose FROM experiment";
 
 impl Store {
     /// All runs, the newest first. Counts are not among them, see [`Store::all_experiments`].
@@ -89,9 +86,7 @@ impl Store {
     }
 
     fn experiments_where(&self, rest: &str, values: impl Params) -> Result<Vec<Experiment>> {
-        let version = self.wrap(user_version(&self.connection))?;
-        let head = if version < COUNTS_SINCE { OLDER_EXPERIMENT } else { EXPERIMENT };
-        self.rows(&format!("{head} {rest}"), values, experiment)
+        self.rows(&format!("{EXPERIMENT} {rest}"), values, experiment)
     }
 }
 

@@ -25,9 +25,9 @@ pub use counts::{CountFunction, CountPhase, CountRecord};
 pub use error::{Result, StoreError};
 
 pub use records::{
-    Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
-    NewExperiment, NewTrial, NewVariant, Purpose, Scope, Series, Setting, Step, StepId, StepKind,
-    StepRecord, StepState, StepValues, StoredWarning, TableSize, Trial, TrialId, TrialState,
+    Better, Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
+    Measure, NewExperiment, NewTrial, NewVariant, Purpose, Scope, Series, Setting, Size, Step,
+    StepId, StepKind, StepRecord, StepState, StepValues, StoredWarning, Trial, TrialId, TrialState,
     Variant, VariantId, Warning,
 };
 pub use store::{ARTIFACTS, DATABASE, Store, now_ms};

@@ -10,9 +10,9 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, SETTINGS};
 use crate::records::{
-    Counter, ExperimentId, Failure, Histogram, HostFact, Scope, Series, Setting, Step, StepId,
-    StepKind, StepState, StepValues, StoredWarning, TableSize, Trial, TrialId, TrialState, Variant,
-    VariantId, Warning,
+    Better, Counter, ExperimentId, Failure, Histogram, HostFact, Measure, Scope, Series, Setting,
+    Size, Step, StepId, StepKind, StepState, StepValues, StoredWarning, Trial, TrialId, TrialState,
+    Variant, VariantId, Warning,
 };
 use crate::store::Store;
 
@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn trials(&self, experiment: ExperimentId) -> Result<Vec<Trial>> {
-        let sql = "SELECT id, variant_id, block, position, dop, attempt, state, started_ms, ended_ms, error FROM trial \
+        let sql = "SELECT id, variant_id, block, position, sequence, attempt, state, started_ms, ended_ms, error FROM trial \
                    WHERE experiment_id = ?1 ORDER BY id";
         self.rows(sql, [experiment.0], |row| {
             Ok(Trial {
@@ -63,7 +63,7 @@ impl Store {
                 variant: VariantId(row.get(1)?),
                 block: row.get(2)?,
                 position: row.get(3)?,
-                dop: row.get(4)?,
+                sequence: row.get(4)?,
                 attempt: row.get(5)?,
                 state: word(row, 6, TrialState::from_text)?,
                 started_ms: row.get(7)?,
@@ -73,7 +73,7 @@ impl Store {
         })
     }
 
-    /// Which trials need not run again: block, name of the variant, dop.
+    /// Which trials need not run again: block, name of the variant, sequence.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -81,7 +81,7 @@ impl Store {
         &self,
         experiment: ExperimentId,
     ) -> Result<BTreeSet<(u32, String, u32)>> {
-        let sql = "SELECT t.block, v.name, t.dop FROM trial t JOIN variant v ON v.id = t.variant_id \
+        let sql = "SELECT t.block, v.name, t.sequence FROM trial t JOIN variant v ON v.id = t.variant_id \
                    WHERE t.experiment_id = ?1 AND t.state = 'finished'";
         let rows =
             self.rows(sql, [experiment.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
@@ -154,9 +154,10 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn steps(&self, experiment: ExperimentId, scope: Scope) -> Result<Vec<Step>> {
+        let measures = self.measures()?;
         let sql = format!(
             "SELECT s.id, s.trial_id, t.variant_id, t.block, s.ordinal, n.text, s.dop, s.kind, s.state, s.started_ms, \
-             s.seconds, s.operations, s.unit, s.absent, s.notes \
+             s.seconds, s.operations, s.measure_id, s.absent, s.notes \
              FROM trial t JOIN step s ON s.trial_id = t.id JOIN name n ON n.id = s.name_id \
              WHERE t.experiment_id = ?1 AND {} ORDER BY s.id",
             condition(scope)
@@ -175,7 +176,7 @@ impl Store {
                 started_ms: row.get(9)?,
                 seconds: row.get(10)?,
                 operations: unsigned(row, 11)?,
-                unit: row.get(12)?,
+                measure: Arc::unwrap_or_clone(measure(&measures, row, 12)?),
                 absent: json::<Vec<_>>(row, 13)?,
                 notes: json::<Vec<_>>(row, 14)?,
             })
@@ -210,6 +211,7 @@ impl Store {
             })?
             .into_iter()
             .collect();
+        let measures = self.measures()?;
         let columns: HashMap<i64, Vec<usize>> = names
             .iter()
             .map(|(id, name)| {
@@ -219,7 +221,8 @@ impl Store {
             .filter(|(_, columns): &(i64, Vec<usize>)| !columns.is_empty())
             .collect();
         let sql = format!(
-            "SELECT s.id, s.trial_id, t.variant_id, t.block, s.ordinal, s.name_id, s.dop, s.kind, s.seconds, s.operations \
+            "SELECT s.id, s.trial_id, t.variant_id, t.block, s.ordinal, s.name_id, s.dop, s.kind, s.seconds, \
+             s.operations, s.measure_id \
              FROM trial t JOIN step s ON s.trial_id = t.id WHERE t.experiment_id = ?1 AND {} ORDER BY s.id",
             condition(scope)
         );
@@ -236,6 +239,7 @@ impl Store {
                 kind: word(row, 7, StepKind::from_text)?,
                 seconds: row.get(8)?,
                 operations: unsigned(row, 9)?,
+                measure: measure(&measures, row, 10)?,
                 values: vec![f64::NAN; metrics.len()],
             })
         })?;
@@ -269,6 +273,14 @@ impl Store {
         }
         self.wrap(snapshot.finish())?;
         Ok(steps)
+    }
+
+    /// Every name in the database: of metrics, but also of steps, counters and more.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn names(&self) -> Result<Vec<String>> {
+        self.rows("SELECT text FROM name", [], |row| row.get(0))
     }
 
     /// All metrics of a step, by name.
@@ -325,20 +337,30 @@ impl Store {
         })
     }
 
-    /// The sizes of tables at the end of a step.
+    fn measures(&self) -> Result<HashMap<i64, Arc<Measure>>> {
+        let sql = "SELECT id, class, unit, better, timed, labels FROM measure";
+        let rows = self.rows(sql, [], |row| {
+            let measure = Measure {
+                class: row.get(1)?,
+                unit: row.get(2)?,
+                better: word(row, 3, Better::from_text)?,
+                timed: row.get(4)?,
+                labels: json::<BTreeMap<_, _>>(row, 5)?,
+            };
+            Ok((row.get(0)?, Arc::new(measure)))
+        })?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// What things took at the end of a step, in the order in which it was given.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn sizes(&self, step: StepId) -> Result<Vec<TableSize>> {
-        let sql = "SELECT n.text, z.index_bytes, z.rel_bytes, z.total_bytes FROM table_size z \
-                   JOIN name n ON n.id = z.table_id WHERE z.step_id = ?1 ORDER BY z.ordinal";
+    pub fn sizes(&self, step: StepId) -> Result<Vec<Size>> {
+        let sql = "SELECT n.text, z.name, z.bytes FROM size z \
+                   JOIN name n ON n.id = z.object_id WHERE z.step_id = ?1 ORDER BY z.ordinal";
         self.rows(sql, [step.0], |row| {
-            Ok(TableSize {
-                table: row.get(0)?,
-                index_bytes: unsigned(row, 1)?,
-                rel_bytes: unsigned(row, 2)?,
-                total_bytes: unsigned(row, 3)?,
-            })
+            Ok(Size { object: row.get(0)?, name: row.get(1)?, bytes: unsigned(row, 2)? })
         })
     }
 
@@ -347,11 +369,11 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn failures(&self, step: StepId) -> Result<Vec<Failure>> {
-        let sql = "SELECT class, sqlstate, message, count, retried FROM failure WHERE step_id = ?1 ORDER BY id";
+        let sql = "SELECT class, code, message, count, retried FROM failure WHERE step_id = ?1 ORDER BY id";
         self.rows(sql, [step.0], |row| {
             Ok(Failure {
                 class: row.get(0)?,
-                sqlstate: row.get(1)?,
+                code: row.get(1)?,
                 message: row.get(2)?,
                 count: unsigned(row, 3)?,
                 retried: row.get(4)?,
@@ -435,6 +457,15 @@ pub(crate) fn word<T>(
 ) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     from(text).ok_or_else(|| unreadable(column, Type::Text, text))
+}
+
+fn measure(
+    measures: &HashMap<i64, Arc<Measure>>,
+    row: &Row,
+    column: usize,
+) -> rusqlite::Result<Arc<Measure>> {
+    let found = measures.get(&row.get(column)?).cloned();
+    found.ok_or_else(|| unreadable(column, Type::Integer, "measure of a step"))
 }
 
 fn json<T: serde::de::DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {

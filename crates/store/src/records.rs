@@ -217,8 +217,8 @@ pub struct NewTrial {
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
-    /// Number of clients.
-    pub dop: u32,
+    /// Which of the workload's sequences of steps it goes through; insert: the number of clients.
+    pub sequence: u32,
     /// Now, in milliseconds since 1970 (UTC).
     pub started_ms: i64,
 }
@@ -234,9 +234,9 @@ pub struct Trial {
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
-    /// Number of clients.
-    pub dop: u32,
-    /// The how-manieth attempt at this variant, block and dop, from 1.
+    /// Which of the workload's sequences of steps it goes through; insert: the number of clients.
+    pub sequence: u32,
+    /// The how-manieth attempt at this variant, block and sequence, from 1.
     pub attempt: u32,
     /// How far it has come.
     pub state: TrialState,
@@ -302,17 +302,43 @@ pub struct Counter {
     pub value: f64,
 }
 
-/// Size of a table at the end of a step, in bytes.
+/// What something takes at the end of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TableSize {
-    /// Name of the table.
-    pub table: String,
-    /// Its indexes.
-    pub index_bytes: u64,
-    /// The table itself.
-    pub rel_bytes: u64,
-    /// All of it.
-    pub total_bytes: u64,
+pub struct Size {
+    /// What it is, such as the name of a table.
+    pub object: String,
+    /// What of it: a table's `index`, `rel` and `total`.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+states!(
+    /// Which way the rate of a step is better.
+    #[derive(Default)]
+    Better {
+        /// More of it is an improvement: a throughput.
+        #[default]
+        More = "more",
+        /// Less of it is an improvement: a time.
+        Less = "less",
+    }
+);
+
+/// What the figures of a step are about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    /// The class of requests whose operations are its throughput, such as `query`; empty where
+    /// nothing is counted.
+    pub class: String,
+    /// What an operation is, for tables: `rows`, `queries`.
+    pub unit: String,
+    /// Which way its rate is better.
+    pub better: Better,
+    /// Whether it ends after a time, rather than when its work is done.
+    pub timed: bool,
+    /// What tells it from other steps of its name and dop, such as `pinning` or `protocol`.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// Something to know beside the figures.
@@ -340,8 +366,8 @@ pub struct StoredWarning {
 pub struct Failure {
     /// Class of statement: `query`, `insert`, `delete`.
     pub class: String,
-    /// SQLSTATE, empty when the error did not come from the server.
-    pub sqlstate: String,
+    /// The system's code of the error, such as an SQLSTATE; empty when it did not come from there.
+    pub code: String,
     /// The first message of the kind.
     pub message: String,
     /// How often.
@@ -369,10 +395,10 @@ pub struct StepRecord {
     pub started_ms: i64,
     /// How long it took.
     pub seconds: f64,
-    /// Operations done, in `unit`.
+    /// Operations done.
     pub operations: u64,
-    /// What an operation is: `rows` or `queries`.
-    pub unit: String,
+    /// What its figures are about.
+    pub measure: Measure,
     /// Metrics by name; a value that is NaN or infinite is not known and not stored.
     pub metrics: Vec<(String, f64)>,
     /// Values over time.
@@ -384,7 +410,7 @@ pub struct StepRecord {
     /// Views that this version of the DBMS lacks.
     pub absent: Vec<String>,
     /// Sizes at the end.
-    pub sizes: Vec<TableSize>,
+    pub sizes: Vec<Size>,
     /// What to know beside the figures.
     pub warnings: Vec<Warning>,
     /// Errors of statements.
@@ -405,7 +431,7 @@ impl StepRecord {
             started_ms: 0,
             seconds: 0.0,
             operations: 0,
-            unit: String::new(),
+            measure: Measure::default(),
             metrics: Vec::new(),
             series: Vec::new(),
             histograms: Vec::new(),
@@ -444,10 +470,10 @@ pub struct Step {
     pub started_ms: i64,
     /// How long it took.
     pub seconds: f64,
-    /// Operations done, in `unit`.
+    /// Operations done.
     pub operations: u64,
-    /// What an operation is.
-    pub unit: String,
+    /// What its figures are about.
+    pub measure: Measure,
     /// Views that this version of the DBMS lacks.
     pub absent: Vec<String>,
     /// Lines of text.
@@ -487,6 +513,8 @@ pub struct StepValues {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
+    /// What its figures are about; shared, as the name is.
+    pub measure: std::sync::Arc<Measure>,
     /// One value per metric asked for, in that order; NaN where the step lacks it.
     pub values: Vec<f64>,
 }

@@ -6,21 +6,51 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
 /// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add another.
-pub(crate) const MIGRATIONS: [&str; 4] = [
+pub(crate) const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
     include_str!("migrations/004.sql"),
+    include_str!("migrations/005.sql"),
 ];
 
-/// The oldest version whose tables read as those of the newest do: it needs not be brought up to date to be read.
+/// The oldest version that can be read without being brought up to date.
 pub(crate) const OLDEST_READABLE: i64 = 1;
 
-/// The version from which on experiments have a purpose and there are counts. In older ones everything is a run.
-pub(crate) const COUNTS_SINCE: i64 = 3;
-
-/// The version from which on all counts of a kind are kept. Older ones have the two that came nearest to each other.
-pub(crate) const ALL_COUNTS_SINCE: i64 = 4;
+/// What a database lacks that is older than a version: temporary views, which stand before its
+/// tables, show them as the newest version has them. For one that can only be read.
+pub(crate) const VIEWS: [(i64, &str); 3] = [
+    (
+        3,
+        "CREATE TEMP VIEW experiment AS SELECT *, 'run' AS purpose FROM main.experiment;
+         CREATE TEMP TABLE count
+         (id, variant_id, kind_id, protocol, place, statements, row_count, instructions);",
+    ),
+    (
+        4,
+        "CREATE TEMP VIEW count_total AS
+         SELECT id AS count_id, 0 AS ordinal, instructions FROM main.count
+         UNION ALL SELECT id, 1, repeated FROM main.count;",
+    ),
+    (
+        5,
+        "CREATE TEMP VIEW trial AS SELECT *, dop AS sequence FROM main.trial;
+         CREATE TEMP VIEW failure AS SELECT *, sqlstate AS code FROM main.failure;
+         CREATE TEMP TABLE measure AS
+         SELECT 1 AS id, '' AS class, '' AS unit, 'more' AS better, 0 AS timed, '{}' AS labels
+         UNION ALL SELECT 2, 'query', 'queries', 'more', 1, '{}'
+         UNION ALL SELECT 3, 'define', 'rows', 'more', 0, '{}'
+         UNION ALL SELECT 4, 'insert', 'rows', 'more', 0, '{}';
+         CREATE TEMP VIEW step AS SELECT *, CASE WHEN unit = 'queries' THEN 2
+         WHEN name_id = (SELECT id FROM main.name WHERE text = 'l.x') THEN 3
+         WHEN unit = 'rows' THEN 4 ELSE 1 END AS measure_id FROM main.step;
+         CREATE TEMP VIEW size AS
+         SELECT step_id, 3 * ordinal AS ordinal, table_id AS object_id, 'index' AS name,
+         index_bytes AS bytes FROM main.table_size UNION ALL
+         SELECT step_id, 3 * ordinal + 1, table_id, 'rel', rel_bytes FROM main.table_size UNION ALL
+         SELECT step_id, 3 * ordinal + 2, table_id, 'total', total_bytes FROM main.table_size;",
+    ),
+];
 
 /// Brings a database to the newest version of `migrations`, all in one transaction.
 ///
@@ -116,7 +146,7 @@ mod tests {
             )
             .unwrap();
         migrate(&connection, &MIGRATIONS).unwrap();
-        assert_eq!(user_version(&connection).unwrap(), 4);
+        assert_eq!(user_version(&connection).unwrap(), 5);
         let counted = |sql: &str| -> i64 { connection.query_row(sql, [], |r| r.get(0)).unwrap() };
         assert_eq!(counted("SELECT count(*) FROM trial WHERE id = 5 AND error = 'why'"), 1);
         assert_eq!(counted("SELECT count(*) FROM experiment WHERE purpose = 'run'"), 1);

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
-use crate::schema::{APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, migrate, user_version};
+use crate::schema::{APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, VIEWS, migrate, user_version};
 
 /// Name of the database in a results directory.
 pub const DATABASE: &str = "steelyard.db";
@@ -78,7 +78,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str())?;
-        match store.check(false) {
+        let store = match store.check(false) {
             // Reading in WAL mode needs two files beside the database, which SQLite cannot make in a directory closed to us.
             // With no WAL there is nothing in it to miss, and no writer, so the file can be taken as unchanging.
             Err(StoreError::Sqlite { .. }) if !wal_in_use(&database) => {
@@ -86,11 +86,15 @@ impl Store {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
                 let store = Store::connect(directory, flags, uri.as_ref())?;
                 store.check(false)?;
-                Ok(store)
+                store
             }
-            Err(error) => Err(error),
-            Ok(()) => Ok(store),
+            checked => checked.map(|()| store)?,
+        };
+        let version = store.wrap(user_version(&store.connection))?;
+        for (_, sql) in VIEWS.iter().filter(|(since, _)| version < *since) {
+            store.wrap(store.connection.execute_batch(sql))?;
         }
+        Ok(store)
     }
 
     fn connect(directory: &Path, flags: OpenFlags, name: &std::ffi::OsStr) -> Result<Store> {

@@ -10,8 +10,8 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, Names, SETTINGS};
 use crate::records::{
-    ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant, Setting, StepId,
-    StepRecord, TrialId, TrialState, VariantId, Warning,
+    ExperimentId, ExperimentState, HostFact, Measure, NewExperiment, NewTrial, NewVariant, Setting,
+    StepId, StepRecord, TrialId, TrialState, VariantId, Warning,
 };
 use crate::store::{Store, now_ms};
 
@@ -95,9 +95,9 @@ impl Store {
     /// # Errors
     /// When it cannot be written, or there is no such experiment or variant.
     pub fn begin_trial(&self, new: &NewTrial) -> Result<TrialId> {
-        let sql = "INSERT INTO trial (experiment_id, variant_id, block, position, dop, attempt, state, started_ms, host_set_id) \
+        let sql = "INSERT INTO trial (experiment_id, variant_id, block, position, sequence, attempt, state, started_ms, host_set_id) \
                    VALUES (?1, ?2, ?3, ?4, ?5, \
-                   (SELECT 1 + coalesce(max(attempt), 0) FROM trial WHERE experiment_id = ?1 AND variant_id = ?2 AND block = ?3 AND dop = ?5), \
+                   (SELECT 1 + coalesce(max(attempt), 0) FROM trial WHERE experiment_id = ?1 AND variant_id = ?2 AND block = ?3 AND sequence = ?5), \
                    'running', ?6, (SELECT host_set_id FROM experiment WHERE id = ?1))";
         self.transaction(|connection| {
             self.require(connection, "experiment", new.experiment.0)?;
@@ -108,7 +108,7 @@ impl Store {
                     new.variant.0,
                     new.block,
                     new.position,
-                    new.dop,
+                    new.sequence,
                     new.started_ms
                 ])
             });
@@ -353,6 +353,19 @@ fn twice<'a>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(),
     Ok(())
 }
 
+/// The row of a measure, made where there is none yet.
+fn measure_id(connection: &Connection, measure: &Measure) -> rusqlite::Result<i64> {
+    let Measure { class, unit, better, timed, labels } = measure;
+    let labels = serde_json::json!(labels).to_string();
+    let values = params![class, unit, better.as_str(), timed, labels];
+    let sql = "INSERT OR IGNORE INTO measure (class, unit, better, timed, labels) \
+               VALUES (?1, ?2, ?3, ?4, ?5)";
+    connection.prepare_cached(sql)?.execute(values)?;
+    let sql = "SELECT id FROM measure WHERE class = ?1 AND unit = ?2 AND better = ?3 \
+               AND timed = ?4 AND labels = ?5";
+    connection.prepare_cached(sql)?.query_row(values, |row| row.get(0))
+}
+
 fn insert_step(
     connection: &Connection,
     trial: TrialId,
@@ -368,7 +381,7 @@ fn insert_step(
         started_ms,
         seconds,
         operations,
-        unit,
+        measure,
         metrics,
         series,
         histograms,
@@ -381,9 +394,10 @@ fn insert_step(
     } = record;
     let mut names = Names::new(connection);
     let name = names.id(name)?;
+    let measure = measure_id(connection, measure)?;
     let step = connection
         .prepare_cached(
-            "INSERT INTO step (trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, unit, absent, notes) \
+            "INSERT INTO step (trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, measure_id, absent, notes) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .insert(params![
@@ -396,7 +410,7 @@ fn insert_step(
             started_ms,
             seconds,
             int(*operations),
-            unit,
+            measure,
             list(absent),
             list(notes)
         ])?;
@@ -429,11 +443,10 @@ fn insert_step(
         insert.execute(params![step, ordinal, view, object, name, c.value])?;
     }
     let mut insert = connection.prepare_cached(
-        "INSERT INTO table_size (step_id, ordinal, table_id, index_bytes, rel_bytes, total_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO size (step_id, ordinal, object_id, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     for (s, ordinal) in sizes.iter().zip(0i64..) {
-        let (index, rel, total) = (int(s.index_bytes), int(s.rel_bytes), int(s.total_bytes));
-        insert.execute(params![step, ordinal, names.id(&s.table)?, index, rel, total])?;
+        insert.execute(params![step, ordinal, names.id(&s.object)?, s.name, int(s.bytes)])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO warning (experiment_id, trial_id, step_id, code, text) \
@@ -443,11 +456,11 @@ fn insert_step(
         insert.execute(params![trial.0, step, w.code, w.text])?;
     }
     let mut insert = connection.prepare_cached(
-        "INSERT INTO failure (step_id, class, sqlstate, message, count, retried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO failure (step_id, class, code, message, count, retried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     for f in failures {
         let message = without_passwords(&f.message);
-        insert.execute(params![step, f.class, f.sqlstate, message, int(f.count), f.retried])?;
+        insert.execute(params![step, f.class, f.code, message, int(f.count), f.retried])?;
     }
     Ok(StepId(step))
 }

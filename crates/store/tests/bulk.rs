@@ -38,7 +38,7 @@ fn fill(folder: &std::path::Path, steps: usize) -> store::ExperimentId {
         .prepare("INSERT INTO trial VALUES (?1, ?2, ?3, ?4, 1, 1, 1, 'finished', 0, 1, NULL, NULL, NULL)")
         .unwrap();
     let mut step = connection
-        .prepare("INSERT INTO step VALUES (?1, ?2, ?3, 1000, 1, 'measured', 'finished', 0, 1.5, 7, 'rows', '[]', '[]')")
+        .prepare("INSERT INTO step VALUES (?1, ?2, ?3, 1000, 1, 'measured', 'finished', 0, 1.5, 7, '[]', '[]', 4)")
         .unwrap();
     let mut metric = connection.prepare("INSERT INTO metric VALUES (?1, ?2, ?3)").unwrap();
     for i in 0..(steps as i64 * 2) {

@@ -58,10 +58,10 @@ fn a_newer_schema_is_refused_with_both_versions() {
     connection.pragma_update(None, "user_version", 7).unwrap();
     drop(connection);
     for error in refused(folder.path()) {
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 4, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 5, .. }), "{error}");
         let text = error.to_string();
         assert!(
-            text.contains("version 7") && text.contains("up to 4") && text.contains("update"),
+            text.contains("version 7") && text.contains("up to 5") && text.contains("update"),
             "{text}"
         );
     }
@@ -83,7 +83,7 @@ fn an_older_schema_is_read_and_brought_up_to_date() {
     assert!(Store::open_read_only(folder.path()).unwrap().experiments().unwrap().is_empty());
     assert_eq!(version(), 1);
     let store = Store::open(folder.path()).unwrap();
-    assert_eq!(version(), 4);
+    assert_eq!(version(), 5);
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
     store.pollute_trials(&[trial], "steal").unwrap();
@@ -246,4 +246,45 @@ fn the_two_counts_of_an_older_schema_are_read() {
     };
     check(&Store::open_read_only(folder.path()).unwrap());
     check(&Store::open(folder.path()).unwrap());
+}
+
+/// A version 4 database of two real trials per variant reads the same before it is brought up to
+/// date and after.
+#[test]
+fn results_of_version_4_are_read_as_they_are_and_migrated() {
+    use store::Scope;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("steelyard.db"), include_bytes!("fixtures/version4.db")).unwrap();
+    let read = |store: &Store| {
+        let experiment = store.latest().unwrap().unwrap().id;
+        let trials = store.trials(experiment).unwrap();
+        assert!(trials.len() == 4 && trials.iter().all(|trial| trial.sequence == 1));
+        let steps = store.steps(experiment, Scope::Results).unwrap();
+        let of_trial = steps.iter().filter(|step| step.trial == trials[0].id);
+        let measures: Vec<_> = of_trial
+            .map(|step| {
+                let m = &step.measure;
+                (&*step.name, &*m.class, &*m.unit, m.better.as_str(), m.timed)
+            })
+            .collect();
+        assert_eq!(
+            measures,
+            [
+                ("l.i0", "insert", "rows", "more", false),
+                ("l.x", "define", "rows", "more", false),
+                ("l.i1", "insert", "rows", "more", false),
+                ("qr100", "query", "queries", "more", true),
+            ]
+        );
+        let values = store.step_values(experiment, &["o/s"], Scope::Results).unwrap();
+        assert!(values.iter().all(|v| v.values[0] > 0.0 && v.measure.labels.is_empty()));
+        let sizes = store.sizes(steps[0].id).unwrap();
+        let names: Vec<_> = sizes.iter().map(|s| (&*s.object, &*s.name)).collect();
+        assert_eq!(names, [("pi1", "index"), ("pi1", "rel"), ("pi1", "total")]);
+        assert!(sizes[2].bytes >= sizes[0].bytes + sizes[1].bytes);
+        assert!(steps.iter().all(|step| store.failures(step.id).unwrap().is_empty()));
+        (trials, steps, sizes)
+    };
+    let before = read(&Store::open_read_only(folder.path()).unwrap());
+    assert_eq!(before, read(&Store::open(folder.path()).unwrap()));
 }

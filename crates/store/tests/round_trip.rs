@@ -33,7 +33,7 @@ fn a_step_comes_back_whole() {
         started_ms: step.started_ms,
         seconds: step.seconds,
         operations: step.operations,
-        unit: step.unit.clone(),
+        measure: step.measure.clone(),
         metrics: store.metrics(id).unwrap().into_iter().collect(),
         series: store.series(id).unwrap(),
         histograms: store.histograms(id).unwrap(),

@@ -1,16 +1,20 @@
 //! How parameters are drawn: a small set of distributions over a seeded generator.
 
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rand_distr::{Distribution, Zipf};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng};
+use serde::{Deserialize, Serialize};
 
 /// Index of a number that the streams of one step share, such as a table's highest id.
 ///
 /// The load engine keeps one set of cells for each system under test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cell(pub usize);
 
 /// Width of an integer parameter on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Width {
     /// 4 bytes (`int`).
     Four,
@@ -18,8 +22,27 @@ pub enum Width {
     Eight,
 }
 
-/// How one parameter of a statement comes about, anew for each execution.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A distribution in which some values of a range are likelier than others, as sysbench has them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Skew {
+    /// The k-th lowest value is drawn in proportion to 1 / k^`exponent`. By rejection-inversion
+    /// (Hörmann and Derflinger, 1996).
+    Zipfian {
+        /// At least 0; sysbench's default is 0.8.
+        exponent: f64,
+    },
+    /// The lowest `share` of the values are drawn in 1 - `share` of the cases, and so on within
+    /// them: with 0.2 the rule of 80 to 20.
+    Pareto {
+        /// Above 0, up to 0.5.
+        share: f64,
+    },
+    /// The mean of twelve uniform values: values in the middle are likelier.
+    Gaussian,
+}
+
+/// How one parameter of a request comes about, anew for each execution.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Draw {
     /// Uniform over `low..high`.
     Uniform {
@@ -27,6 +50,17 @@ pub enum Draw {
         low: i64,
         /// One past the last value.
         high: i64,
+        /// Width on the wire.
+        width: Width,
+    },
+    /// Over `low..high`, some values more often than others.
+    Skewed {
+        /// First value.
+        low: i64,
+        /// One past the last value.
+        high: i64,
+        /// Which more often.
+        by: Skew,
         /// Width on the wire.
         width: Width,
     },
@@ -39,28 +73,159 @@ pub enum Draw {
     },
     /// The present value of a shared cell.
     Value(Cell),
+    /// A number drawn before for the same execution, shifted: the end of a range.
+    Earlier {
+        /// So many values before this one; 1 is the last.
+        back: usize,
+        /// What is added.
+        plus: i64,
+        /// Width on the wire.
+        width: Width,
+    },
+    /// A number drawn for the round ([`crate::Stream::keeps`]), shifted: the same row in several
+    /// requests of a transaction.
+    Kept {
+        /// Its place among them.
+        index: usize,
+        /// What is added.
+        plus: i64,
+        /// Width on the wire.
+        width: Width,
+    },
     /// The wall clock, to the second.
     Now,
     /// Text of uniform length in `min..=max`, about half of it random characters, the rest one
     /// character repeated, so that it compresses to about a half.
-    Filler {
+    Text {
         /// Shortest length in bytes.
-        min: u8,
-        /// Longest length in bytes, at most 20.
-        max: u8,
+        min: u32,
+        /// Longest length in bytes.
+        max: u32,
+    },
+    /// Groups of random digits joined by `-`: text of always the same length.
+    Digits {
+        /// Number of groups, at least 1.
+        groups: u32,
+        /// Digits in each.
+        digits: u32,
     },
 }
 
 impl Draw {
-    /// Whether its encoding in binary always has the same length.
-    pub fn fixed_width(&self) -> bool {
-        !matches!(self, Draw::Filler { .. })
+    /// Its width on the wire, where it is a number.
+    pub fn width(&self) -> Option<Width> {
+        match self {
+            Draw::Uniform { width, .. }
+            | Draw::Skewed { width, .. }
+            | Draw::Earlier { width, .. }
+            | Draw::Kept { width, .. } => Some(*width),
+            Draw::Between { .. } | Draw::Value(_) => Some(Width::Eight),
+            Draw::Now | Draw::Text { .. } | Draw::Digits { .. } => None,
+        }
     }
 }
 
-/// The characters of [`Rng::filler`]: 64 of them, so that six random bits choose one; none needs
+/// A number on cache lines of its own, so that clients on different cores don't share lines.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Padded<T>(pub T);
+
+/// Where the values of an execution come from.
+#[derive(Debug)]
+pub struct Source<'a> {
+    /// The stream's generator.
+    pub rng: &'a mut Rng,
+    /// The cells that the target's streams share.
+    pub cells: &'a [Padded<AtomicI64>],
+    /// The numbers kept for the round.
+    pub kept: &'a [i64],
+}
+
+impl Source<'_> {
+    fn cell(&self, cell: Cell) -> i64 {
+        self.cells.get(cell.0).map_or(0, |cell| cell.0.load(Ordering::Relaxed))
+    }
+}
+
+/// A [`Draw`] made ready: what its distribution needs is computed once.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    /// What is drawn.
+    pub draw: Draw,
+    zipf: Option<Zipf<f64>>,
+}
+
+impl From<&Draw> for Sampler {
+    fn from(draw: &Draw) -> Sampler {
+        let zipf = match draw {
+            Draw::Skewed { low, high, by: Skew::Zipfian { exponent }, .. } => {
+                // Fails for no values and negative exponents: then all are drawn alike.
+                Zipf::new(high.saturating_sub(*low) as f64, *exponent).ok()
+            }
+            _ => None,
+        };
+        Sampler { draw: draw.clone(), zipf }
+    }
+}
+
+impl Sampler {
+    /// Draws a number; `drawn` are those of the same execution so far. 0 for what is no number.
+    #[inline]
+    pub fn number(&self, source: &mut Source<'_>, drawn: &[i64]) -> i64 {
+        match &self.draw {
+            Draw::Uniform { low, high, .. } => source.rng.range(*low, *high),
+            Draw::Between { low, high } => {
+                let (low, high) = (source.cell(*low), source.cell(*high));
+                source.rng.range(low, high.saturating_add(1))
+            }
+            Draw::Value(cell) => source.cell(*cell),
+            Draw::Skewed { low, high, by, .. } => self.skewed(source.rng, *low, *high, *by),
+            Draw::Earlier { back, plus, .. } => {
+                let place = drawn.len().checked_sub(*back);
+                place.and_then(|place| drawn.get(place)).map_or(0, |number| number + plus)
+            }
+            Draw::Kept { index, plus, .. } => {
+                source.kept.get(*index).map_or(0, |number| number + plus)
+            }
+            Draw::Now | Draw::Text { .. } | Draw::Digits { .. } => 0,
+        }
+    }
+
+    fn skewed(&self, rng: &mut Rng, low: i64, high: i64, by: Skew) -> i64 {
+        let span = high.saturating_sub(low).max(1);
+        let place = match (by, &self.zipf) {
+            (Skew::Zipfian { .. }, Some(zipf)) => zipf.sample(&mut rng.0) as i64 - 1,
+            (Skew::Zipfian { .. }, None) => rng.below(span as u64) as i64,
+            // So that the lowest `share` has the probability 1 - `share`.
+            (Skew::Pareto { share }, _) => {
+                let power = share.ln() / (1.0 - share).ln();
+                (rng.unit().powf(power) * span as f64) as i64
+            }
+            (Skew::Gaussian, _) => {
+                let mean = (0..12).map(|_| rng.unit()).sum::<f64>() / 12.0;
+                (mean * span as f64) as i64
+            }
+        };
+        low.saturating_add(place.clamp(0, span - 1))
+    }
+
+    /// Appends drawn text; nothing for what is no text.
+    #[inline]
+    pub fn text(&self, rng: &mut Rng, bytes: &mut Vec<u8>) {
+        match self.draw {
+            Draw::Text { min, max } => rng.text(min, max, bytes),
+            Draw::Digits { groups, digits } => rng.digits(groups, digits, bytes),
+            _ => {}
+        }
+    }
+}
+
+/// The characters of [`Draw::Text`]: 64 of them, so that six random bits choose one; none needs
 /// quoting in SQL.
 const ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+
+/// Characters that one draw of 64 bits is enough for.
+const CHARACTERS: usize = 10;
 
 /// The generator of one stream: xoshiro256++ 1.0 (Blackman and Vigna, "Scrambled linear
 /// pseudorandom number generators", 2021).
@@ -98,23 +263,45 @@ impl Rng {
         low.wrapping_add(self.below(span as u64) as i64)
     }
 
-    /// Draws the text of [`Draw::Filler`] into `buffer` and returns its length.
+    /// Uniform over 0 to below 1, in steps of 2^-53.
+    fn unit(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// The text of [`Draw::Text`].
     #[inline]
-    pub fn filler(&mut self, min: u8, max: u8, buffer: &mut [u8; 20]) -> usize {
-        let max = max.min(20);
+    fn text(&mut self, min: u32, max: u32, bytes: &mut Vec<u8>) {
         let min = min.min(max);
         let head = self.next_u64();
         let span = u64::from(max - min) + 1;
-        let length = usize::from(min) + (((head >> 32) * span) >> 32) as usize;
+        let length = (u64::from(min) + (((head >> 32) * span) >> 32)) as usize;
         let repeated = ALPHABET[(head & 63) as usize];
-        let random = length / 2;
-        let mut bits = self.next_u64();
-        for byte in &mut buffer[..random] {
-            *byte = ALPHABET[(bits & 63) as usize];
-            bits >>= 6;
+        let end = bytes.len() + length;
+        let mut random = length / 2;
+        loop {
+            let mut bits = self.next_u64();
+            for _ in 0..random.min(CHARACTERS) {
+                bytes.push(ALPHABET[(bits & 63) as usize]);
+                bits >>= 6;
+            }
+            random = random.saturating_sub(CHARACTERS);
+            if random == 0 {
+                break;
+            }
         }
-        buffer[random..length].fill(repeated);
-        length
+        bytes.resize(end, repeated);
+    }
+
+    /// The text of [`Draw::Digits`].
+    fn digits(&mut self, groups: u32, digits: u32, bytes: &mut Vec<u8>) {
+        for group in 0..groups {
+            if group > 0 {
+                bytes.push(b'-');
+            }
+            for _ in 0..digits {
+                bytes.push(b'0' + self.below(10) as u8);
+            }
+        }
     }
 }
 
@@ -145,8 +332,14 @@ fn split_mix(state: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rng, stream_seed};
+    use super::{Draw, Rng, Sampler, Skew, Source, Width, stream_seed};
     use proptest::prelude::{any, prop_assert, proptest};
+
+    fn text(rng: &mut Rng, min: u32, max: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        rng.text(min, max, &mut bytes);
+        bytes
+    }
 
     #[test]
     fn a_seed_gives_the_same_numbers_again_and_streams_differ() {
@@ -175,19 +368,86 @@ mod tests {
     }
 
     #[test]
-    fn filler_is_half_random_and_half_repeated() {
+    fn text_is_half_random_and_half_repeated() {
         let mut rng = Rng::new(3);
-        let mut buffer = [0u8; 20];
         let mut lengths = [0u32; 21];
         for _ in 0..11_000 {
-            let length = rng.filler(10, 20, &mut buffer);
-            lengths[length] += 1;
-            let tail = &buffer[length / 2..length];
+            let text = text(&mut rng, 10, 20);
+            lengths[text.len()] += 1;
+            let tail = &text[text.len() / 2..];
             assert!(tail.iter().all(|byte| *byte == tail[0]));
-            assert!(!buffer[..length].iter().any(|byte| matches!(byte, b'\'' | b'\\')));
+            assert!(!text.iter().any(|byte| matches!(byte, b'\'' | b'\\')));
         }
         assert!(lengths[..10].iter().all(|&n| n == 0));
         assert!(lengths[10..].iter().all(|&n| (850..1150).contains(&n)), "{lengths:?}");
+        let long = text(&mut rng, 400, 400);
+        let distinct = |part: &[u8]| part.iter().collect::<std::collections::BTreeSet<_>>().len();
+        assert_eq!((long.len(), distinct(&long[200..])), (400, 1));
+        assert!(distinct(&long[..200]) > 50);
+    }
+
+    #[test]
+    fn digits_are_groups_of_a_fixed_length() {
+        let mut bytes = Vec::new();
+        Rng::new(5).digits(10, 11, &mut bytes);
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text.len(), 119);
+        assert!(text.split('-').all(|group| group.len() == 11));
+        assert!(text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()));
+    }
+
+    /// How often each value of `0..high` comes in `n` draws.
+    fn counts(by: Skew, high: i64, n: usize) -> Vec<f64> {
+        let sampler = Sampler::from(&Draw::Skewed { low: 0, high, by, width: Width::Four });
+        let mut rng = Rng::new(11);
+        let mut counts = vec![0.0; high as usize];
+        for _ in 0..n {
+            let mut source = Source { rng: &mut rng, cells: &[], kept: &[] };
+            counts[sampler.number(&mut source, &[]) as usize] += 1.0;
+        }
+        counts
+    }
+
+    #[test]
+    fn a_zipfian_falls_by_the_power_of_the_rank() {
+        let counts = counts(Skew::Zipfian { exponent: 0.8 }, 1000, 1_000_000);
+        let sum: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-0.8)).sum();
+        for rank in [1, 2, 10, 100, 500] {
+            let expected = 1e6 * f64::from(rank).powf(-0.8) / sum;
+            let error = (counts[rank as usize - 1] - expected) / expected.sqrt();
+            assert!(error.abs() < 4.0, "rank {rank}: {error} standard deviations");
+        }
+        assert!(counts[999] > 0.0, "the last value comes, too");
+    }
+
+    #[test]
+    fn a_pareto_gives_four_fifths_to_a_fifth() {
+        let counts = counts(Skew::Pareto { share: 0.2 }, 1000, 100_000);
+        let low = |until: usize| counts[..until].iter().sum::<f64>() / 1e5;
+        assert!((low(200) - 0.8).abs() < 0.006, "{}", low(200));
+        assert!((low(40) - 0.64).abs() < 0.008, "{}", low(40));
+    }
+
+    #[test]
+    fn a_gaussian_lies_about_the_middle() {
+        let counts = counts(Skew::Gaussian, 1000, 100_000);
+        let near: f64 = counts[417..583].iter().sum::<f64>() / 1e5;
+        // One standard deviation of the mean of twelve: a twelfth of the range.
+        assert!((near - 0.68).abs() < 0.01, "{near}");
+    }
+
+    #[test]
+    fn values_are_used_again_and_shifted() {
+        let mut rng = Rng::new(1);
+        let mut source = Source { rng: &mut rng, cells: &[], kept: &[70, 80] };
+        let width = Width::Four;
+        let number = |draw: Draw, source: &mut Source<'_>, drawn: &[i64]| {
+            Sampler::from(&draw).number(source, drawn)
+        };
+        let earlier = Draw::Earlier { back: 2, plus: 99, width };
+        assert_eq!(number(earlier, &mut source, &[5, 6, 7]), 105);
+        assert_eq!(number(Draw::Kept { index: 1, plus: -1, width }, &mut source, &[]), 79);
+        assert_eq!(number(Draw::Earlier { back: 4, plus: 0, width }, &mut source, &[1]), 0);
     }
 
     proptest! {
@@ -198,9 +458,25 @@ mod tests {
         }
 
         #[test]
-        fn filler_never_leaves_its_buffer(seed in any::<u64>(), min in any::<u8>(), max in any::<u8>()) {
-            let length = Rng::new(seed).filler(min, max, &mut [0; 20]);
-            prop_assert!(length <= 20);
+        fn text_is_as_long_as_asked_for(seed in any::<u64>(), min in 0u32..50, more in 0u32..50) {
+            let length = text(&mut Rng::new(seed), min, min + more).len() as u32;
+            prop_assert!((min..=min + more).contains(&length));
+        }
+
+        #[test]
+        fn skewed_values_stay_in_their_range(
+            seed in any::<u64>(), low in -1000i64..1000, span in 0i64..1000, which in 0..3,
+        ) {
+            let by = match which {
+                0 => Skew::Zipfian { exponent: 0.8 },
+                1 => Skew::Pareto { share: 0.2 },
+                _ => Skew::Gaussian,
+            };
+            let draw = Draw::Skewed { low, high: low + span, by, width: Width::Eight };
+            let mut rng = Rng::new(seed);
+            let mut source = Source { rng: &mut rng, cells: &[], kept: &[] };
+            let value = Sampler::from(&draw).number(&mut source, &[]);
+            prop_assert!(value >= low && (value < low + span || (span == 0 && value == low)));
         }
     }
 }

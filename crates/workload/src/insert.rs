@@ -9,13 +9,14 @@ mod statements;
 
 pub use kinds::catalogue;
 
-use plan::{INSERT_STEPS, InsertPlan, Tables, canonical_insert_step};
+use std::collections::BTreeMap;
 
+use plan::{INSERT_STEPS, InsertPlan, Tables};
+
+use crate::class::Class;
 use crate::draw::{Cell, Draw};
-use crate::step::{
-    Action, Benchmark, Class, End, Expect, Finds, Pace, Phase, Piece, Refresh, Role, Statement,
-    Step, Stream, Unit,
-};
+use crate::request::{Expect, Piece, Request, Statement};
+use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
 use crate::{Dialect, Error};
 
 /// Rows per statement and commit of l.i0.
@@ -59,7 +60,7 @@ fn inserted_rows(table: usize) -> Cell {
 /// # Errors
 ///
 /// [`Error::TooOld`] when the server's version lacks partitions, [`Error::UnknownStep`] for a step
-/// that is not in [`INSERT_STEPS`] (or the alias of one).
+/// that is not in [`INSERT_STEPS`].
 pub fn benchmark(plan: &InsertPlan, dop: u32, dialect: Dialect) -> Result<Benchmark, Error> {
     Builder { plan, dop, dialect }.benchmark()
 }
@@ -81,8 +82,7 @@ impl Builder<'_> {
         // In each table, at least.
         let mut held = 0;
         for name in &self.plan.steps {
-            let name = canonical_insert_step(name).unwrap_or(name);
-            match name {
+            match name.as_str() {
                 "l.i0" => {
                     let step = self.load(name, self.plan.rows, LOAD_BATCH, false);
                     rows += inserted_by(&step);
@@ -186,7 +186,7 @@ impl Builder<'_> {
         if indexed {
             streams.extend(self.hold());
         }
-        self.step(name, Unit::Rows, Class::Insert, streams)
+        self.step(name, Class::INSERT, streams)
     }
 
     /// l.x: each client indexes its own table, one index after another.
@@ -194,22 +194,24 @@ impl Builder<'_> {
         let streams = (0..self.table_count())
             .map(|table| {
                 let name = table_name(table);
-                let statements: Vec<_> = INDEXES[..self.plan.secondary_indexes as usize]
+                let requests: Vec<Request> = INDEXES[..self.plan.secondary_indexes as usize]
                     .iter()
                     .map(|(index, columns)| {
                         Statement::plain(
                             format!("CREATE INDEX {name}_{index} ON {name} ({columns})"),
                             Expect::Success,
                         )
+                        .into()
                     })
                     .collect();
                 Stream {
                     client: table as u32,
-                    class: Class::Define,
+                    class: Class::DEFINE,
                     role: Role::Lead,
-                    script: (0..statements.len()).map(Action::Run).collect(),
-                    operations_per_round: statements.len() as u64,
-                    statements,
+                    script: (0..requests.len()).map(Action::Run).collect(),
+                    operations_per_round: requests.len() as u64,
+                    requests,
+                    keeps: Vec::new(),
                     pace: Pace::Free,
                     end: End::Rounds(1),
                     refresh: None,
@@ -218,8 +220,9 @@ impl Builder<'_> {
                 }
             })
             .collect();
-        let mut step = self.step("l.x", Unit::Rows, Class::Define, streams);
-        step.operations = Some(rows);
+        let mut step = self.step("l.x", Class::DEFINE, streams);
+        // Its operations are the rows indexed.
+        (step.operations, step.unit) = (Some(rows), Class::INSERT.unit);
         step
     }
 
@@ -254,23 +257,22 @@ impl Builder<'_> {
             }
         }
         streams.extend(self.hold());
-        let mut step = self.step(name, Unit::Queries, Class::Query, streams);
+        let mut step = self.step(name, Class::QUERY, streams);
         step.seconds = Some(f64::from(self.plan.read_write_seconds));
-        step.insert_target = Some(f64::from(rate) * f64::from(self.dop));
         Ok(step)
     }
 
-    fn step(&self, name: &str, unit: Unit, counted: Class, streams: Vec<Stream>) -> Step {
+    fn step(&self, name: &str, counted: Class, streams: Vec<Stream>) -> Step {
         Step {
             name: name.to_owned(),
             dop: self.dop,
-            unit,
+            labels: BTreeMap::new(),
+            unit: counted.unit.clone(),
             counted,
             streams,
             cells: self.table_count() * CELLS_PER_TABLE,
             seconds: None,
             operations: None,
-            insert_target: None,
         }
     }
 
@@ -278,9 +280,10 @@ impl Builder<'_> {
         let table = self.table_of(client);
         Stream {
             client,
-            class: Class::Insert,
+            class: Class::INSERT,
             role,
-            statements: vec![self.insert_statement(table, batch)],
+            requests: vec![self.insert_statement(table, batch).into()],
+            keeps: Vec::new(),
             script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace,
@@ -308,9 +311,10 @@ impl Builder<'_> {
         };
         Stream {
             client,
-            class: Class::Delete,
+            class: Class::DELETE,
             role: Role::Background,
-            statements: vec![self.delete_statement(table, batch)],
+            requests: vec![self.delete_statement(table, batch).into()],
+            keeps: Vec::new(),
             script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace: Pace::Follow(inserted_rows(table)),
@@ -363,9 +367,10 @@ impl Builder<'_> {
         };
         Stream {
             client,
-            class: Class::Query,
+            class: Class::QUERY,
             role: Role::Lead,
-            statements,
+            requests: statements.into_iter().map(Request::from).collect(),
+            keeps: Vec::new(),
             script,
             operations_per_round: 1,
             pace: Pace::Free,
@@ -385,13 +390,14 @@ impl Builder<'_> {
         let snapshot = format!("SELECT transactionid FROM {} LIMIT 1", table_name(0));
         Some(Stream {
             client: self.dop,
-            class: Class::Hold,
+            class: Class::HOLD,
             role: Role::Background,
-            statements: vec![
-                Statement::plain("BEGIN ISOLATION LEVEL REPEATABLE READ", Expect::Success),
-                Statement::plain(snapshot, Expect::Rows { min: 0, max: 1 }),
-                Statement::plain("COMMIT", Expect::Success),
+            requests: vec![
+                Statement::plain("BEGIN ISOLATION LEVEL REPEATABLE READ", Expect::Success).into(),
+                Statement::plain(snapshot, Expect::Rows { min: 0, max: 1 }).into(),
+                Statement::plain("COMMIT", Expect::Success).into(),
             ],
+            keeps: Vec::new(),
             script: vec![
                 Action::Run(0),
                 Action::Run(1),
@@ -426,7 +432,7 @@ fn inserted_by(step: &Step) -> u64 {
 /// Rows that a stream of a load step inserts, where it inserts any.
 fn inserts(stream: &Stream) -> Option<u64> {
     match stream.end {
-        End::Rounds(rounds) if stream.class == Class::Insert => {
+        End::Rounds(rounds) if stream.class == Class::INSERT => {
             Some(rounds * stream.operations_per_round)
         }
         _ => None,

@@ -1,7 +1,9 @@
 //! Kinds of statements whose cost is counted one by one, and the data they find.
 
+use crate::class::Class;
 use crate::draw::Cell;
-use crate::step::{Class, Expect, Refresh, Statement};
+use crate::request::{Expect, Statement};
+use crate::step::Refresh;
 
 /// What `steelyard count` needs of a workload: tables, rows, and the statements to count.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +54,7 @@ pub enum State {
 pub fn own(statements: &plan::OwnStatements) -> Catalogue {
     let kinds = statements.statements.iter().map(|(name, text)| Kind {
         name: name.clone(),
-        class: Class::Query,
+        class: Class::QUERY,
         statement: Statement::plain(text.clone(), Expect::Success),
         rows: 0,
         state: State::Loaded,

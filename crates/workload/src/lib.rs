@@ -13,17 +13,18 @@
 //! assert_eq!(first.name, "l.i0");
 //! ```
 
+mod class;
 mod draw;
 pub mod insert;
 pub mod kinds;
+mod request;
 mod step;
 
-pub use draw::{Cell, Draw, Rng, Width, stream_seed};
+pub use class::{Class, Effect};
+pub use draw::{Cell, Draw, Padded, Rng, Sampler, Skew, Source, Width, stream_seed};
 pub use kinds::{Catalogue, Kind, State};
-pub use step::{
-    Action, Benchmark, Class, End, Expect, Finds, Pace, Phase, Piece, Refresh, Role, Statement,
-    Step, Stream, Unit,
-};
+pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Statement};
+pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
 
 /// The SQL a server speaks, as far as statement texts differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,35 @@ impl Dialect {
     /// PostgreSQL of the given major version.
     pub fn postgres(major: u32) -> Dialect {
         Dialect::Postgres { major }
+    }
+}
+
+/// The benchmark of one sequence of a plan's workload.
+///
+/// # Errors
+/// [`Error`] where it cannot be carried out on such a server.
+pub fn benchmark(
+    plan: &plan::WorkloadPlan,
+    sequence: u32,
+    dialect: Dialect,
+) -> Result<Benchmark, Error> {
+    match plan {
+        plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
+    }
+}
+
+/// What `steelyard count` counts: the user's own statements if there are any, else the workload's.
+///
+/// # Errors
+/// As [`benchmark`].
+pub fn catalogue(
+    plan: &plan::WorkloadPlan,
+    count: &plan::CountPlan,
+    dialect: Dialect,
+) -> Result<Catalogue, Error> {
+    match (&count.own, plan) {
+        (Some(own), _) => Ok(kinds::own(own)),
+        (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
     }
 }
 

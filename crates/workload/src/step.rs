@@ -1,6 +1,13 @@
-//! What a benchmark is made of: phases, steps, streams, statements.
+//! What a benchmark is made of: phases, steps, streams.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::class::Class;
 use crate::draw::{Cell, Draw};
+use crate::request::{Request, Statement};
 
 /// A whole benchmark for one number of clients on one dialect.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,16 +34,19 @@ pub enum Phase {
 }
 
 /// One measured phase at one number of clients.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The field's name for it, for example `l.i0`.
     pub name: String,
     /// Number of concurrent clients.
     pub dop: u32,
-    /// What one operation is.
-    pub unit: Unit,
-    /// The class of statements whose operations are the step's throughput.
+    /// What tells it from other steps of its name and dop, such as `pinning` or `protocol`.
+    pub labels: BTreeMap<String, String>,
+    /// The class of requests whose operations are the step's throughput.
     pub counted: Class,
+    /// What one operation is, for tables: the class's unit, but where [`Step::operations`] says
+    /// otherwise.
+    pub unit: Cow<'static, str>,
     /// What each connection does.
     pub streams: Vec<Stream>,
     /// Number of shared cells the streams use.
@@ -46,59 +56,27 @@ pub struct Step {
     /// Operations the step stands for where that is not what its statements count: index creation
     /// counts the rows indexed.
     pub operations: Option<u64>,
-    /// Inserted rows per second wanted, over all clients, in a read+write step.
-    pub insert_target: Option<f64>,
 }
 
-/// What one operation is, for tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// Rows inserted or indexed.
-    Rows,
-    /// Queries answered.
-    Queries,
-}
-
-impl Unit {
-    /// The word tables use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Unit::Rows => "rows",
-            Unit::Queries => "queries",
-        }
+impl Step {
+    /// Whether it ends after a time, rather than when its work is done.
+    pub fn is_timed(&self) -> bool {
+        self.seconds.is_some()
     }
-}
 
-/// Kinds of statements that are counted apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Class {
-    /// Inserts, counted in rows.
-    Insert,
-    /// Deletes, counted in rows.
-    Delete,
-    /// Queries, counted in statements.
-    Query,
-    /// Definitions such as `CREATE INDEX`, counted in statements.
-    Define,
-    /// A transaction held open; its statements are no throughput.
-    Hold,
-}
-
-impl Class {
-    /// The word results use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Class::Insert => "insert",
-            Class::Delete => "delete",
-            Class::Query => "query",
-            Class::Define => "define",
-            Class::Hold => "hold",
-        }
+    /// Operations per second that all streams of a class together are to do, where their rate is
+    /// given.
+    pub fn target(&self, class: &Class) -> Option<f64> {
+        let rates = self.streams.iter().filter(|stream| stream.class == *class).filter_map(|s| {
+            let Pace::Rate(rounds) = s.pace else { return None };
+            Some(rounds * s.operations_per_round as f64)
+        });
+        rates.reduce(|sum, rate| sum + rate)
     }
 }
 
 /// What one connection does in a step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     /// The client it belongs to, from 0.
     pub client: u32,
@@ -106,8 +84,10 @@ pub struct Stream {
     pub class: Class,
     /// Whether the step waits for it.
     pub role: Role,
-    /// Statements that [`Action`]s name by index.
-    pub statements: Vec<Statement>,
+    /// Requests that [`Action`]s name by index.
+    pub requests: Vec<Request>,
+    /// Values drawn once for each round, which its requests may share: [`Draw::Kept`].
+    pub keeps: Vec<Draw>,
     /// One round of the stream, repeated until its end.
     pub script: Vec<Action>,
     /// Operations that one round counts (rows of a multi-row insert, 1 for a query).
@@ -126,7 +106,7 @@ pub struct Stream {
 }
 
 /// The rows that queries have to find over a whole step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Finds {
     /// At least so many per query in the mean.
     Mean(f64),
@@ -174,7 +154,7 @@ impl Finds {
 }
 
 /// Whether a step waits for a stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The step ends when all of these have ended.
     Lead,
@@ -183,18 +163,18 @@ pub enum Role {
 }
 
 /// One action of a script.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
-    /// Run the statement with this index.
+    /// Send the request with this index.
     Run(usize),
-    /// Run one of the statements with these indexes, chosen uniformly.
+    /// Send one of the requests with these indexes, chosen uniformly.
     Choose(Vec<usize>),
     /// Wait this many milliseconds, or until the step ends.
     Rest(u64),
 }
 
 /// When the next round of a stream may start.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Pace {
     /// As fast as the answers come.
     Free,
@@ -205,7 +185,7 @@ pub enum Pace {
 }
 
 /// When a stream is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// After this many rounds.
     Rounds(u64),
@@ -216,7 +196,7 @@ pub enum End {
 }
 
 /// A query whose single row sets shared cells: before the first round, then every so many rounds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refresh {
     /// Rounds between two refreshes.
     pub every: u32,
@@ -224,101 +204,4 @@ pub struct Refresh {
     pub statement: Statement,
     /// The cells its columns set, in order. A NULL leaves its cell as it is.
     pub into: Vec<Cell>,
-}
-
-/// A statement with places for drawn values.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Statement {
-    /// The text and its values, in order.
-    pub pieces: Vec<Piece>,
-    /// Parsed once by the server and then bound, or sent as text each time.
-    pub prepared: bool,
-    /// The answer that is right.
-    pub expect: Expect,
-}
-
-impl Statement {
-    /// A statement without parameters, sent as text.
-    pub fn plain(text: impl Into<String>, expect: Expect) -> Statement {
-        Statement { pieces: vec![Piece::Text(text.into())], prepared: false, expect }
-    }
-
-    /// The text with `$1`, `$2`, … where values are drawn, as the server parses it.
-    pub fn numbered(&self) -> String {
-        fn add(pieces: &[Piece], next: &mut usize, text: &mut String) {
-            for piece in pieces {
-                match piece {
-                    Piece::Text(part) => text.push_str(part),
-                    Piece::Value(_) => {
-                        text.push('$');
-                        text.push_str(&next.to_string());
-                        *next += 1;
-                    }
-                    Piece::Rows { count, row } => {
-                        for index in 0..*count {
-                            if index > 0 {
-                                text.push(',');
-                            }
-                            add(row, next, text);
-                        }
-                    }
-                }
-            }
-        }
-        let mut text = String::new();
-        add(&self.pieces, &mut 1, &mut text);
-        text
-    }
-
-    /// The draws of one execution, in the order of the parameters.
-    pub fn draws(&self) -> Vec<&Draw> {
-        fn add<'a>(pieces: &'a [Piece], draws: &mut Vec<&'a Draw>) {
-            for piece in pieces {
-                match piece {
-                    Piece::Text(_) => {}
-                    Piece::Value(draw) => draws.push(draw),
-                    Piece::Rows { count, row } => {
-                        for _ in 0..*count {
-                            add(row, draws);
-                        }
-                    }
-                }
-            }
-        }
-        let mut draws = Vec::new();
-        add(&self.pieces, &mut draws);
-        draws
-    }
-}
-
-/// A part of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
-    /// Text as it stands.
-    Text(String),
-    /// A value drawn for each execution.
-    Value(Draw),
-    /// The same pieces `count` times, separated by commas: the rows of a multi-row insert.
-    Rows {
-        /// Number of rows.
-        count: u32,
-        /// The pieces of one row.
-        row: Vec<Piece>,
-    },
-}
-
-/// The answer to a statement that is right; anything else fails the step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expect {
-    /// A result with this many rows.
-    Rows {
-        /// The fewest.
-        min: u32,
-        /// The most.
-        max: u32,
-    },
-    /// Exactly this many rows affected.
-    Affected(u64),
-    /// Success is enough.
-    Success,
 }

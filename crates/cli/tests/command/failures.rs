@@ -81,7 +81,7 @@ fn a_statement_that_fails_is_told_with_its_sqlstate() {
     let trial = &database.trials()[0];
     assert_eq!(trial.state, "failed");
     assert!(trial.error.as_ref().unwrap().contains("53400"));
-    assert_eq!(database.texts("SELECT sqlstate FROM failure"), ["53400"]);
+    assert_eq!(database.texts("SELECT code FROM failure"), ["53400"]);
     // A step that failed has no result.
     let json = place.steelyard(&["compare", "--format", "json"]);
     json.expect(0, &[]);

@@ -54,7 +54,7 @@ fn store(place: &Place, load: Option<Blocks>, index: Option<Blocks>) {
                     variant,
                     block,
                     position: 1,
-                    dop: 1,
+                    sequence: 1,
                     started_ms: 1_656_432_000_000,
                 })
                 .unwrap();

@@ -9,13 +9,12 @@ use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
 use super::control::Control;
 use super::facts;
-use super::reference::Running;
 use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
-use crate::{Error, Host, Installation};
+use crate::{Endpoint, Error, Host, Installation, Sql};
 
 /// Asks a running server what it is.
-pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
-    let mut control = Control::new(running.endpoint());
+pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
+    let mut control = Control::new(endpoint.clone());
     let shown = control.text("SHOW server_version")?;
     let version = shown.split_ascii_whitespace().next().unwrap_or(&shown).to_owned();
     let text = control.text("SELECT version()")?;
@@ -32,7 +31,7 @@ pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
     Ok(Installation {
         dbms: "postgres".to_owned(),
         version,
-        source: running.to_string(),
+        source: endpoint.to_string(),
         bin_dir: None,
         build,
     })
@@ -40,12 +39,12 @@ pub(super) fn describe(running: &Running) -> Result<Installation, Error> {
 
 /// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback the one its
 /// postmaster.pid names, if the file can be read and is of this very server.
-pub(super) fn find_postmaster(running: &Running, control: &mut Control) -> Option<u32> {
-    match &running.host {
-        Host::SocketDirectory(directory) => {
+pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
+    let Endpoint::Postgres { host, .. } = control.endpoint();
+    match host.clone() {
+        Host::Socket(file) => {
             // For a client the peer is the process that called listen(2), see SO_PEERCRED in unix(7).
-            let stream =
-                UnixStream::connect(directory.join(format!(".s.PGSQL.{}", running.port))).ok()?;
+            let stream = UnixStream::connect(file).ok()?;
             let peer = getsockopt(&stream, PeerCredentials).ok()?;
             u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
         }
@@ -57,7 +56,7 @@ pub(super) fn find_postmaster(running: &Running, control: &mut Control) -> Optio
             }
             let directory = control.text("SHOW data_directory").ok()?;
             let started = control
-                .integer("SELECT extract(epoch FROM date_trunc('second', pg_postmaster_start_time()))::bigint")
+                .query_i64("SELECT extract(epoch FROM date_trunc('second', pg_postmaster_start_time()))::bigint")
                 .ok()?;
             let text = fs::read_to_string(Path::new(&directory).join("postmaster.pid")).ok()?;
             pid_of_lock_file(&text, started)

@@ -1,5 +1,7 @@
 //! Checksums of data pages: a default that has changed, and a cost that is not the version's code.
 
+use crate::Compared;
+
 /// The first major version whose initdb makes them unless told otherwise (its release notes).
 const BY_DEFAULT: u32 = 18;
 
@@ -15,13 +17,14 @@ fn made(major: Option<u32>, initdb: &[String]) -> Option<bool> {
     Some(said.unwrap_or(by_default))
 }
 
-/// The sentence that must stand beside a comparison of variants (name, major version, options of initdb) of which some have checksums
-/// and others have none.
-pub fn differing_checksums(variants: &[(&str, Option<u32>, &[String])]) -> Option<String> {
+/// The sentence that must stand beside a comparison of variants of which some have checksums and
+/// others have none.
+pub(super) fn differing(variants: &[Compared<'_>]) -> Option<String> {
     let names = |wanted: bool| {
-        let of_those =
-            variants.iter().filter(|(_, major, options)| made(*major, options) == Some(wanted));
-        of_those.map(|(name, ..)| *name).collect::<Vec<_>>()
+        let of_those = variants
+            .iter()
+            .filter(|variant| made(variant.installation.major(), variant.initdb) == Some(wanted));
+        of_those.map(|variant| variant.name).collect::<Vec<_>>()
     };
     let (with, without) = (names(true), names(false));
     if with.is_empty() || without.is_empty() {
@@ -39,25 +42,43 @@ pub fn differing_checksums(variants: &[(&str, Option<u32>, &[String])]) -> Optio
 mod tests {
     use super::*;
 
+    use crate::Installation;
+    use std::collections::BTreeMap;
+
+    /// What is said of `a` and `b`, each a version and options of initdb.
+    fn said(variants: [(&str, &[&str]); 2]) -> Option<String> {
+        let made = variants.map(|(version, initdb)| {
+            let installation = Installation {
+                dbms: "postgres".to_owned(),
+                version: version.to_owned(),
+                source: String::new(),
+                bin_dir: None,
+                build: BTreeMap::new(),
+            };
+            (installation, initdb.iter().map(|option| (*option).to_owned()).collect::<Vec<_>>())
+        });
+        let of = |name, (installation, initdb)| Compared { name, installation, initdb };
+        let [(one, with_one), (other, with_other)] = &made;
+        differing(&[of("a", (one, with_one)), of("b", (other, with_other))])
+    }
+
     #[test]
     fn the_default_of_18_is_told_beside_older_ones() {
-        let none: &[String] = &[];
-        let with = &["--data-checksums".to_owned()][..];
-        let without = &["--data-checksums".to_owned(), "--no-data-checksums".to_owned()][..];
-        let said = differing_checksums(&[("a", Some(13), none), ("b", Some(18), none)]).unwrap();
+        let with = &["--data-checksums"][..];
+        let without = &["--data-checksums", "--no-data-checksums"][..];
+        let text = said([("13.7", &[]), ("18.1", &[])]).unwrap();
         assert!(
-            said.contains("pages of b have") && said.contains("those of a have none"),
-            "{said}"
+            text.contains("pages of b have") && text.contains("those of a have none"),
+            "{text}"
         );
         for alike in [
-            [("a", Some(13), with), ("b", Some(18), none)],
-            [("a", Some(13), none), ("b", Some(18), without)],
-            [("a", Some(9), none), ("b", Some(17), none)],
-            [("a", None, none), ("b", Some(18), none)],
+            [("13.7", with), ("18.1", &[])],
+            [("13.7", &[]), ("18.1", without)],
+            [("9.6.24", &[]), ("17.0", &[])],
+            [("unknown", &[]), ("18.1", &[])],
         ] {
-            assert_eq!(differing_checksums(&alike), None, "{alike:?}");
+            assert_eq!(said(alike), None, "{alike:?}");
         }
-        let short = &["-k".to_owned()][..];
-        assert!(differing_checksums(&[("a", Some(13), short), ("b", Some(14), none)]).is_some());
+        assert!(said([("13.7", &["-k"]), ("14.3", &[])]).is_some());
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
-use crate::{Endpoint, Error, Host};
+use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -60,7 +60,8 @@ impl Control {
             .application_name("steelyard")
             .connect_timeout(CONNECT_LIMIT);
         match host {
-            Host::SocketDirectory(path) => config.host_path(path),
+            // libpq's protocol names the directory, and the port the file in it.
+            Host::Socket(file) => config.host_path(file.parent().unwrap_or(file)),
             Host::Tcp(name) => config.host(name),
         };
         if let Some(password) = password {
@@ -90,44 +91,21 @@ impl Control {
             if error.is_closed() || cut_off {
                 self.client = None;
             }
+            let code = error.code().map(|code| code.code().to_owned());
             Error::Query {
                 sql: shorten(sql),
+                diagnosis: code.as_deref().and_then(diagnosis),
                 message: error
                     .as_db_error()
                     .map_or_else(|| describe(&error), |db| db.message().to_owned()),
-                code: error.code().map(|code| code.code().to_owned()),
+                code,
             }
         })
     }
 
-    /// Runs SQL; rows affected, summed over its statements.
-    pub(super) fn execute(&mut self, sql: &str) -> Result<u64, Error> {
-        Ok(self
-            .run(sql)?
-            .iter()
-            .map(
-                |message| {
-                    if let SimpleQueryMessage::CommandComplete(rows) = message { *rows } else { 0 }
-                },
-            )
-            .sum())
-    }
-
-    /// Runs a query; every value as text.
-    pub(super) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        Ok(self
-            .run(sql)?
-            .iter()
-            .filter_map(|message| {
-                let SimpleQueryMessage::Row(row) = message else { return None };
-                Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
-            })
-            .collect())
-    }
-
     /// Runs a query that gives one text.
     pub(super) fn text(&mut self, sql: &str) -> Result<String, Error> {
-        let rows = self.rows(sql)?;
+        let rows = self.query_rows(sql)?;
         match rows.as_slice() {
             [row] if row.len() == 1 => row.first().cloned().flatten(),
             _ => None,
@@ -138,21 +116,12 @@ impl Control {
         })
     }
 
-    /// Runs a query that gives one integer.
-    pub(super) fn integer(&mut self, sql: &str) -> Result<i64, Error> {
-        let text = self.text(sql)?;
-        text.parse().map_err(|_| Error::Answer {
-            expected: "an integer".to_owned(),
-            found: format!("{text:?}"),
-        })
-    }
-
     /// The server's version as one number: 130007, 90624.
     pub(super) fn version(&mut self) -> Result<u32, Error> {
         if let Some(version) = self.version {
             return Ok(version);
         }
-        let number = self.integer("SHOW server_version_num")?;
+        let number = self.query_i64("SHOW server_version_num")?;
         let version = u32::try_from(number).map_err(|_| Error::Answer {
             expected: "a version number".to_owned(),
             found: number.to_string(),
@@ -164,6 +133,55 @@ impl Control {
     /// Notices that came since the last call.
     pub(super) fn take_notices(&mut self) -> Vec<String> {
         self.notices.lock().map(|mut notices| std::mem::take(&mut *notices)).unwrap_or_default()
+    }
+}
+
+impl Sql for Control {
+    fn execute(&mut self, sql: &str) -> Result<u64, Error> {
+        Ok(self
+            .run(sql)?
+            .iter()
+            .map(
+                |message| {
+                    if let SimpleQueryMessage::CommandComplete(rows) = message { *rows } else { 0 }
+                },
+            )
+            .sum())
+    }
+
+    fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        Ok(self
+            .run(sql)?
+            .iter()
+            .filter_map(|message| {
+                let SimpleQueryMessage::Row(row) = message else { return None };
+                Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
+            })
+            .collect())
+    }
+
+    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
+        let text = self.text(sql)?;
+        text.parse().map_err(|_| Error::Answer {
+            expected: "an integer".to_owned(),
+            found: format!("{text:?}"),
+        })
+    }
+}
+
+/// The file of a server's unix socket in its directory.
+pub(super) fn socket_name(port: u16) -> String {
+    format!(".s.PGSQL.{port}")
+}
+
+/// What stands behind an SQLSTATE (PostgreSQL's appendix A).
+fn diagnosis(code: &str) -> Option<Diagnosis> {
+    match code {
+        "53100" => Some(Diagnosis::DiskFull),
+        "57014" => Some(Diagnosis::Interrupted),
+        // The server shuts down.
+        code if code.starts_with("57P") => Some(Diagnosis::Interrupted),
+        _ => None,
     }
 }
 
@@ -211,7 +229,7 @@ mod tests {
     #[test]
     fn nobody_listens() {
         let mut control = Control::new(Endpoint::Postgres {
-            host: Host::SocketDirectory("/no/such/directory".into()),
+            host: Host::Socket("/no/such/directory/.s.PGSQL.5432".into()),
             port: 5432,
             user: "me".to_owned(),
             password: Some(crate::Secret::new("s3cret")),

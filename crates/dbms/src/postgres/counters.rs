@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::control::Control;
 use super::tables::tree;
-use crate::{Counter, Error, Snapshot};
+use crate::{Counter, Error, Snapshot, Sql};
 
 /// Views of one row, or of rows that are told apart by the columns named.
 const SERVER_VIEWS: [(&str, &str, &str); 5] = [
@@ -47,7 +47,7 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
             let sql = format!(
                 "SELECT {object}, to_jsonb(t)::text FROM pg_catalog.{view} t WHERE {condition}"
             );
-            gathered.add(view, &control.rows(&sql)?)?;
+            gathered.add(view, &control.query_rows(&sql)?)?;
         } else {
             absent.push(view.to_owned());
         }
@@ -59,9 +59,9 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
                 "WITH RECURSIVE {tree} SELECT tree.root, to_jsonb(t)::text \
                  FROM pg_catalog.{view} t JOIN tree USING (relid)"
             );
-            gathered.add(view, &control.rows(&sql)?)?;
+            gathered.add(view, &control.query_rows(&sql)?)?;
         }
-        gathered.add(INDEX_VIEW, &control.rows(&index_query(&tree))?)?;
+        gathered.add(INDEX_VIEW, &control.query_rows(&index_query(&tree))?)?;
     }
     Ok(Snapshot { rows: gathered.into_rows(), absent })
 }
@@ -83,7 +83,7 @@ fn index_query(tree: &str) -> String {
 
 fn existing_views(control: &mut Control) -> Result<Vec<String>, Error> {
     let names: Vec<String> = SERVER_VIEWS.iter().map(|(view, _, _)| format!("'{view}'")).collect();
-    let rows = control.rows(&format!(
+    let rows = control.query_rows(&format!(
         "SELECT relname FROM pg_catalog.pg_class WHERE relnamespace = 'pg_catalog'::regnamespace \
          AND relname IN ({})",
         names.join(", ")

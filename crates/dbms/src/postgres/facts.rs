@@ -4,15 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use object::{Object, ObjectSection};
-use sha2::{Digest, Sha256};
-
-use super::local::hex;
-use crate::Error;
 use crate::builds::{
     ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, DEBUG_INFO, FRAME_POINTERS, SERVER_HASH,
     SYMBOLS, VERSION,
 };
+use crate::{Error, hash};
+use object::{Object, ObjectSection};
 
 /// The facts that stand in the binary `postgres` itself.
 pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {
@@ -23,7 +20,7 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
             facts.insert(key.to_owned(), value);
         }
     };
-    add(SERVER_HASH, Some(hex(&Sha256::digest(&bytes))));
+    add(SERVER_HASH, Some(hash::of(&bytes)));
     let version = find_text(&bytes, b"PostgreSQL ", |text| text.contains(COMPILED_BY));
     let comments = of_elf(&bytes, &mut add);
     add(COMMENT, comments);

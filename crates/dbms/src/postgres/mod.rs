@@ -1,78 +1,96 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `reference` → `fetch` (with `digests`, and `unlisted`), `build` (from a `source`) or `local`
-//! (binaries, with their `facts`; `kept` in the cache) → `template` (initdb, once) → `config` →
-//! `launch` and `postmaster`
-//! (the process; `warm` before one that starts on a copy) → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it; `attach` for a
-//! server that runs already.
+//! `url` reads where a running server is; `archive` says where binaries are fetched and `recipe`
+//! how they are built; `binaries` describes them, with their `facts`. `initdb` (once) → `config` →
+//! `postmaster` → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it;
+//! `attach` for a server that runs already.
 
+mod archive;
 mod attach;
-mod build;
+mod binaries;
 mod checksums;
 mod config;
 mod control;
 mod counters;
-mod digests;
 mod facts;
-mod fetch;
-mod kept;
-mod launch;
-mod local;
+mod initdb;
 mod postmaster;
-mod reference;
+mod profile;
+mod recipe;
 mod server;
 mod settle;
-mod source;
 mod tables;
-mod template;
-mod unlisted;
-mod warm;
+mod url;
 
-pub use checksums::differing_checksums;
-pub use reference::{PostgresReference, Release, Running};
-pub use source::{Repository, Source, SourceTree};
+use std::path::Path;
 
-use std::sync::atomic::AtomicBool;
-
-use crate::{Cache, Error, Installation, Origin, Restored, Server, ServerSpec, ServerUser};
+use crate::builds::{Compared, Difference};
+use crate::kind::{Archive, Kind, Recipe};
+use crate::{
+    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+};
+use server::PostgresServer;
 
 /// Role and database of the servers started here.
-pub(crate) const ROLE: &str = "steelyard";
+const ROLE: &str = "steelyard";
 
-pub(crate) fn obtain(
-    reference: &PostgresReference,
-    cache: &Cache,
-    server_user: Option<&str>,
-    interrupted: &AtomicBool,
-    progress: &dyn Fn(&str),
-) -> Result<Installation, Error> {
-    let user = || ServerUser::choose(server_user);
-    match reference {
-        PostgresReference::Release(release) => fetch::obtain(release, cache, &user()?, progress),
-        PostgresReference::Path(path) => local::obtain(path, &user()?),
-        PostgresReference::Source(source) => {
-            build::obtain(source, cache, &user()?, interrupted, progress)
-        }
-        PostgresReference::Running(running) => attach::describe(running),
+/// The kind.
+#[derive(Debug)]
+pub(crate) struct Postgres;
+
+impl Kind for Postgres {
+    fn name(&self) -> &'static str {
+        "postgres"
     }
-}
 
-pub(crate) fn start(
-    spec: &ServerSpec<'_>,
-    origin: Option<&Origin<'_>>,
-) -> Result<(Box<dyn Server>, Option<Restored>), Error> {
-    let (server, restored) = server::PostgresServer::start(spec, origin)?;
-    Ok((Box::new(server), restored))
-}
+    fn numbers(&self, first: u64) -> usize {
+        if first < 10 { 3 } else { 2 }
+    }
 
-pub(crate) fn attach(reference: &PostgresReference) -> Result<Box<dyn Server>, Error> {
-    match reference {
-        PostgresReference::Running(running) => {
-            Ok(Box::new(server::PostgresServer::attach(running)?))
-        }
-        other => Err(Error::Unsupported {
-            what: format!("attaching to {other}"),
-            remedy: "give the URL of a running server, or start it".to_owned(),
-        }),
+    fn archive(&self) -> Option<Archive> {
+        Some(archive::archive())
+    }
+
+    fn recipe(&self) -> Option<&dyn Recipe> {
+        Some(self)
+    }
+
+    fn running(&self, url: &str) -> Option<Result<Endpoint, Error>> {
+        url::read(url)
+    }
+
+    fn describe(
+        &self,
+        root: &Path,
+        source: String,
+        user: &ServerUser,
+    ) -> Result<Installation, Error> {
+        binaries::describe(root, source, user)
+    }
+
+    fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
+        attach::describe(endpoint)
+    }
+
+    fn start(
+        &self,
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        let (server, restored) = PostgresServer::start(spec, origin)?;
+        Ok((Box::new(server), restored))
+    }
+
+    fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
+        Ok(Box::new(PostgresServer::attach(endpoint)?))
+    }
+
+    fn profile(&self) -> Option<&'static ProfileFacts> {
+        Some(&profile::PROFILE)
+    }
+
+    fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
+        let checksums = checksums::differing(variants).into_iter();
+        checksums.map(|text| Difference { code: "checksums-differ", text }).collect()
     }
 }

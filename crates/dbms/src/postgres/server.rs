@@ -1,17 +1,23 @@
 //! A PostgreSQL server through the general door.
 
+use std::path::PathBuf;
+
 use super::control::Control;
-use super::postmaster::Postmaster;
-use super::reference::Running;
-use super::{attach, counters, settle, tables};
-use crate::server::{Ending, Endpoint, Server, Setting, Settled, TableSize};
-use crate::{Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
+use super::{attach, counters, postmaster, settle, tables};
+use crate::launch::ServerProcess;
+use crate::system::{Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::{
+    Diagnosis, Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped,
+};
+
+/// Log lines in which a diagnosis is looked for.
+const DIAGNOSED_LINES: usize = 12;
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
     // Before the process, so that the connection is closed first when this is dropped.
     control: Control,
-    postmaster: Option<Postmaster>,
+    postmaster: Option<ServerProcess>,
     /// The root of its process tree, where known.
     pid: Option<u32>,
     died: Option<String>,
@@ -23,20 +29,20 @@ impl PostgresServer {
         spec: &ServerSpec<'_>,
         origin: Option<&Origin<'_>>,
     ) -> Result<(Self, Option<Restored>), Error> {
-        let (postmaster, control, restored) = Postmaster::start(spec, origin)?;
+        let (postmaster, control, restored) = postmaster::start(spec, origin)?;
         let pid = Some(postmaster.pid());
         Ok((Self { control, pid, postmaster: Some(postmaster), died: None }, restored))
     }
 
-    pub(super) fn attach(running: &Running) -> Result<Self, Error> {
-        let mut control = Control::new(running.endpoint());
+    pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
+        let mut control = Control::new(endpoint.clone());
         control.version()?;
-        let pid = attach::find_postmaster(running, &mut control);
+        let pid = attach::find_postmaster(&mut control);
         Ok(Self { control, postmaster: None, pid, died: None })
     }
 }
 
-impl Server for PostgresServer {
+impl System for PostgresServer {
     fn endpoint(&self) -> Endpoint {
         self.control.endpoint().clone()
     }
@@ -45,16 +51,23 @@ impl Server for PostgresServer {
         self.pid
     }
 
-    fn execute(&mut self, sql: &str) -> Result<u64, Error> {
-        self.control.execute(sql)
+    fn owned(&self) -> bool {
+        self.postmaster.is_some()
     }
 
-    fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        self.control.rows(sql)
+    fn data_directory(&mut self) -> Option<PathBuf> {
+        match &self.postmaster {
+            Some(postmaster) => postmaster.data_directory(),
+            // On another machine there may be a directory of the same name.
+            None => {
+                self.pid.and_then(|_| self.control.text("SHOW data_directory").ok()).map(Into::into)
+            }
+        }
+        .filter(|path| path.exists())
     }
 
-    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
-        self.control.integer(sql)
+    fn sql(&mut self) -> Option<&mut dyn Sql> {
+        Some(&mut self.control)
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>, Error> {
@@ -65,8 +78,8 @@ impl Server for PostgresServer {
         counters::snapshot(&mut self.control, tables)
     }
 
-    fn sizes(&mut self, tables: &[String]) -> Result<Vec<TableSize>, Error> {
-        tables::sizes(&mut self.control, tables)
+    fn footprint(&mut self, tables: &[String]) -> Result<Vec<Footprint>, Error> {
+        tables::footprint(&mut self.control, tables)
     }
 
     fn settle(&mut self, tables: &[String]) -> Result<Settled, Error> {
@@ -77,6 +90,19 @@ impl Server for PostgresServer {
         settle::checkpoint(&mut self.control).map(|_| ())
     }
 
+    fn interrupter(&self) -> Option<Interrupter> {
+        let process = ProcessId::of(self.postmaster.as_ref()?.pid())?;
+        // The fast shutdown: a signal to a backend would miss it between two statements.
+        Some(Box::new(move || {
+            let _ = process.signal(libc::SIGINT);
+        }))
+    }
+
+    fn diagnose(&self) -> Option<Diagnosis> {
+        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
+        full.then_some(Diagnosis::DiskFull)
+    }
+
     fn log_tail(&self, lines: usize) -> String {
         self.postmaster.as_ref().map(|postmaster| postmaster.log_tail(lines)).unwrap_or_default()
     }
@@ -85,7 +111,7 @@ impl Server for PostgresServer {
         if let Some(postmaster) = &mut self.postmaster {
             return postmaster.alive();
         }
-        match self.control.integer("SELECT 1") {
+        match self.control.query_i64("SELECT 1") {
             Ok(_) => {
                 self.died = None;
                 true

@@ -1,8 +1,8 @@
-//! Tables with their partitions: sizes; and the server's settings.
+//! Tables with their partitions: footprints; and the server's settings.
 
 use super::control::{Control, literal};
 use crate::Error;
-use crate::server::{Setting, TableSize};
+use crate::system::{Footprint, Setting, Sql};
 
 /// SQL of a relation `tree (root, relid)`: every table of `tables` under the name it was given, with everything
 /// that inherits from it. Works from 9.6 on, where partitions are children by inheritance.
@@ -22,11 +22,11 @@ pub(super) fn tree(tables: &[String]) -> String {
 }
 
 /// Sizes of `tables` in bytes, partitions summed.
-pub(super) fn sizes(control: &mut Control, tables: &[String]) -> Result<Vec<TableSize>, Error> {
+pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<Footprint>, Error> {
     if tables.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = control.rows(&format!(
+    let rows = control.query_rows(&format!(
         "WITH RECURSIVE {} SELECT root, sum(pg_indexes_size(relid))::bigint, sum(pg_relation_size(relid))::bigint, \
          sum(pg_total_relation_size(relid))::bigint FROM tree GROUP BY root",
         tree(tables)
@@ -37,12 +37,12 @@ pub(super) fn sizes(control: &mut Control, tables: &[String]) -> Result<Vec<Tabl
             let row = rows
                 .iter()
                 .find(|row| row.first().is_some_and(|name| name.as_deref() == Some(table)));
-            let bytes = |i: usize| row?.get(i)?.as_deref()?.parse::<u64>().ok();
-            match (bytes(1), bytes(2), bytes(3)) {
-                (Some(index), Some(rel), Some(total)) => {
-                    Ok(TableSize { table: table.clone(), index, rel, total })
-                }
-                _ => Err(Error::Answer {
+            let bytes = |(i, name): (usize, &&str)| {
+                Some(((*name).to_owned(), row?.get(i + 1)?.as_deref()?.parse::<u64>().ok()?))
+            };
+            match ["index", "rel", "total"].iter().enumerate().map(bytes).collect() {
+                Some(bytes) => Ok(Footprint { object: table.clone(), bytes }),
+                None => Err(Error::Answer {
                     expected: format!("table {table}"),
                     found: "no such table".to_owned(),
                 }),
@@ -54,7 +54,7 @@ pub(super) fn sizes(control: &mut Control, tables: &[String]) -> Result<Vec<Tabl
 /// Settings that differ from the built-in defaults. Those of source `client` and `session` are left out: they
 /// belong to the connection that asks, not to the server.
 pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
-    let rows = control.rows(
+    let rows = control.query_rows(
         "SELECT name, current_setting(name), unit, source, boot_val FROM pg_catalog.pg_settings \
          WHERE source NOT IN ('default', 'client', 'session') ORDER BY name",
     )?;

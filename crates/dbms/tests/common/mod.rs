@@ -4,10 +4,10 @@ pub mod repository;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, Server, ServerSpec, ServerUser,
+    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, ServerSpec, ServerUser, System,
 };
 
 /// A place for one test.
@@ -40,7 +40,7 @@ impl Place {
         &self,
         variant: &Variant,
         config: &[(&str, &str)],
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         self.start_in(variant, config, &self.trial())
     }
 
@@ -49,7 +49,7 @@ impl Place {
         variant: &Variant,
         config: &[(&str, &str)],
         directory: &Path,
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         let mut settings = BTreeMap::from([("shared_buffers".to_owned(), "16MB".to_owned())]);
         settings
             .extend(config.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -59,7 +59,6 @@ impl Place {
     pub fn spec<'a>(&'a self, variant: &'a Variant, directory: &'a Path) -> ServerSpec<'a> {
         ServerSpec {
             installation: &variant.installation,
-            reference: &variant.reference,
             name: &variant.name,
             directory,
             config: BTreeMap::new(),
@@ -90,7 +89,6 @@ impl Place {
 /// A variant that was obtained.
 pub struct Variant {
     pub name: String,
-    pub reference: Reference,
     pub installation: Installation,
 }
 
@@ -106,7 +104,7 @@ pub fn variant(text: &str) -> Option<Variant> {
     let installation =
         dbms::obtain(&reference, &Cache::open_default().unwrap(), &|line| eprintln!("{line}"))
             .unwrap();
-    Some(Variant { name: text.to_owned(), reference, installation })
+    Some(Variant { name: text.to_owned(), installation })
 }
 
 /// The variants named, as far as they are here, and those of the environment variable `DBMS_TEST_VERSIONS`, such as
@@ -116,9 +114,9 @@ pub fn variants(texts: &[&str]) -> Vec<Variant> {
     texts.iter().copied().chain(more.split_ascii_whitespace()).filter_map(variant).collect()
 }
 
-pub fn socket_directory(server: &dyn Server) -> PathBuf {
+pub fn socket_directory(server: &dyn System) -> PathBuf {
     match server.endpoint() {
-        Endpoint::Postgres { host: Host::SocketDirectory(path), .. } => path,
+        Endpoint::Postgres { host: Host::Socket(file), .. } => file.parent().unwrap().to_owned(),
         other => panic!("expected a socket, found {other}"),
     }
 }
@@ -137,4 +135,24 @@ pub fn processes_in(directory: &Path) -> Vec<u32> {
 
 pub fn names(tables: &[&str]) -> Vec<String> {
     tables.iter().map(|table| (*table).to_owned()).collect()
+}
+
+/// Waits until something is so.
+pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !done() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "{what} does not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether any of `objects` still exists.
+pub fn ipc_exists(objects: &dbms::IpcObjects) -> bool {
+    let listed = |path: &str, id: i32| {
+        let list = std::fs::read_to_string(path).unwrap();
+        list.lines().any(|line| line.split_ascii_whitespace().nth(1) == Some(&id.to_string()))
+    };
+    objects.segments.iter().any(|(id, _)| listed("/proc/sysvipc/shm", *id))
+        || objects.semaphores.iter().any(|set| listed("/proc/sysvipc/sem", set.id))
+        || objects.files.iter().any(|(name, _)| Path::new("/dev/shm").join(name).exists())
 }

@@ -1,12 +1,11 @@
-//! The protocols: what a client needs of a system under test, whichever it is.
+//! Protocols and engines: what a client needs of a system under test, whichever it is. Each has
+//! a folder here.
 
-use std::sync::atomic::AtomicI64;
-
-use workload::{Rng, Statement};
+use workload::{Request, Source};
 
 use crate::Error;
-use crate::gate::Padded;
 
+pub mod keyvalue;
 pub mod postgres;
 
 /// What a client's statement came back with.
@@ -18,57 +17,58 @@ pub struct Reply {
     pub affected: u64,
 }
 
-/// Where the values of an execution come from.
-pub struct Source<'a> {
-    /// The stream's generator.
-    pub rng: &'a mut Rng,
-    /// The cells that the target's streams share.
-    pub cells: &'a [Padded<AtomicI64>],
-}
-
-/// A statement made ready by [`Session::prepare`].
+/// A request made ready by [`Session::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handle(pub usize);
 
 /// One client's connection to one system under test.
-pub trait Session {
-    /// Makes a statement ready: parsed by the server where it is to be prepared, its message built.
-    fn prepare(&mut self, statement: &Statement) -> Result<Handle, Error>;
+///
+/// Requests and answers go apart, so that several requests can be under way; answers come in the
+/// order of the requests.
+pub trait Session: Send {
+    /// Makes a request ready: parsed by the server where it is to be prepared, its message built.
+    ///
+    /// # Errors
+    ///
+    /// What the system answered; [`Error::Unsupported`] for a request it does not have.
+    fn prepare(&mut self, request: &Request) -> Result<Handle, Error>;
 
-    /// Draws new values, sends the statement and reads the whole answer.
-    fn execute(&mut self, handle: Handle, source: Source<'_>) -> Result<Reply, Error>;
+    /// Draws new values and sends the request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broken`].
+    fn send(&mut self, handle: Handle, source: &mut Source<'_>) -> Result<(), Error>;
 
-    /// The same, and keeps the integers of the (last) row: `None` for a NULL.
-    fn execute_row(
-        &mut self,
-        handle: Handle,
-        source: Source<'_>,
-        row: &mut Vec<Option<i64>>,
-    ) -> Result<Reply, Error>;
+    /// Reads the whole answer to the oldest request that has none yet. `row` gets the integers of
+    /// its last row: `None` for a NULL.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broken`], or what the system answered.
+    fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error>;
 
     /// Leaves a transaction that failed, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::receive`].
     fn roll_back(&mut self) -> Result<(), Error>;
 
-    /// A copy of the connection's handle through which another thread can break it off.
+    /// The process that serves this connection, where it has one of its own on this machine.
+    fn server_pid(&self) -> Option<u32>;
+
+    /// What breaks the connection off from another thread, so that a client that waits for an
+    /// answer ends. Where no answer ever has to be waited for, it may do nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broken`].
     fn breaker(&self) -> Result<Breaker, Error>;
+
+    /// Has the wall clock of the values it sends show `second` (since 1970) from now on.
+    fn stop_clock(&mut self, second: i64);
 }
 
-/// Breaks a connection off from another thread, so that a client that waits for an answer ends.
-#[derive(Debug)]
-pub enum Breaker {
-    /// A unix socket.
-    Unix(std::os::unix::net::UnixStream),
-    /// A TCP connection.
-    Tcp(std::net::TcpStream),
-}
-
-impl Breaker {
-    /// Shuts the connection down in both directions.
-    pub fn break_off(&self) {
-        // An error says that the connection is gone already, which is what was wanted.
-        let _ = match self {
-            Breaker::Unix(socket) => socket.shutdown(std::net::Shutdown::Both),
-            Breaker::Tcp(socket) => socket.shutdown(std::net::Shutdown::Both),
-        };
-    }
-}
+/// Breaks a connection off; see [`Session::breaker`].
+pub type Breaker = Box<dyn Fn() + Send + Sync>;

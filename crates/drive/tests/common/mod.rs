@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser};
-use drive::{Address, Load, Outcome, Target};
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
+use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
-    Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Unit, Width,
+    Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Width,
 };
 
 /// A real server with everything it needs, removed with it.
 pub struct TestServer {
-    pub server: Box<dyn Server>,
+    pub server: Box<dyn System>,
     /// Removed with it.
     _directory: tempfile::TempDir,
 }
@@ -28,7 +28,6 @@ impl TestServer {
         let config = [("shared_buffers", "32MB"), ("fsync", "off"), ("max_connections", "250")];
         let server = dbms::start(ServerSpec {
             installation: &installation,
-            reference: &reference,
             name: "pg14.3",
             directory: &directory.path().join("trial"),
             config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
@@ -47,26 +46,26 @@ impl TestServer {
     }
 
     pub fn target(&self) -> Target {
-        let Endpoint::Postgres { host, port, user, database, .. } = self.server.endpoint() else {
-            panic!("no Postgres")
-        };
-        let Host::SocketDirectory(directory) = host else { panic!("no socket") };
-        Target {
-            name: "pg14.3".to_owned(),
-            address: Address::Unix(directory.join(format!(".s.PGSQL.{port}"))),
-            user,
-            password: None,
-            database,
-        }
+        postgres_target(self.postgres())
+    }
+
+    pub fn postgres(&self) -> Postgres {
+        let Endpoint::Postgres { host, user, database, .. } = self.server.endpoint();
+        let Host::Socket(socket) = host else { panic!("no socket") };
+        Postgres { address: Address::Unix(socket), user, password: None, database }
     }
 
     pub fn sql(&mut self, sql: &str) {
-        self.server.execute(sql).unwrap();
+        self.server.need_sql().unwrap().execute(sql).unwrap();
     }
 
     pub fn number(&mut self, sql: &str) -> i64 {
-        self.server.query_i64(sql).unwrap()
+        self.server.need_sql().unwrap().query_i64(sql).unwrap()
     }
+}
+
+pub fn postgres_target(postgres: Postgres) -> Target {
+    Target::new("pg14.3", postgres)
 }
 
 pub fn text(text: &str) -> Piece {
@@ -86,7 +85,8 @@ pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: 
         client,
         class,
         role: Role::Lead,
-        statements: vec![statement],
+        requests: vec![statement.into()],
+        keeps: Vec::new(),
         script: vec![Action::Run(0)],
         operations_per_round: 1,
         pace,
@@ -101,13 +101,13 @@ pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step 
     Step {
         name: "test".to_owned(),
         dop: streams.len() as u32,
-        unit: Unit::Queries,
+        labels: Default::default(),
+        unit: counted.unit.clone(),
         counted,
         streams,
         cells: 4,
         seconds,
         operations: None,
-        insert_target: None,
     }
 }
 

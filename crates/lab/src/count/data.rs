@@ -5,15 +5,15 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbms::{Loaded, Origin, Pages, Server, ServerSpec};
+use dbms::{Endpoint, Loaded, Origin, Pages, ServerSpec, Sql, System};
 use drive::{Single, Target};
 use workload::{Catalogue, State, stream_seed};
 
 use super::jobs::Database;
 use super::{Bench, session};
-use crate::attempt::write_config;
 use crate::error::Error;
-use crate::step::target;
+use crate::systems::target;
+use crate::trial::server::write_config;
 
 /// Settings of all servers here, over those of the plan: nothing but the statement's backend is to do anything, nothing is to depend on
 /// time. None of them is in the way of an execution's instructions but where said.
@@ -56,35 +56,33 @@ impl Bench<'_> {
         let mut server = self.with_config(variant, &directory, |config_file| {
             Ok(dbms::start(self.spec(variant, &directory, Vec::new(), config_file))?)
         })?;
-        let target = target("load", server.endpoint());
-        self.fill(server.as_mut(), &target, catalogue)?;
+        let endpoint = server.endpoint();
+        let Endpoint::Postgres { database: loaded, .. } = &endpoint;
+        let template = loaded.clone();
+        let target = target("load", endpoint);
+        let sql = server.need_sql()?;
+        self.fill(sql, &target, catalogue)?;
         let states: BTreeSet<State> = databases.iter().map(|database| database.state).collect();
         for state in states {
             if state == State::Indexed {
                 for statement in &catalogue.index {
-                    server.execute(statement)?;
+                    sql.execute(statement)?;
                 }
             }
-            freeze(server.as_mut())?;
+            freeze(sql)?;
             for database in databases.iter().filter(|database| database.state == state) {
                 session::unless(self.interrupted)?;
-                server
-                    .execute(&format!("CREATE DATABASE {database} TEMPLATE {}", target.database))?;
+                sql.execute(&format!("CREATE DATABASE {database} TEMPLATE {template}"))?;
             }
         }
         // Shared by all databases.
-        server.execute("VACUUM (FREEZE) pg_database")?;
+        sql.execute("VACUUM (FREEZE) pg_database")?;
         Ok(server.stop()?.keep(self.interrupted)?)
     }
 
-    fn fill(
-        &self,
-        server: &mut dyn Server,
-        target: &Target,
-        catalogue: &Catalogue,
-    ) -> Result<(), Error> {
+    fn fill(&self, sql: &mut dyn Sql, target: &Target, catalogue: &Catalogue) -> Result<(), Error> {
         for statement in &catalogue.setup {
-            server.execute(statement)?;
+            sql.execute(statement)?;
         }
         if let Some((statement, times)) = &catalogue.load {
             let seed = stream_seed(self.seed, "load", 1, 0, "count");
@@ -105,7 +103,7 @@ impl Bench<'_> {
         loaded: &Loaded,
         directory: &Path,
         wrapper: Vec<OsString>,
-    ) -> Result<Box<dyn Server>, Error> {
+    ) -> Result<Box<dyn System>, Error> {
         let origin = Origin { loaded, pages: Pages::Any, interrupted: self.interrupted };
         self.with_config(variant, directory, |config_file| {
             let spec = self.spec(variant, directory, wrapper, config_file);
@@ -153,7 +151,6 @@ impl Bench<'_> {
         }
         ServerSpec {
             installation: &subject.installation,
-            reference: &subject.reference,
             name: &subject.variant.name,
             directory,
             config,
@@ -180,7 +177,7 @@ fn load_failed(error: drive::Error) -> Error {
 }
 
 /// Leaves nothing to be done later by whoever reads a page first, and statistics that don't depend on chance.
-fn freeze(server: &mut dyn Server) -> Result<(), Error> {
-    server.execute("VACUUM (FREEZE, ANALYZE)")?;
+fn freeze(sql: &mut dyn Sql) -> Result<(), Error> {
+    sql.execute("VACUUM (FREEZE, ANALYZE)")?;
     Ok(())
 }

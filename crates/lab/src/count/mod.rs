@@ -32,10 +32,13 @@ use workload::{Catalogue, Kind};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::exclusive::Exclusive;
+use crate::experiment::data_dir::make_data_dir;
+use crate::experiment::exclusive::Exclusive;
+use crate::experiment::record::begin;
+use crate::experiment::run::sweep;
+use crate::lineup::{Lineup, Subject, line_up};
 use crate::options::Options;
-use crate::prepare::{Prepared, Subject, prepare};
-use crate::run::{begin, make_data_dir, sweep};
+use crate::systems::Installed;
 
 /// The seed where the plan has none: a fixed one, so that two counts of one plan execute the same statements.
 const SEED: u64 = 1;
@@ -51,7 +54,7 @@ const START_FACTOR: u32 = 10;
 
 /// What all counts of a command share.
 struct Bench<'a> {
-    prepared: &'a Prepared,
+    prepared: &'a Lineup,
     options: &'a Options,
     ledger: &'a Ledger,
     user: &'a ServerUser,
@@ -80,7 +83,8 @@ pub fn count(
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     let valgrind = Valgrind::find()?;
     sweep(ledger, on_event)?;
-    let prepared = prepare(plan, cache, options.server_user.as_deref(), interrupted, on_event)?;
+    let user = options.server_user.as_deref();
+    let prepared = line_up(plan, &Installed(cache), user, interrupted, on_event)?;
     let catalogues = catalogues(&prepared)?;
     let store = Store::open(&options.results)?;
     let user = ServerUser::choose(options.server_user.as_deref())?;
@@ -115,19 +119,20 @@ pub fn count(
 }
 
 /// What is counted on each variant.
-fn catalogues(prepared: &Prepared) -> Result<Vec<Catalogue>, Error> {
+fn catalogues(prepared: &Lineup) -> Result<Vec<Catalogue>, Error> {
     let plan = &prepared.plan;
     prepared
         .subjects
         .iter()
         .map(|subject| {
-            if subject.installation.bin_dir.is_none() {
+            if !subject.installation.is_ours() {
                 return Err(Error::NotCounted { variant: subject.variant.name.clone() });
             }
-            let mut catalogue = match &plan.count.own {
-                Some(own) => workload::kinds::own(own),
-                None => of_workload(plan, subject)?,
-            };
+            let mut catalogue = workload::catalogue(&plan.workload, &plan.count, subject.dialect)
+                .map_err(|source| {
+                let variant = subject.variant.name.clone();
+                Error::Workload { variant, source }
+            })?;
             let known: Vec<String> = catalogue.kinds.iter().map(|kind| kind.name.clone()).collect();
             for name in &plan.count.kinds {
                 if !known.contains(name) {
@@ -140,12 +145,6 @@ fn catalogues(prepared: &Prepared) -> Result<Vec<Catalogue>, Error> {
             Ok(catalogue)
         })
         .collect()
-}
-
-fn of_workload(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
-    let plan::WorkloadPlan::Insert(insert) = &plan.workload;
-    workload::insert::catalogue(insert, plan.count.rows, subject.dialect)
-        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
 }
 
 /// How many executions are counted: as the plan says, else fewer the more rows one writes, so that all kinds take about as long.

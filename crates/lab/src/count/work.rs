@@ -18,7 +18,7 @@ use super::session::{MARK_FUNCTION, Session, unless};
 use super::{Bench, FURTHER, Item, TIMES, executions, phases};
 use crate::error::Error;
 use crate::event::Event;
-use crate::step::target;
+use crate::systems::target;
 
 /// Log lines that an error shows.
 const LOG_LINES: usize = 12;
@@ -155,7 +155,7 @@ impl Bench<'_> {
         let subject = self.subject(job.variant);
         let name = &subject.variant.name;
         let workload::Dialect::Postgres { major } = subject.dialect;
-        let mut target = target(name, server.endpoint());
+        let endpoint = server.endpoint();
         let Some(postmaster) = server.root_pid() else {
             return Err(Error::Count {
                 variant: name.clone(),
@@ -169,7 +169,7 @@ impl Bench<'_> {
         let mut before = None;
         for (item, database) in &job.items {
             let kind = &catalogue.kinds[item.kind];
-            target.database = database.to_string();
+            let target = target(name, endpoint.clone().in_database(&database.to_string()));
             let session = Session {
                 target: &target,
                 major,

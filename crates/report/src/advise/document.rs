@@ -1,6 +1,6 @@
 //! What `advise --format json` prints: the shape documented in `docs/trials-json.md`.
 
-use plan::{Pairing, Plan, WorkloadPlan};
+use plan::{Pairing, Plan};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::Evidence;
@@ -28,9 +28,9 @@ pub struct AdviseDocument {
     pub blocks: u32,
     /// Blocks of the plan.
     pub blocks_now: u32,
-    /// Advised seconds of each read+write step.
+    /// Advised seconds of each timed step.
     pub read_write_seconds: u32,
-    /// Advised rows of l.i0.
+    /// Advised rows: the first number that the workload has.
     pub rows: u64,
     /// The plan's steps, for one number of clients after the other.
     pub steps: Vec<AdvisedStep>,
@@ -98,7 +98,6 @@ pub(super) fn document(
             decided: expected.half_width.map(|_| expected.decided),
         })
         .collect();
-    let WorkloadPlan::Insert(insert) = &advised.workload;
     AdviseDocument {
         format: FORMAT,
         plan: plan.name.clone(),
@@ -108,8 +107,8 @@ pub(super) fn document(
         margin: wanted.margin,
         blocks: found.blocks,
         blocks_now: plan.blocks,
-        read_write_seconds: insert.read_write_seconds,
-        rows: insert.rows,
+        read_write_seconds: advised.workload.seconds().unwrap_or(0),
+        rows: advised.workload.rows().first().copied().unwrap_or(0),
         notes: notes(plan, evidence, found, wanted),
         steps,
         toml: advised.to_toml(),
@@ -130,8 +129,8 @@ fn notes(plan: &Plan, evidence: &Evidence, found: &Found, wanted: &Wanted) -> Ve
         evidence.steps.iter().any(|step| !step.timed && !step.load && step.variance.is_some());
     if work && !wanted.scale_rows {
         notes.push(
-            "steps that end by work (l.…) last as long as their rows; rows stay as they are, for they decide what fits into memory \
-             (--scale-rows lets them grow)"
+            "steps that end by work last as long as their rows; rows stay as they are, because they decide what fits into \
+             memory (--scale-rows lets them grow)"
                 .to_owned(),
         );
     }

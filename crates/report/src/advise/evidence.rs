@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{LevelsError, StepVariance, TrialSeconds};
-use plan::{InsertPlan, Plan, WorkloadPlan};
+use plan::{Plan, Sequence, WorkloadPlan};
 
 use crate::ReportError;
 use crate::trials::{Chosen, Shape, Source, System, Trials, Value, seconds_of};
@@ -16,17 +16,19 @@ const FEW_TRIALS: usize = 12;
 pub(super) struct Evidence {
     /// Number and name of the experiments that tell it.
     pub(super) experiments: Vec<String>,
-    /// In the plan's order, for one number of clients after the other.
+    /// In the plan's order, one sequence after the other.
     pub(super) steps: Vec<KnownStep>,
-    /// Per number of clients: seconds of a trial beside its measured steps (restart, restore, settling); `None` without a
+    /// By key of the sequence: seconds of a trial beside its measured steps (restart, restore, settling); `None` without a
     /// trial.
     pub(super) overhead: BTreeMap<u32, f64>,
     /// What to know about it.
     pub(super) notes: Vec<String>,
 }
 
-/// A step of the plan at one number of clients.
+/// A step of the plan.
 pub(super) struct KnownStep {
+    /// Key of its sequence.
+    pub(super) sequence: u32,
     pub(super) name: String,
     pub(super) dop: u32,
     /// Whether the plan says its seconds; else it ends by work.
@@ -50,11 +52,12 @@ pub(super) fn gather(
     chosen: &Chosen,
 ) -> Result<Evidence, ReportError> {
     let pilot = || ReportError::NoPilot { plan: plan.name.clone() };
-    let trials = match Trials::read(sources, chosen, crate::metrics::OPS) {
+    let trials = match Trials::read(sources, chosen, metrics::OPS.name) {
         Err(ReportError::NoExperiment | ReportError::NoTrials) => return Err(pilot()),
         read => read?,
     };
     let kin = kin(plan, &trials);
+    let sequences = plan.workload.sequences();
     let mut evidence = Evidence {
         experiments: Vec::new(),
         steps: Vec::new(),
@@ -68,8 +71,7 @@ pub(super) fn gather(
             let step = trials.step(value);
             kin.contains(&step.workload)
                 && !step.sliced
-                && plan.workload.dops().contains(&step.dop)
-                && plan.workload.steps().contains(&step.name)
+                && sequences.iter().any(|s| s.place(&step.name, step.dop).is_some())
         })
         .collect();
     if used.is_empty() {
@@ -81,43 +83,39 @@ pub(super) fn gather(
             evidence.experiments.push(format!("{} {}", experiment.id, experiment.name));
         }
     }
-    let rows = |workload: usize| insert_of(&trials.workloads[workload].shape);
-    if used.iter().any(|value| {
-        let WorkloadPlan::Insert(insert) = &plan.workload;
-        rows(trials.step(value).workload).is_some_and(|of| of.rows != insert.rows)
-    }) {
+    let rows = plan.workload.rows();
+    if used.iter().any(|value| ran(&trials, value).is_some_and(|ran| ran.rows() != rows)) {
         evidence.notes.push(
             "the stored trials have another number of rows than the plan: their durations are taken in proportion, their variance as \
              it is"
                 .to_owned(),
         );
     }
-    let load = plan
-        .restore_after
-        .as_ref()
-        .and_then(|last| plan.workload.steps().iter().position(|step| step == last));
     let systems = distinct(&trials);
-    for dop in plan.workload.dops() {
-        if let Some(overhead) = overhead(&trials, &used, *dop) {
-            evidence.overhead.insert(*dop, overhead);
+    for sequence in &sequences {
+        if let Some(overhead) = overhead(&trials, &used, sequence) {
+            evidence.overhead.insert(sequence.key, overhead);
         }
-        for (place, name) in plan.workload.steps().iter().enumerate() {
+        for (place, planned) in sequence.steps.iter().enumerate() {
             let values: Vec<&Value> = used
                 .iter()
                 .copied()
                 .filter(|value| {
                     let step = trials.step(value);
-                    step.name == *name && step.dop == *dop
+                    step.name == planned.name && step.dop == planned.dop
                 })
                 .collect();
-            let timed = name.starts_with('q');
             let mut step = KnownStep {
-                name: name.clone(),
-                dop: *dop,
-                timed,
-                load: load.is_some_and(|last| place <= last),
+                sequence: sequence.key,
+                name: planned.name.clone(),
+                dop: planned.dop,
+                timed: planned.timed,
+                load: place < plan.loaded_steps(sequence),
                 trials: values.len(),
-                seconds: seconds(plan, &trials, &values, name),
+                seconds: match planned.timed {
+                    true => plan.workload.seconds().map(f64::from),
+                    false => seconds(plan, &trials, &values, &planned.name),
+                },
                 measured: judge::median(&values.iter().map(|v| v.seconds).collect::<Vec<_>>()),
                 variance: None,
                 apart: true,
@@ -162,29 +160,26 @@ impl Evidence {
 
 /// Workloads like the plan's but for numbers of rows and seconds; those with the same number of rows alone, if there are any.
 fn kin(plan: &Plan, trials: &Trials) -> Vec<usize> {
-    let bare = |shape: &Shape| {
-        insert_of(shape).map(|insert| InsertPlan {
-            rows: 0,
-            indexed_rows: 0,
-            read_write_seconds: 0,
-            ..insert.clone()
-        })
+    let bare = |workload: &WorkloadPlan| {
+        let mut bare = workload.without_steps();
+        bare.set_rows(|_| 0);
+        bare.set_seconds(0);
+        bare
     };
-    let wanted = Shape::of_plan(&plan.workload);
-    let alike: Vec<usize> = (0..trials.workloads.len())
-        .filter(|place| bare(&trials.workloads[*place].shape) == bare(&wanted))
-        .collect();
-    let same = |place: &usize| {
-        let rows = |insert: Option<&InsertPlan>| insert.map(|i| (i.rows, i.indexed_rows));
-        rows(insert_of(&trials.workloads[*place].shape)) == rows(insert_of(&wanted))
+    let like = |alike: &dyn Fn(&WorkloadPlan) -> bool| -> Vec<usize> {
+        let alike = |shape: &Shape| matches!(shape, Shape::Plan(workload) if alike(workload));
+        let places = 0..trials.workloads.len();
+        places.filter(|place| alike(&trials.workloads[*place].shape)).collect()
     };
-    let exact: Vec<usize> = alike.iter().copied().filter(|place| same(place)).collect();
-    if exact.is_empty() { alike } else { exact }
+    let (wanted, rows) = (bare(&plan.workload), plan.workload.rows());
+    let exact = like(&|workload| bare(workload) == wanted && workload.rows() == rows);
+    if exact.is_empty() { like(&|workload| bare(workload) == wanted) } else { exact }
 }
 
-fn insert_of(shape: &Shape) -> Option<&InsertPlan> {
-    match shape {
-        Shape::Plan(WorkloadPlan::Insert(insert)) => Some(insert),
+/// The workload of a value, as far as its plan can be read.
+fn ran<'t>(trials: &'t Trials, value: &Value) -> Option<&'t WorkloadPlan> {
+    match &trials.workloads[trials.step(value).workload].shape {
+        Shape::Plan(workload) => Some(workload),
         Shape::Unread(_) => None,
     }
 }
@@ -200,12 +195,15 @@ fn distinct(trials: &Trials) -> Vec<&System> {
 }
 
 /// Median over the trials of what they took beside their measured steps.
-fn overhead(trials: &Trials, used: &[&Value], dop: u32) -> Option<f64> {
+fn overhead(trials: &Trials, used: &[&Value], sequence: &Sequence) -> Option<f64> {
     let mut measured: BTreeMap<(usize, i64), f64> = BTreeMap::new();
     // All steps of a trial count here, also those that the plan does not ask for.
     let trials_used: Vec<(usize, i64)> = used
         .iter()
-        .filter(|value| trials.step(value).dop == dop)
+        .filter(|value| {
+            let step = trials.step(value);
+            sequence.place(&step.name, step.dop).is_some()
+        })
         .map(|value| (value.experiment, value.trial.0))
         .collect();
     for value in &trials.values {
@@ -225,27 +223,14 @@ fn overhead(trials: &Trials, used: &[&Value], dop: u32) -> Option<f64> {
     judge::median(&beside)
 }
 
-/// How long a step takes with the plan's rows and seconds.
+/// How long a step that ends by work takes with the plan's rows.
 fn seconds(plan: &Plan, trials: &Trials, values: &[&Value], name: &str) -> Option<f64> {
-    let WorkloadPlan::Insert(insert) = &plan.workload;
-    if name.starts_with('q') {
-        return Some(f64::from(insert.read_write_seconds));
-    }
-    let taken: Vec<f64> = values
-        .iter()
-        .map(|value| {
-            let of = insert_of(&trials.workloads[trials.step(value).workload].shape);
-            let share = |rows: fn(&InsertPlan) -> u64| {
-                of.filter(|of| rows(of) > 0).map_or(1.0, |of| rows(insert) as f64 / rows(of) as f64)
-            };
-            let factor = match name {
-                "l.i0" | "l.x" => share(|insert| insert.rows),
-                _ => share(|insert| insert.indexed_rows),
-            };
-            value.seconds * factor
-        })
-        .collect();
-    judge::median(&taken)
+    let wanted = plan.workload.rows_of(name) as f64;
+    let taken = values.iter().map(|value| {
+        let rows = ran(trials, value).map(|ran| ran.rows_of(name)).filter(|rows| *rows > 0);
+        value.seconds * rows.map_or(1.0, |rows| wanted / rows as f64)
+    });
+    judge::median(&taken.collect::<Vec<_>>())
 }
 
 /// Takes the variance of a step apart; where its seconds are too few, all of it lies between trials.

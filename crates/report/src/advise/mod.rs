@@ -10,7 +10,7 @@ mod tables;
 
 use std::time::Duration;
 
-use plan::{Plan, WorkloadPlan};
+use plan::Plan;
 
 use crate::ReportError;
 use crate::compare::Format;
@@ -79,13 +79,7 @@ pub fn advise(
 /// The plan as advised, read again from its text, as `run` will read it.
 fn changed(plan: &Plan, found: &search::Found) -> Result<Plan, ReportError> {
     let mut plan = search::with_blocks(plan, found.blocks);
-    let WorkloadPlan::Insert(insert) = &mut plan.workload;
-    insert.read_write_seconds = found.seconds;
-    insert.rows = scaled(insert.rows, found.rows);
-    insert.indexed_rows = scaled(insert.indexed_rows, found.rows);
+    plan.workload.set_seconds(found.seconds);
+    plan.workload.set_rows(|rows| rows.saturating_mul(u64::from(found.rows)));
     Ok(Plan::parse(&plan.to_toml(), None, "the advised plan")?)
-}
-
-fn scaled(rows: u64, factor: u32) -> u64 {
-    rows.saturating_mul(u64::from(factor))
 }

@@ -4,7 +4,7 @@
 //! length of a ladder with every number of blocks that fits.
 
 use judge::{ENOUGH_BLOCKS, Looks, TrialCost, optimal_seconds};
-use plan::{Plan, WorkloadPlan};
+use plan::{Plan, Sequence};
 
 use super::evidence::{Evidence, KnownStep};
 use crate::ReportError;
@@ -58,8 +58,8 @@ pub(super) fn search(
     evidence: &Evidence,
     wanted: &Wanted,
 ) -> Result<Found, ReportError> {
-    let WorkloadPlan::Insert(insert) = &plan.workload;
-    let lengths = lengths(evidence, insert.read_write_seconds);
+    let now = plan.workload.seconds().unwrap_or(1);
+    let lengths = lengths(evidence, now);
     let rows: &[u32] = if wanted.scale_rows { &ROWS } else { &ROWS[..1] };
     let enough = ENOUGH_BLOCKS as u32;
     // A plan of no block has no looks.
@@ -90,7 +90,7 @@ pub(super) fn search(
     };
     // Fewer than enough blocks only where the budget does not give more.
     try_all(enough).or_else(|| try_all(2)).ok_or_else(|| {
-        let shortest = lengths.first().copied().unwrap_or(insert.read_write_seconds);
+        let shortest = lengths.first().copied().unwrap_or(now);
         ReportError::BudgetTooSmall {
             budget: duration(wanted.budget),
             needed: duration(cost(plan, evidence, shortest, 1).of(2)),
@@ -180,16 +180,15 @@ impl Cost {
 fn cost(plan: &Plan, evidence: &Evidence, length: u32, rows: u32) -> Cost {
     let variants = plan.variants.len() as f64;
     let (mut once, mut block) = (0.0, 0.0);
-    for dop in plan.workload.dops() {
+    for Sequence { key, .. } in plan.workload.sequences() {
         let overhead = evidence
             .overhead
-            .get(dop)
+            .get(&key)
             .or_else(|| evidence.overhead.values().next())
             .copied()
             .unwrap_or_default();
         block += variants * overhead;
-        let of_dop = evidence.steps.iter().filter(|step| step.dop == *dop);
-        for step in of_dop {
+        for step in evidence.steps.iter().filter(|step| step.sequence == key) {
             let seconds = variants * seconds(step, length, rows).unwrap_or_default();
             if step.load {
                 once += seconds;
@@ -232,11 +231,11 @@ fn expected(
             }
         })
         .collect();
-    for dop in plan.workload.dops() {
+    for Sequence { key, .. } in plan.workload.sequences() {
         let timed: Vec<usize> = (0..evidence.steps.len())
             .filter(|place| {
                 let step = &evidence.steps[*place];
-                step.dop == *dop
+                step.sequence == key
                     && step.timed
                     && !step.load
                     && step.apart
@@ -248,10 +247,10 @@ fn expected(
         let beside: f64 = evidence
             .steps
             .iter()
-            .filter(|step| step.dop == *dop && !step.timed && !step.load)
+            .filter(|step| step.sequence == key && !step.timed && !step.load)
             .filter_map(|step| seconds(step, length, rows))
             .sum();
-        let overhead = evidence.overhead.get(dop).copied().unwrap_or_default();
+        let overhead = evidence.overhead.get(&key).copied().unwrap_or_default();
         let cost = TrialCost { trial: overhead + beside, second: 1.0 };
         for (place, optimal) in timed.iter().zip(optimal_seconds(&variances, cost)) {
             all[*place].optimal = Some(optimal);

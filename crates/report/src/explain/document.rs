@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use metrics::{EVENT, EVENTS};
+
 use super::ExplainOptions;
 use crate::document::Costs;
 use crate::figures::absolute;
-use crate::metrics::EVENTS;
 use crate::model::Results;
-use crate::profiles::{BACKEND, Folded, Moved, PHASES, StepProfiles, children, moved};
-use crate::tables::event_name;
+use crate::profiles::{Folded, Moved, StepProfiles, children, facts, moved};
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 pub const FORMAT: u32 = 2;
@@ -65,7 +65,7 @@ pub struct ExplainedVariant {
     pub samples: u64,
     /// Share of the samples with the parent in their stack.
     pub in_parent: Option<f64>,
-    /// Of these the share of each phase of a statement and of the `other`; `null` where the parent is not PostgresMain.
+    /// Of these the share of each phase of a statement and of the `other`; `null` where the parent is not the function that does what clients ask for.
     pub phases: Option<BTreeMap<String, f64>>,
     /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,
@@ -111,7 +111,7 @@ pub(super) fn document(
         format: FORMAT,
         experiment: results.experiment.name.clone(),
         base: results.variant_name(base).to_owned(),
-        parent: options.parent.clone(),
+        parent: parent(results, base, options),
         steps: profiles.iter().filter_map(|one| step(results, one, base, options)).collect(),
     }
 }
@@ -128,27 +128,29 @@ pub(super) fn step(
     let empty = Folded::default();
     let folded = |place: usize| profiles.variants.get(place).unwrap_or(&empty);
     let shown = |place: usize, metric: &str| absolute(step, base, place, metric);
+    let parent = &parent(results, base, options);
+    let worker = |place: usize| facts(results, place).filter(|facts| facts.worker == parent);
     let of_parent: Vec<_> =
-        order.iter().map(|place| children(folded(*place), &options.parent)).collect();
+        order.iter().map(|place| children(folded(*place), parent, worker(*place))).collect();
     let variants = order.iter().zip(&of_parent).map(|(place, found)| {
         let samples = folded(*place).samples();
-        let backend = options.parent == BACKEND && found.samples > 0;
+        let phases = worker(*place).filter(|_| found.samples > 0);
         ExplainedVariant {
             name: results.variant_name(*place).to_owned(),
             trials: profiles.trials.get(*place).copied().unwrap_or(0),
             samples,
             in_parent: (samples > 0).then(|| found.samples as f64 / samples as f64),
-            phases: backend.then(|| phases(found.phases())),
+            phases: phases.map(|worker| found.phases(worker)),
             costs: Costs::each(|metric| shown(*place, metric)),
             events: EVENTS
                 .iter()
-                .filter_map(|event| Some((event_name(event).to_owned(), shown(*place, event)?)))
+                .filter_map(|event| Some(((*event).to_owned(), shown(*place, &EVENT.of(event))?)))
                 .collect(),
         }
     });
     let variants: Vec<_> = variants.collect();
     let moves = |place: &usize| {
-        let cpu = |place: usize| shown(place, "dbms.cpu/o");
+        let cpu = |place: usize| shown(place, metrics::DBMS_CPU.name);
         let cpu = cpu(base).zip(cpu(*place));
         let moves = moved(folded(base), folded(*place)).into_iter().take(options.functions);
         let name = results.variant_name(*place).to_owned();
@@ -159,7 +161,7 @@ pub(super) fn step(
         dop: step.dop,
         label: results.step_label(step),
         unit: step.unit.clone(),
-        children: callees(&of_parent, &options.parent),
+        children: callees(&of_parent, parent),
         moved: order
             .iter()
             .filter(|place| **place != base)
@@ -170,10 +172,10 @@ pub(super) fn step(
     })
 }
 
-fn phases(shares: [f64; PHASES.len()]) -> BTreeMap<String, f64> {
-    let other = (1.0 - shares.iter().sum::<f64>()).max(0.0);
-    let named = PHASES.iter().zip(shares).map(|((name, _), share)| ((*name).to_owned(), share));
-    named.chain([("other".to_owned(), other)]).collect()
+/// The function whose callees are shown: if none was asked for, the one in which the base works.
+pub(super) fn parent(results: &Results, base: usize, options: &ExplainOptions) -> String {
+    let worker = || facts(results, base).map_or("main", |facts| facts.worker).to_owned();
+    options.parent.clone().unwrap_or_else(worker)
 }
 
 /// The callees that say something, those with the largest share first.

@@ -12,7 +12,7 @@ use store::Store;
 use crate::ReportError;
 use crate::compare::{CompareOptions, Format, compare};
 use crate::model::{Results, StepResults};
-use crate::profiles::{self, BACKEND, StepProfiles};
+use crate::profiles::{self, StepProfiles, facts};
 use crate::sheet::Sheet;
 use crate::table::{Section, Table};
 
@@ -21,8 +21,8 @@ use crate::table::{Section, Table};
 pub struct ExplainOptions {
     /// A step, such as `l.i0`; `None`: all that were profiled.
     pub step: Option<String>,
-    /// The function whose callees are shown.
-    pub parent: String,
+    /// The function whose callees are shown; `None`: the one in which the base's server does what clients ask for.
+    pub parent: Option<String>,
     /// How many functions that moved are shown for each variant.
     pub functions: usize,
     /// Name of the variant to compare with; that of the plan when `None`.
@@ -31,7 +31,7 @@ pub struct ExplainOptions {
 
 impl Default for ExplainOptions {
     fn default() -> Self {
-        Self { step: None, parent: BACKEND.to_owned(), functions: 15, base: None }
+        Self { step: None, parent: None, functions: 15, base: None }
     }
 }
 
@@ -73,7 +73,7 @@ pub fn explain(
     )?;
     let base = results.variant_named(&costs.document.base).unwrap_or(0);
     let document = document::document(results, &profiles, base, options);
-    let sheet = tables::sheet(&document, &costs.shown());
+    let sheet = tables::sheet(&document, facts(results, base), &costs.shown());
     Ok(Explanation { document, sheet })
 }
 
@@ -120,7 +120,8 @@ fn why_not(steps: &[StepResults]) -> Vec<String> {
 /// The tables of one step for the page: callees of a backend's function, phases, functions that moved.
 pub(crate) fn step_tables(results: &Results, profiles: &StepProfiles, base: usize) -> Vec<Table> {
     let options = ExplainOptions::default();
+    let parent = document::parent(results, base, &options);
     document::step(results, profiles, base, &options)
-        .map(|step| tables::of_step(&step, &options.parent))
+        .map(|step| tables::of_step(&step, &parent, facts(results, base)))
         .unwrap_or_default()
 }

@@ -1,20 +1,26 @@
 //! The tables of an explanation, in the shape of published ones: variants are columns, functions rows.
 
+use dbms::ProfileFacts;
+
 use super::document::{ExplainDocument, ExplainedMove, ExplainedStep};
 use crate::number::{UNKNOWN, digits, or_unknown};
-use crate::profiles::{BACKEND, PHASES};
+use crate::profiles::OTHER;
 use crate::sheet::Sheet;
 use crate::table::{Row, Section, Table};
 use crate::tables::columns;
 
 /// Everything, step by step; `costs` are the tables of costs and events of all steps.
-pub(super) fn sheet(document: &ExplainDocument, costs: &[&Table]) -> Sheet {
+pub(super) fn sheet(
+    document: &ExplainDocument,
+    facts: Option<&ProfileFacts>,
+    costs: &[&Table],
+) -> Sheet {
     let mut sheet = Sheet::default();
     for step in &document.steps {
         for table in costs.iter().filter(|table| table.step.as_ref() == Some(&step.label)) {
             sheet.table((*table).clone());
         }
-        for table in of_step(step, &document.parent) {
+        for table in of_step(step, &document.parent, facts) {
             sheet.table(table);
         }
     }
@@ -22,9 +28,14 @@ pub(super) fn sheet(document: &ExplainDocument, costs: &[&Table]) -> Sheet {
 }
 
 /// The tables of one step's profiles.
-pub(super) fn of_step(step: &ExplainedStep, parent: &str) -> Vec<Table> {
-    let mut tables = vec![callees(step, parent)];
-    tables.extend(phases(step));
+pub(super) fn of_step(
+    step: &ExplainedStep,
+    parent: &str,
+    facts: Option<&ProfileFacts>,
+) -> Vec<Table> {
+    let worker = facts.filter(|facts| facts.worker == parent);
+    let mut tables = vec![callees(step, parent, worker)];
+    tables.extend(worker.and_then(|worker| phases(step, worker)));
     tables.extend(step.moved.iter().map(|(variant, moves)| moved(step, variant, moves)));
     tables
 }
@@ -35,8 +46,7 @@ fn table(step: &ExplainedStep, kind: &str, title: String) -> Table {
     table
 }
 
-/// `Percentage of samples for children of PostgresMain`.
-fn callees(step: &ExplainedStep, parent: &str) -> Table {
+fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) -> Table {
     let title = format!("Percentage of samples for children of {parent}: {}", step.label);
     let mut table = table(step, "children", title);
     table.legend = vec![
@@ -54,11 +64,10 @@ fn callees(step: &ExplainedStep, parent: &str) -> Table {
             Row::new(child.function.clone(), cells.collect())
         })
         .collect();
-    if parent == BACKEND {
-        table.legend.push(
-            "functions that only dispatch messages (exec_simple_query …) or have no name are looked through"
-                .to_owned(),
-        );
+    if let Some(ProfileFacts { dispatchers: [first, ..], .. }) = worker {
+        table.legend.push(format!(
+            "functions that only dispatch messages ({first} …) or have no name are looked through"
+        ));
     }
     if table.rows.is_empty() {
         table.notes.push(format!("no sample has {parent} in its call stack"));
@@ -66,7 +75,7 @@ fn callees(step: &ExplainedStep, parent: &str) -> Table {
     table
 }
 
-/// `pg13.7: 2301 samples of 3 trials, 93.10% in PostgresMain; …`
+/// `pg13.7: 2301 samples of 3 trials, 93.10% of them in main; …`
 fn samples(step: &ExplainedStep, parent: &str) -> String {
     let one = |variant: &super::ExplainedVariant| {
         let share = or_unknown(variant.in_parent, percent);
@@ -80,15 +89,14 @@ fn samples(step: &ExplainedStep, parent: &str) -> String {
 }
 
 /// `step plan parse analyze execute`, a row for each variant.
-fn phases(step: &ExplainedStep) -> Option<Table> {
+fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
     let title = format!("Percentage of samples by phase of a statement: {}", step.label);
     let mut table = table(step, "phases", title);
-    table.legend = vec![
-        "of the samples in PostgresMain: pg_plan_queries, pg_parse_query, pg_analyze_and_rewrite, PortalRun; other: \
-         the rest, such as the messages with the client and the begin and end of transactions"
-            .to_owned(),
-    ];
-    let names = || PHASES.iter().map(|(name, _)| *name).chain(["other"]);
+    table.legend = vec![format!(
+        "of the samples in {}: {}; {OTHER}: the rest, such as the messages with the client and the begin and end of transactions",
+        worker.worker, worker.named
+    )];
+    let names = || worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
     table.columns = columns("version", names());
     for variant in &step.variants {
         let Some(phases) = &variant.phases else { continue };

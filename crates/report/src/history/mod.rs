@@ -57,7 +57,7 @@ impl Default for HistoryOptions {
     fn default() -> Self {
         Self {
             chosen: Chosen::default(),
-            metric: crate::metrics::OPS.to_owned(),
+            metric: metrics::OPS.name.to_owned(),
             order: None,
             steps: Vec::new(),
             commits: Vec::new(),

@@ -18,7 +18,7 @@ pub(super) fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
     let Told { step, line, metric, runs, points } = told;
     let name = |place: usize| runs.get(place).map_or("?", |run| run.name.as_str());
     let size = percent((change.ratio - 1.0).abs());
-    let what = match (*metric == crate::metrics::OPS, change.ratio < 1.0) {
+    let what = match (*metric == metrics::OPS.name, change.ratio < 1.0) {
         (true, true) => format!("{step} of {line} got {size} slower"),
         (true, false) => format!("{step} of {line} got {size} faster"),
         (false, true) => format!("{metric} of {step} of {line} fell by {size}"),

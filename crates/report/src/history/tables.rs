@@ -68,7 +68,7 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
         }
         let absolutes = line.steps.iter().map(|step| {
             or_unknown(point(step).map(|at| step.points[at].median), |median| {
-                if document.metric == crate::metrics::OPS { rate(median) } else { cost(median) }
+                if document.metric == metrics::OPS.name { rate(median) } else { cost(median) }
             })
         });
         absolute.rows.push(Row::new(&run.name, absolutes.collect()));
@@ -108,7 +108,7 @@ fn mark(step: &HistoryStep, run: usize) -> &'static str {
 }
 
 fn kind(document: &HistoryDocument, line: &LineDocument, run: usize) -> Option<RowKind> {
-    if document.metric != crate::metrics::OPS {
+    if document.metric != metrics::OPS.name {
         return None;
     }
     let marks: Vec<&str> = line.steps.iter().map(|step| mark(step, run)).collect();

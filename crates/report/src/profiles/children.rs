@@ -2,28 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use dbms::ProfileFacts;
+
 use super::Folded;
+use crate::model::Results;
 
-/// The function of PostgreSQL in which a backend does what clients ask for.
-pub const BACKEND: &str = "PostgresMain";
-/// What it calls to have a message of a client dispatched; they do little themselves, and many builds have them inlined or
-/// without a name. What they call counts as called by [`BACKEND`].
-const DISPATCHERS: [&str; 5] = [
-    "exec_simple_query",
-    "exec_parse_message",
-    "exec_bind_message",
-    "exec_execute_message",
-    "exec_describe_portal_message",
-];
-
-/// The phases of a statement in the order of published tables, with how the functions that do them begin. Where the
-/// dispatcher's callee was inlined, the next one stands for it. Plans of prepared statements are got by `GetCachedPlan`.
-pub(crate) const PHASES: [(&str, &[&str]); 4] = [
-    ("plan", &["pg_plan_quer", "planner", "standard_planner", "GetCachedPlan"]),
-    ("parse", &["pg_parse_query", "raw_parser"]),
-    ("analyze", &["pg_analyze_and_rewrite", "parse_analyze", "pg_rewrite_query"]),
-    ("execute", &["PortalRun"]),
-];
+/// How profiles of a variant are read; `None` where its system is not known.
+pub(crate) fn facts(results: &Results, place: usize) -> Option<&'static ProfileFacts> {
+    dbms::profile_facts(&results.variants.get(place)?.variant.dbms)
+}
 
 /// The samples in a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,12 +25,12 @@ pub(crate) struct Children {
 
 /// The samples with `parent` in their stack by what it called, counted at its outermost occurrence.
 ///
-/// A callee is the next function on the stack. For [`BACKEND`] its dispatchers and functions without a name are looked
-/// through: the callee is the first function beneath them.
-pub(crate) fn children(folded: &Folded, parent: &str) -> Children {
-    let backend = parent == BACKEND;
-    let through =
-        |frame: &&&str| backend && (DISPATCHERS.contains(*frame) || frame.starts_with('['));
+/// A callee is the next function on the stack. `worker`: of the function in which the server does what clients ask for, the
+/// dispatchers and functions without a name are looked through: the callee is the first function beneath them.
+pub(crate) fn children(folded: &Folded, parent: &str, worker: Option<&ProfileFacts>) -> Children {
+    let through = |frame: &&&str| {
+        worker.is_some_and(|of| of.dispatchers.contains(*frame) || frame.starts_with('['))
+    };
     let mut found = Children::default();
     for (stack, samples) in folded.stacks() {
         let Some(place) = stack.iter().position(|frame| *frame == parent) else { continue };
@@ -67,18 +54,22 @@ impl Children {
         self.share(self.by_callee.get(callee).copied().unwrap_or(0))
     }
 
-    /// The shares of [`PHASES`]; what is left of 1 is everything else.
-    pub(crate) fn phases(&self) -> [f64; PHASES.len()] {
-        PHASES.map(|(_, beginnings)| {
-            let samples = self
-                .by_callee
-                .iter()
-                .filter(|(callee, _)| beginnings.iter().any(|begin| callee.starts_with(begin)))
-                .map(|(_, samples)| samples);
-            self.share(samples.sum())
-        })
+    /// The shares of the phases of a statement, and of everything else as `other`.
+    pub(crate) fn phases(&self, worker: &ProfileFacts) -> BTreeMap<String, f64> {
+        let share = |beginnings: &[&str]| {
+            let begins = |callee: &str| beginnings.iter().any(|begin| callee.starts_with(begin));
+            let of_phase = self.by_callee.iter().filter(|(callee, _)| begins(callee));
+            self.share(of_phase.map(|(_, samples)| samples).sum())
+        };
+        let shares: Vec<f64> = worker.phases.iter().map(|(_, of)| share(of)).collect();
+        let other = (1.0 - shares.iter().sum::<f64>()).max(0.0);
+        let names = worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
+        names.map(str::to_owned).zip(shares.into_iter().chain([other])).collect()
     }
 }
+
+/// What belongs to no phase.
+pub(crate) const OTHER: &str = "other";
 
 #[cfg(test)]
 mod tests {
@@ -97,7 +88,8 @@ postgres;main;CheckpointerMain;write_[k] 50
 
     #[test]
     fn dispatchers_are_looked_through() {
-        let found = children(&Folded::of(STACKS), "PostgresMain");
+        let worker = dbms::profile_facts("postgres@14.3").unwrap();
+        let found = children(&Folded::of(STACKS), worker.worker, Some(worker));
         assert_eq!((found.samples, found.own), (100, 4));
         let percent = |share: f64| (share * 100.0).round() as u64;
         let share = |callee: &str| percent(found.share_of(callee));
@@ -106,12 +98,15 @@ postgres;main;CheckpointerMain;write_[k] 50
         assert_eq!(share("PortalRun"), 35);
         assert_eq!(share("ReadyForQuery"), 6);
         assert_eq!(share("palloc"), 0, "the outermost occurrence counts");
-        assert_eq!(found.phases().map(percent), [20, 10, 25, 35]);
+        let phases = found.phases(worker);
+        let percents = ["plan", "parse", "analyze", "execute", "other"].map(|p| percent(phases[p]));
+        assert_eq!(percents, [20, 10, 25, 35, 10]);
     }
 
     #[test]
     fn other_functions_have_their_direct_callees() {
-        let found = children(&Folded::of("a;f;[lib];g 3\na;f 1\na;f;exec_simple_query;h 1\n"), "f");
+        let found =
+            children(&Folded::of("a;f;[lib];g 3\na;f 1\na;f;exec_simple_query;h 1\n"), "f", None);
         assert_eq!((found.samples, found.own), (5, 1));
         let callees: Vec<_> = found.by_callee.keys().map(String::as_str).collect();
         assert_eq!(callees, ["[lib]", "exec_simple_query"]);
@@ -127,8 +122,9 @@ postgres;main;CheckpointerMain;write_[k] 50
         ) {
             let line = |(frames, count): &(Vec<String>, u64)| format!("{} {count}\n", frames.join(";"));
             let folded = Folded::of(&stacks.iter().map(line).collect::<String>());
-            for parent in ["PostgresMain", "f"] {
-                let found = children(&folded, parent);
+            let worker = dbms::profile_facts("postgres@14.3");
+            for (parent, worker) in [("PostgresMain", worker), ("f", None)] {
+                let found = children(&folded, parent, worker);
                 prop_assert_eq!(found.own + found.by_callee.values().sum::<u64>(), found.samples);
                 prop_assert!(found.samples <= folded.samples());
             }

@@ -15,8 +15,7 @@ use std::path::{Path, PathBuf};
 
 use store::{ExperimentId, Store, TrialId};
 
-pub use children::BACKEND;
-pub(crate) use children::{Children, PHASES, children};
+pub(crate) use children::{Children, OTHER, children, facts};
 pub(crate) use draw::{differential, flamegraph};
 pub use folded::Folded;
 pub(crate) use moved::{Moved, moved};

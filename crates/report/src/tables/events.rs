@@ -2,18 +2,17 @@
 
 use super::{VARIANT, View, columns, says_something};
 use crate::figures::{absolute, ratio};
-use crate::metrics::EVENTS;
 use crate::number::{cost, or_unknown, relative};
 use crate::table::{Row, Section, Table};
+use metrics::{EVENT, EVENTS};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for (number, step) in view.results.steps.iter().enumerate() {
         // What no variant has this machine does not count.
-        let counted: Vec<&str> = EVENTS
-            .into_iter()
-            .filter(|event| step.variants.iter().any(|v| !v.values(event).is_empty()))
-            .collect();
+        let known = |event: &str| step.variants.iter().any(|v| !v.values(event).is_empty());
+        let counted: Vec<&str> =
+            EVENTS.into_iter().filter(|event| known(&EVENT.of(event))).collect();
         if counted.is_empty() {
             continue;
         }
@@ -26,18 +25,18 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         absolutes.step = Some(label.clone());
         absolutes.part = "absolute".to_owned();
         absolutes.legend = legend(view);
-        absolutes.columns = columns(VARIANT, counted.iter().map(|event| name(event)));
+        absolutes.columns = columns(VARIANT, counted.iter().copied());
         let mut relatives = Table {
             id: format!("events.{label}.relative"),
             part: view.relative_part(),
             ..absolutes.clone()
         };
         for (place, variant, _) in view.variants(number) {
-            let shown = |event: &str| absolute(step, view.judged.base, place, event);
+            let shown = |event: &str| absolute(step, view.judged.base, place, &EVENT.of(event));
             let cells = counted.iter().map(|event| or_unknown(shown(event), cost));
             absolutes.rows.push(Row::new(variant, cells.collect()).of_kind(view.kind(place)));
             if place != view.judged.base {
-                let of = |event: &&str| ratio(step, view.judged.base, place, event);
+                let of = |event: &&str| ratio(step, view.judged.base, place, &EVENT.of(event));
                 let cells = counted.iter().map(|event| or_unknown(of(event), relative));
                 relatives.rows.push(Row::new(variant, cells.collect()));
             }
@@ -45,11 +44,6 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         tables.extend([absolutes, relatives].into_iter().filter(says_something));
     }
     tables
-}
-
-/// An event's name as perf has it.
-pub(crate) fn name(metric: &str) -> &str {
-    metric.trim_start_matches("perf.").trim_end_matches("/o")
 }
 
 fn legend(view: View<'_>) -> Vec<String> {

@@ -1,20 +1,12 @@
 //! Hardware per operation, absolute and relative, one pair of tables per step.
 
+use metrics::{COSTS, Metric, OPS};
+
 use super::throughput::NOT_HELD;
 use super::{VARIANT, View, columns, says_something};
 use crate::figures::{absolute, ratio};
-use crate::metrics::{COSTS, OPS, find};
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
 use crate::table::{Row, Section, Table};
-
-/// The names that published insert benchmark reports use for the same figures.
-const INSERT_NAMES: [(&str, &str); 5] = [
-    ("cpu/o", "cpupq"),
-    ("cs/o", "csecpq"),
-    ("r/o", "rpq"),
-    ("rKB/o", "rkbpq"),
-    ("wKB/o", "wkbpi"),
-];
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -28,7 +20,8 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         absolutes.step = Some(label.clone());
         absolutes.part = "absolute".to_owned();
         absolutes.legend = legend(view);
-        absolutes.columns = columns(VARIANT, COSTS.into_iter().chain([OPS]));
+        absolutes.columns =
+            columns(VARIANT, COSTS.into_iter().chain([&OPS]).map(|metric| metric.name));
         let mut relatives = Table {
             id: format!("hardware.{label}.relative"),
             part: view.relative_part(),
@@ -36,20 +29,20 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         };
         let base = step.variant(view.judged.base);
         for (place, name, figures) in view.variants(number) {
-            let shown = |metric: &str| absolute(step, view.judged.base, place, metric);
+            let shown = |metric: &Metric| absolute(step, view.judged.base, place, metric.name);
             let mut cells: Vec<String> =
                 COSTS.iter().map(|metric| or_unknown(shown(metric), cost)).collect();
             let mark = if figures.rate_not_held() { "*" } else { "" };
-            cells.push(or_unknown(shown(OPS), |value| format!("{}{mark}", rate(value))));
+            cells.push(or_unknown(shown(&OPS), |value| format!("{}{mark}", rate(value))));
             if !mark.is_empty() && absolutes.notes.is_empty() {
                 absolutes.notes.push(NOT_HELD.to_owned());
             }
             absolutes.rows.push(Row::new(name, cells).of_kind(view.kind(place)));
             if let Some(base) = base.filter(|_| place != view.judged.base) {
                 let lost = figures.rate_not_held() || base.rate_not_held();
-                let cells = COSTS.iter().chain([&OPS]).map(|metric| {
-                    let mark = if lost && *metric == OPS { "*" } else { "" };
-                    or_unknown(ratio(step, view.judged.base, place, metric), |r| {
+                let cells = COSTS.into_iter().chain([&OPS]).map(|metric| {
+                    let mark = if lost && metric.name == OPS.name { "*" } else { "" };
+                    or_unknown(ratio(step, view.judged.base, place, metric.name), |r| {
                         format!("{}{mark}", relative(r))
                     })
                 });
@@ -66,7 +59,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                     .iter()
                     .any(|row| row.cells.get(*column).is_some_and(|c| c == UNKNOWN))
             })
-            .map(|(_, metric)| *metric)
+            .map(|(_, metric)| metric.name)
             .collect();
         if !lacking.is_empty() {
             let note = format!("{UNKNOWN} could not be measured: {}", lacking.join(", "));
@@ -81,17 +74,12 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
 }
 
 fn legend(view: View<'_>) -> Vec<String> {
-    let insert = view.results.experiment.workload == "insert";
     let mut legend: Vec<String> = COSTS
-        .iter()
+        .into_iter()
         .chain([&OPS])
-        .map(|metric| {
-            let meaning = find(metric).map_or("", |metric| metric.meaning);
-            let published = INSERT_NAMES.iter().find(|(name, _)| name == metric).filter(|_| insert);
-            match published {
-                Some((_, name)) => format!("{metric} ({name}) - {meaning}"),
-                None => format!("{metric} - {meaning}"),
-            }
+        .map(|Metric { name, published, meaning, .. }| match *published {
+            "" => format!("{name} - {meaning}"),
+            published => format!("{name} ({published}) - {meaning}"),
         })
         .collect();
     legend.push(view.means());

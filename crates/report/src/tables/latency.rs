@@ -2,6 +2,7 @@
 
 use super::{VARIANT, View, columns};
 use crate::latency::{BUCKETS, Latency, Pooled};
+use crate::model::StepResults;
 use crate::number::{UNKNOWN, microseconds};
 use crate::table::{Row, Section, Table};
 
@@ -19,7 +20,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             buckets.legend = vec![
                 format!(
                     "percentage of responses in each bucket; 256us: up to that, 1ms: over 256us up to 1ms, gt: over 16s{}",
-                    paced(class, step.is_read_write())
+                    paced(class, step)
                 ),
                 "nonzero: some, but less than 0.0005%; max in seconds; all blocks together"
                     .to_owned(),
@@ -32,10 +33,8 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                 format!("Response time: {label}, {class}"),
             );
             percentiles.step = Some(label.clone());
-            percentiles.legend = vec![format!(
-                "microseconds, all blocks together{}",
-                paced(class, step.is_read_write())
-            )];
+            percentiles.legend =
+                vec![format!("microseconds, all blocks together{}", paced(class, step))];
             percentiles.columns =
                 columns(VARIANT, ["mean", "p50", "p90", "p95", "p99", "p999", "max", "count"]);
             for (place, name, figures) in view.variants(number) {
@@ -63,8 +62,12 @@ fn classes(view: View<'_>, step: usize) -> Vec<&str> {
     classes
 }
 
-fn paced(class: &str, read_write: bool) -> &'static str {
-    if read_write && class != "query" { "; measured from the scheduled time" } else { "" }
+fn paced(class: &str, step: &StepResults) -> &'static str {
+    if class != step.class && !step.paced().is_empty() {
+        "; measured from the scheduled time"
+    } else {
+        ""
+    }
 }
 
 fn bucket_cells(pooled: Option<&Pooled>) -> Vec<String> {

@@ -12,8 +12,6 @@ mod throughput;
 mod twins;
 mod verdicts;
 
-pub(crate) use events::name as event_name;
-
 use crate::judged::Judged;
 use crate::model::{Results, VariantStep};
 use crate::number::UNKNOWN;

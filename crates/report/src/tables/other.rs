@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use metrics::{STALL_COUNT, STALL_SHARE};
+
 use super::{VARIANT, View, columns};
-use crate::metrics::{STALL_COUNT, STALL_SHARE};
 use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
 use crate::table::{Row, RowKind, Section, Table};
@@ -26,8 +27,8 @@ fn stalls(view: View<'_>) -> Option<Table> {
         let cells = view.results.steps.iter().map(|step| {
             let figures = step.variant(place);
             any |= figures
-                .is_some_and(|f| f.values(STALL_COUNT).iter().any(|(_, count)| *count > 0.0));
-            let share = figures.and_then(|f| f.median(STALL_SHARE));
+                .is_some_and(|f| f.values(STALL_COUNT.name).iter().any(|(_, count)| *count > 0.0));
+            let share = figures.and_then(|f| f.median(STALL_SHARE.name));
             or_unknown(share, |share| format!("{:.1}", share * 100.0))
         });
         let row = Row::new(view.results.variant_name(place), cells.collect());
@@ -48,8 +49,7 @@ fn failures(view: View<'_>) -> Option<Table> {
     for (number, step) in view.results.steps.iter().enumerate() {
         for (_, name, figures) in view.variants(number) {
             for failure in &figures.failures {
-                let state =
-                    if failure.sqlstate.is_empty() { UNKNOWN } else { failure.sqlstate.as_str() };
+                let state = if failure.code.is_empty() { UNKNOWN } else { failure.code.as_str() };
                 let cells = vec![
                     name.to_owned(),
                     failure.class.clone(),

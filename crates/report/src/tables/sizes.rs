@@ -22,13 +22,9 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         ];
         table.columns = columns(VARIANT, ["index", "rel", "total"]);
         for (place, name, figures) in view.variants(number) {
-            let size = figures.size.as_ref();
-            let cells = [
-                size.map(|s| s.index_bytes as f64),
-                size.map(|s| s.rel_bytes as f64),
-                size.map(|s| s.total_bytes as f64),
-            ];
-            let cells = cells.into_iter().map(|bytes| or_unknown(bytes, megabytes)).collect();
+            let size = |name| figures.sizes.get(name).map(|bytes| *bytes as f64);
+            let cells = ["index", "rel", "total"].map(|name| or_unknown(size(name), megabytes));
+            let cells = cells.into();
             table.rows.push(Row::new(name, cells).of_kind(view.kind(place)));
         }
         tables.extend(Some(table).filter(says_something));

@@ -1,16 +1,17 @@
 //! Throughput, absolute and relative: the first tables anyone reads.
 
+use judge::Verdict;
+use metrics::OPS;
+
 use super::{VARIANT, View, says_something};
 use crate::figures::{absolute, ratio};
 use crate::judged::Outcome;
-use crate::metrics::OPS;
 use crate::model::VariantStep;
 use crate::number::{or_unknown, rate, relative};
 use crate::table::{Row, RowKind, Section, Table};
-use judge::Verdict;
 
 /// The note under every table with a marked figure.
-pub(crate) const NOT_HELD: &str = "* the insert rate was not held (under 95% of its target): queries had an easier time than was asked for";
+pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): what is counted had an easier time than was asked for";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
@@ -84,7 +85,7 @@ fn mark(step: &VariantStep) -> &'static str {
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(step) else { return String::new() };
     let mark = step.variant(place).map_or("", mark);
-    let value = absolute(step, view.judged.base, place, OPS);
+    let value = absolute(step, view.judged.base, place, OPS.name);
     or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }
 
@@ -96,7 +97,7 @@ fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     let ratio = match view.judged.steps.get(number).and_then(|step| step.get(place)) {
         Some(Outcome::Compared(found)) => found.low.map(|_| found.ratio),
         // Twins are not judged against the base.
-        Some(Outcome::Aside) => ratio(step, base, place, OPS),
+        Some(Outcome::Aside) => ratio(step, base, place, OPS.name),
         Some(Outcome::Unjudged(_)) | None => None,
     };
     or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))

@@ -1,13 +1,14 @@
 //! What the comparisons say, one row each: a table for each metric that was judged.
 
+use judge::{Method, Verdict};
+use metrics::{Better, OPS};
+
 use super::{View, columns, says_something};
 use crate::figures::absolute;
 use crate::judged::{Finding, Judged};
-use crate::metrics::{Better, OPS, in_step};
 use crate::number::{UNKNOWN, cost, or_unknown, relative};
 use crate::sentence::confidence;
 use crate::table::{Row, RowKind, Section, Table};
-use judge::{Method, Verdict};
 
 /// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that differ.
 fn intervals(judged: &Judged) -> String {
@@ -38,7 +39,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
 }
 
 fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
-    let throughput = judged.metric == OPS;
+    let throughput = judged.metric == OPS.name;
     let name = &judged.metric;
     let mut table = if throughput {
         Table::new(Section::Relative, "verdicts", "Verdicts")
@@ -73,21 +74,13 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let base = view.results.variant_name(judged.base);
     let percent = judged.margin * 100.0;
     let name = &judged.metric;
-    let throughput = name == OPS;
-    let meant = in_step(name, "");
+    let throughput = name == OPS.name;
+    let meant = judged.asked();
     let what = if throughput { "throughput" } else { name };
     let mut legend = vec![format!("ratio: {what} relative to {base}")];
     if let Some(metric) = meant.filter(|_| !throughput) {
-        let meaning = match (metric.name == name, metric.unit) {
-            // A percentile alone is that of another class in each step.
-            (false, unit) => {
-                format!(
-                    "response time of the statements that the step counts, {name} of each block, {unit}"
-                )
-            }
-            (true, "") => metric.meaning.to_owned(),
-            (true, unit) => format!("{}, {unit}", metric.meaning),
-        };
+        let unit = if metric.unit.is_empty() { "" } else { ", " };
+        let meaning = format!("{}{unit}{}", judged.meaning(), metric.unit);
         legend.insert(0, format!("{name} - {meaning}; {} is better", metric.better.as_str()));
         legend.insert(1, format!("base, value: of {base} and of the version, {}", view.means()));
     }
@@ -110,10 +103,7 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
 
 fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
     let step = view.results.steps.get(finding.step)?;
-    let held = [judged.base, finding.variant]
-        .into_iter()
-        .filter_map(|place| step.variant(place))
-        .all(|figures| !figures.rate_not_held());
+    let held = judged.not_held(step, finding.variant).is_empty();
     let kind = match finding.verdict {
         Some(Verdict::Regression) => Some(RowKind::Regression),
         Some(Verdict::Improvement) => Some(RowKind::Improvement),
@@ -121,7 +111,7 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
         _ => None,
     };
     let mut cells = vec![view.results.variant_name(finding.variant).to_owned()];
-    if judged.metric != OPS {
+    if judged.metric != OPS.name {
         let shown = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
         cells.extend([judged.base, finding.variant].map(|place| or_unknown(shown(place), cost)));
     }

@@ -42,7 +42,7 @@ impl Default for VarianceOptions {
     fn default() -> Self {
         Self {
             chosen: Chosen::default(),
-            metric: crate::metrics::OPS.to_owned(),
+            metric: metrics::OPS.name.to_owned(),
             deviation: Deviation::default(),
             limit: DEFAULT_LIMIT,
         }

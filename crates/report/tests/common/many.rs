@@ -119,7 +119,7 @@ impl Many {
                         variant: *variant,
                         block,
                         position: place as u32 + 1,
-                        dop: *dop,
+                        sequence: *dop,
                         started_ms: clock,
                     };
                     let trial = self.store.begin_trial(&trial).unwrap();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use store::{
     Counter, ExperimentId, Failure, Histogram, HostFact, NewExperiment, NewTrial, NewVariant,
-    Purpose, Series, Setting, StepRecord, Store, TableSize, VariantId, Warning,
+    Purpose, Series, Setting, Size, StepRecord, Store, VariantId, Warning,
 };
 
 /// 2022-06-28 16:00 UTC.
@@ -75,7 +75,7 @@ impl Lab {
             .map(|name| {
                 let new = NewVariant {
                     name: (*name).to_owned(),
-                    dbms: format!("postgres@{name}"),
+                    dbms: format!("postgres@{}", name.trim_start_matches("pg")),
                     source: "archive".to_owned(),
                     version: format!("PostgreSQL {name}"),
                     build: BTreeMap::from([("compiler".to_owned(), "gcc 12".to_owned())]),
@@ -118,7 +118,7 @@ impl Lab {
             variant: self.variants[place],
             block,
             position: place as u32 + 1,
-            dop,
+            sequence: dop,
             started_ms: START,
         };
         self.store.begin_trial(&new).unwrap()
@@ -136,7 +136,17 @@ impl Lab {
 /// A step with this throughput and nothing else.
 pub fn record(name: &str, ops: f64) -> StepRecord {
     let mut record = StepRecord::new(0, name, 1);
-    record.unit = if name.starts_with('q') { "queries" } else { "rows" }.to_owned();
+    let (class, unit) = match name {
+        "l.x" => ("define", "rows"),
+        _ if name.starts_with('q') => ("query", "queries"),
+        _ => ("insert", "rows"),
+    };
+    record.measure = store::Measure {
+        class: class.to_owned(),
+        unit: unit.to_owned(),
+        timed: class == "query",
+        ..store::Measure::default()
+    };
     record.seconds = 10.0;
     record.operations = (ops * 10.0) as u64;
     record.metrics.push(("o/s".to_owned(), ops));
@@ -213,19 +223,17 @@ pub fn rich(name: &str, place: usize, block: u32) -> StepRecord {
     }
     for table in ["pi1", "pi2"] {
         let mb = |mb: u64| mb * 1_048_576 / 2;
-        step.sizes.push(TableSize {
-            table: table.to_owned(),
-            index_bytes: mb(428),
-            rel_bytes: mb(1531),
-            total_bytes: mb(12_300),
-        });
+        for (name, size) in [("index", 428), ("rel", 1531), ("total", 12_300)] {
+            let (object, name) = (table.to_owned(), name.to_owned());
+            step.sizes.push(Size { object, name, bytes: mb(size) });
+        }
     }
     if place == 2 && queries {
         let text = "88.0 of 100 inserts/s: the rate was not held".to_owned();
         step.warnings.push(Warning { code: "rate-not-held".to_owned(), text });
         step.failures.push(Failure {
             class: "insert".to_owned(),
-            sqlstate: "40P01".to_owned(),
+            code: "40P01".to_owned(),
             message: "deadlock detected".to_owned(),
             count: 3,
             retried: true,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use store::{
-    CountFunction, CountPhase, CountRecord, Counter, ExperimentId, Failure, Histogram,
-    NewExperiment, NewTrial, NewVariant, Purpose, Series, StepRecord, Store, TableSize, TrialId,
-    VariantId, Warning,
+    Better, CountFunction, CountPhase, CountRecord, Counter, ExperimentId, Failure, Histogram,
+    Measure, NewExperiment, NewTrial, NewVariant, Purpose, Series, Size, StepRecord, Store,
+    TrialId, VariantId, Warning,
 };
 
 pub fn new_experiment(name: &str) -> NewExperiment {
@@ -51,7 +51,7 @@ pub fn begin_trial(
     variant: VariantId,
     block: u32,
 ) -> TrialId {
-    let trial = NewTrial { experiment, variant, block, position: 1, dop: 1, started_ms: 5 };
+    let trial = NewTrial { experiment, variant, block, position: 1, sequence: 1, started_ms: 5 };
     store.begin_trial(&trial).unwrap()
 }
 
@@ -75,7 +75,13 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
         started_ms: 1_700_000_000_456,
         seconds: 12.25,
         operations: 40_000,
-        unit: text("rows"),
+        measure: Measure {
+            class: text("insert"),
+            unit: text("rows"),
+            better: Better::Less,
+            timed: true,
+            labels: [(text("pinning"), text("none"))].into(),
+        },
         metrics: vec![(text("o/s"), 3265.3061), (text("cpu/o"), 0.001), (text("r/o"), f64::MAX)],
         series: vec![
             series("cpu.us", vec![1.0, 2.5, -0.1]),
@@ -88,16 +94,13 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
         ],
         counters: vec![counter("pi2", 7.0), counter("pi1", 1e12), counter("pi1", 2.0)],
         absent: vec![text("pg_stat_io")],
-        sizes: vec![TableSize {
-            table: text("pi1"),
-            index_bytes: 1,
-            rel_bytes: 2,
-            total_bytes: 3 << 40,
-        }],
+        sizes: [("index", 1), ("total", 3 << 40)]
+            .map(|(name, bytes)| Size { object: text("pi1"), name: text(name), bytes })
+            .into(),
         warnings: vec![Warning { code: text("steal"), text: text("3% steal") }],
         failures: vec![Failure {
             class: text("insert"),
-            sqlstate: text("40001"),
+            code: text("40001"),
             message: text("could not serialize"),
             count: 2,
             retried: true,

@@ -4,8 +4,10 @@ use super::{
     Builder, CELLS_PER_TABLE, INDEXES, INSERT_BATCH, LOAD_BATCH, SMALL_BATCH, highest_id,
     lowest_id, table_name,
 };
+use crate::class::Class;
 use crate::kinds::{Catalogue, Kind, State};
-use crate::step::{Class, Expect, Refresh, Statement};
+use crate::request::{Expect, Statement};
+use crate::step::Refresh;
 use crate::{Dialect, Error};
 
 /// The statements of the benchmark for one client, on a table of `rows` rows.
@@ -23,7 +25,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     let name = table_name(0);
     let insert = |batch, state, suffix: &str| Kind {
         name: format!("insert-{batch}{suffix}"),
-        class: Class::Insert,
+        class: Class::INSERT,
         statement: builder.insert_statement(0, batch),
         rows: u64::from(batch),
         state,
@@ -43,7 +45,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     kinds.extend(builder.range_statements(0).into_iter().zip(indexes).map(
         |(statement, (index, _))| Kind {
             name: format!("range-{index}"),
-            class: Class::Query,
+            class: Class::QUERY,
             statement,
             rows: 0,
             state: State::Indexed,
@@ -53,7 +55,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     ));
     kinds.push(Kind {
         name: "point".to_owned(),
-        class: Class::Query,
+        class: Class::QUERY,
         statement: builder.point_statement(0),
         rows: 0,
         state: State::Indexed,
@@ -62,7 +64,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     });
     kinds.push(Kind {
         name: format!("delete-{INSERT_BATCH}"),
-        class: Class::Delete,
+        class: Class::DELETE,
         statement: builder.delete_statement(0, INSERT_BATCH),
         rows: u64::from(INSERT_BATCH),
         state: State::Indexed,
@@ -137,7 +139,7 @@ mod tests {
     fn deletes_go_on_where_the_last_one_ended() {
         let plan = plan::InsertPlan::default();
         let catalogue = catalogue(&plan, 20_000, Dialect::postgres(14)).unwrap();
-        let delete = catalogue.kinds.iter().find(|kind| kind.class == Class::Delete).unwrap();
+        let delete = catalogue.kinds.iter().find(|kind| kind.class == Class::DELETE).unwrap();
         assert_eq!(delete.adds, Some((lowest_id(0), 50)));
         assert_eq!(catalogue.refresh.unwrap().into[0], lowest_id(0));
     }

@@ -2,7 +2,7 @@
 
 use super::{Builder, POINT_IDS, highest_id, lowest_id, table_name};
 use crate::draw::{Draw, Width};
-use crate::step::{Expect, Piece, Statement};
+use crate::request::{Expect, Piece, Statement};
 
 impl Builder<'_> {
     /// The insert of so many rows into a table.
@@ -21,7 +21,7 @@ impl Builder<'_> {
             comma(),
             int(500),
             comma(),
-            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            Piece::Value(Draw::Text { min: 10, max: 20 }),
             Piece::Text(")".to_owned()),
         ];
         let text = format!(

@@ -7,26 +7,28 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use super::reply::fields;
+use super::session::Postgres;
 use super::socket::Socket;
-use crate::Target;
 use crate::error::Error;
 
-/// Connects and authenticates; the connection is ready for statements afterwards.
-pub fn connect(target: &Target) -> Result<Socket, Error> {
+/// Connects and authenticates; the connection is ready for statements afterwards. With it comes
+/// the process that serves it, where the server says.
+pub fn connect(target: &Postgres) -> Result<(Socket, Option<u32>), Error> {
     let socket = Socket::connect(&target.address).map_err(|source| Error::Connect {
         target: target.address.to_string(),
         user: target.user.clone(),
         source,
     })?;
-    let mut starting = Starting { socket, received: BytesMut::new(), target };
+    let mut starting = Starting { socket, received: BytesMut::new(), target, server_pid: None };
     starting.start_up()?;
-    Ok(starting.socket)
+    Ok((starting.socket, starting.server_pid))
 }
 
 struct Starting<'a> {
     socket: Socket,
     received: BytesMut,
-    target: &'a Target,
+    target: &'a Postgres,
+    server_pid: Option<u32>,
 }
 
 impl Starting<'_> {
@@ -42,8 +44,10 @@ impl Starting<'_> {
             match self.message()? {
                 Message::AuthenticationOk
                 | Message::ParameterStatus(_)
-                | Message::BackendKeyData(_)
                 | Message::NoticeResponse(_) => {}
+                Message::BackendKeyData(body) => {
+                    self.server_pid = u32::try_from(body.process_id()).ok();
+                }
                 Message::ReadyForQuery(_) => return Ok(()),
                 Message::AuthenticationCleartextPassword => {
                     let password = self.password()?.to_owned();

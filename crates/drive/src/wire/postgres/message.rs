@@ -1,11 +1,8 @@
 //! Messages built once and patched, or laid out anew where values vary in length, per execution.
 
-use std::sync::atomic::Ordering;
-
-use workload::{Draw, Piece, Statement, Width};
+use workload::{Draw, Piece, Sampler, Source, Statement, Width};
 
 use crate::clock::WallClock;
-use crate::wire::Source;
 
 /// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
 mod oid {
@@ -17,13 +14,11 @@ mod oid {
 
 /// The type a drawn value is declared with.
 pub fn type_oid(draw: &Draw) -> u32 {
-    match draw {
-        Draw::Uniform { width: Width::Four, .. } => oid::INT4,
-        Draw::Uniform { width: Width::Eight, .. } | Draw::Between { .. } | Draw::Value(_) => {
-            oid::INT8
-        }
-        Draw::Now => oid::TIMESTAMP,
-        Draw::Filler { .. } => oid::VARCHAR,
+    match (draw.width(), draw) {
+        (Some(Width::Four), _) => oid::INT4,
+        (Some(Width::Eight), _) => oid::INT8,
+        (None, Draw::Now) => oid::TIMESTAMP,
+        (None, _) => oid::VARCHAR,
     }
 }
 
@@ -35,7 +30,9 @@ pub enum Template {
         /// The message.
         bytes: Vec<u8>,
         /// Where each value stands.
-        patches: Vec<(usize, Draw)>,
+        patches: Vec<(usize, Sampler)>,
+        /// The numbers drawn so far.
+        drawn: Vec<i64>,
     },
     /// Some value varies in length: the message is laid out anew, without allocating.
     Laid {
@@ -47,6 +44,8 @@ pub enum Template {
         tail: Vec<u8>,
         /// The message last laid out.
         bytes: Vec<u8>,
+        /// The numbers drawn so far.
+        drawn: Vec<i64>,
     },
 }
 
@@ -54,7 +53,7 @@ pub enum Template {
 #[derive(Debug)]
 pub enum Part {
     Bytes(Vec<u8>),
-    Value(Draw),
+    Value(Sampler),
     Rows { count: u32, separator: &'static [u8], row: Vec<Part> },
 }
 
@@ -85,24 +84,30 @@ impl Template {
     pub fn bind(name: &str, statement: &Statement) -> Template {
         let draws = statement.draws();
         let mut bytes = bind_head(name, draws.len());
-        if draws.iter().all(|draw| draw.fixed_width()) {
+        if draws.iter().all(|draw| type_oid(draw) != oid::VARCHAR) {
             let mut patches = Vec::with_capacity(draws.len());
             for draw in draws {
                 let width = if type_oid(draw) == oid::INT4 { 4 } else { 8 };
                 bytes.extend_from_slice(&(width as u32).to_be_bytes());
-                patches.push((bytes.len(), draw.clone()));
+                patches.push((bytes.len(), Sampler::from(draw)));
                 bytes.resize(bytes.len() + width, 0);
             }
             bytes.extend_from_slice(&BIND_END);
             let end = bytes.len();
             set_length(&mut bytes, end);
             bytes.extend_from_slice(&EXECUTE_SYNC);
-            return Template::Patched { bytes, patches };
+            return Template::Patched { bytes, patches, drawn: Vec::new() };
         }
         let mut parts = vec![Part::Bytes(bytes)];
         values_only(&statement.pieces, &mut parts);
         parts.push(Part::Bytes(BIND_END.to_vec()));
-        Template::Laid { parts, binary: true, tail: EXECUTE_SYNC.to_vec(), bytes: Vec::new() }
+        Template::Laid {
+            parts,
+            binary: true,
+            tail: EXECUTE_SYNC.to_vec(),
+            bytes: Vec::new(),
+            drawn: Vec::new(),
+        }
     }
 
     /// The message that sends the statement as text.
@@ -114,36 +119,44 @@ impl Template {
             bytes.push(0);
             let end = bytes.len();
             set_length(&mut bytes, end);
-            return Template::Patched { bytes, patches: Vec::new() };
+            return Template::Patched { bytes, patches: Vec::new(), drawn: Vec::new() };
         }
         let mut parts = vec![Part::Bytes(head)];
         parts.extend(statement.pieces.iter().map(text_part));
         parts.push(Part::Bytes(vec![0]));
-        Template::Laid { parts, binary: false, tail: Vec::new(), bytes: Vec::new() }
+        Template::Laid {
+            parts,
+            binary: false,
+            tail: Vec::new(),
+            bytes: Vec::new(),
+            drawn: Vec::new(),
+        }
     }
 
     /// Draws new values into the message.
     #[inline]
     pub fn draw(&mut self, source: &mut Source<'_>, clock: &mut WallClock) {
         match self {
-            Template::Patched { bytes, patches } => {
-                for (at, draw) in patches {
-                    let value = number(draw, source, clock);
-                    if type_oid(draw) == oid::INT4 {
+            Template::Patched { bytes, patches, drawn } => {
+                drawn.clear();
+                for (at, sampler) in patches {
+                    let value = number(sampler, source, clock, drawn);
+                    if sampler.draw.width() == Some(Width::Four) {
                         bytes[*at..*at + 4].copy_from_slice(&(value as i32).to_be_bytes());
                     } else {
                         bytes[*at..*at + 8].copy_from_slice(&value.to_be_bytes());
                     }
                 }
             }
-            Template::Laid { parts, binary, tail, bytes } => {
+            Template::Laid { parts, binary, tail, bytes, drawn } => {
                 clock.update();
                 bytes.clear();
+                drawn.clear();
                 for part in parts {
                     if *binary {
-                        lay_binary(part, bytes, source, clock);
+                        lay_binary(part, bytes, source, clock, drawn);
                     } else {
-                        lay_text(part, bytes, source, clock);
+                        lay_text(part, bytes, source, clock, drawn);
                     }
                 }
                 let end = bytes.len();
@@ -166,7 +179,7 @@ impl Template {
 fn text_part(piece: &Piece) -> Part {
     match piece {
         Piece::Text(text) => Part::Bytes(text.as_bytes().to_vec()),
-        Piece::Value(draw) => Part::Value(draw.clone()),
+        Piece::Value(draw) => Part::Value(draw.into()),
         Piece::Rows { count, row } => {
             Part::Rows { count: *count, separator: b",", row: row.iter().map(text_part).collect() }
         }
@@ -178,7 +191,7 @@ fn values_only(pieces: &[Piece], parts: &mut Vec<Part>) {
     for piece in pieces {
         match piece {
             Piece::Text(_) => {}
-            Piece::Value(draw) => parts.push(Part::Value(draw.clone())),
+            Piece::Value(draw) => parts.push(Part::Value(draw.into())),
             Piece::Rows { count, row } => {
                 let mut inner = Vec::new();
                 values_only(row, &mut inner);
@@ -190,52 +203,56 @@ fn values_only(pieces: &[Piece], parts: &mut Vec<Part>) {
 
 /// A value of fixed width.
 #[inline]
-fn number(draw: &Draw, source: &mut Source<'_>, clock: &mut WallClock) -> i64 {
-    let cell =
-        |index: usize| source.cells.get(index).map_or(0, |cell| cell.0.load(Ordering::Relaxed));
-    match draw {
-        Draw::Uniform { low, high, .. } => source.rng.range(*low, *high),
-        Draw::Between { low, high } => {
-            let (low, high) = (cell(low.0), cell(high.0));
-            source.rng.range(low, high.saturating_add(1))
-        }
-        Draw::Value(value) => cell(value.0),
-        Draw::Now => {
-            clock.update();
-            clock.postgres_micros()
-        }
-        Draw::Filler { .. } => 0,
-    }
+fn number(
+    sampler: &Sampler,
+    source: &mut Source<'_>,
+    clock: &mut WallClock,
+    drawn: &mut Vec<i64>,
+) -> i64 {
+    let value = if sampler.draw == Draw::Now {
+        clock.update();
+        clock.postgres_micros()
+    } else {
+        sampler.number(source, drawn)
+    };
+    drawn.push(value);
+    value
 }
 
 #[inline]
-fn lay_binary(part: &Part, bytes: &mut Vec<u8>, source: &mut Source<'_>, clock: &mut WallClock) {
+fn lay_binary(
+    part: &Part,
+    bytes: &mut Vec<u8>,
+    source: &mut Source<'_>,
+    clock: &mut WallClock,
+    drawn: &mut Vec<i64>,
+) {
     match part {
         Part::Bytes(text) => bytes.extend_from_slice(text),
-        Part::Value(Draw::Filler { min, max }) => {
-            let mut text = [0; 20];
-            let length = source.rng.filler(*min, *max, &mut text);
-            bytes.extend_from_slice(&(length as u32).to_be_bytes());
-            bytes.extend_from_slice(&text[..length]);
-        }
-        Part::Value(Draw::Now) => {
-            bytes.extend_from_slice(&8u32.to_be_bytes());
-            bytes.extend_from_slice(&clock.postgres_micros().to_be_bytes());
-        }
-        Part::Value(draw) => {
-            let value = number(draw, source, clock);
-            if type_oid(draw) == oid::INT4 {
+        Part::Value(sampler) => match type_oid(&sampler.draw) {
+            oid::VARCHAR => {
+                let at = bytes.len();
+                bytes.extend_from_slice(&[0; 4]);
+                sampler.text(source.rng, bytes);
+                drawn.push(0);
+                let length = (bytes.len() - at - 4) as u32;
+                bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
+            }
+            oid::INT4 => {
+                let value = number(sampler, source, clock, drawn);
                 bytes.extend_from_slice(&4u32.to_be_bytes());
                 bytes.extend_from_slice(&(value as i32).to_be_bytes());
-            } else {
+            }
+            _ => {
+                let value = number(sampler, source, clock, drawn);
                 bytes.extend_from_slice(&8u32.to_be_bytes());
                 bytes.extend_from_slice(&value.to_be_bytes());
             }
-        }
+        },
         Part::Rows { count, row, .. } => {
             for _ in 0..*count {
                 for part in row {
-                    lay_binary(part, bytes, source, clock);
+                    lay_binary(part, bytes, source, clock, drawn);
                 }
             }
         }
@@ -243,29 +260,35 @@ fn lay_binary(part: &Part, bytes: &mut Vec<u8>, source: &mut Source<'_>, clock: 
 }
 
 #[inline]
-fn lay_text(part: &Part, bytes: &mut Vec<u8>, source: &mut Source<'_>, clock: &mut WallClock) {
+fn lay_text(
+    part: &Part,
+    bytes: &mut Vec<u8>,
+    source: &mut Source<'_>,
+    clock: &mut WallClock,
+    drawn: &mut Vec<i64>,
+) {
     match part {
         Part::Bytes(text) => bytes.extend_from_slice(text),
-        Part::Value(Draw::Filler { min, max }) => {
-            let mut text = [0; 20];
-            let length = source.rng.filler(*min, *max, &mut text);
+        Part::Value(sampler) if sampler.draw.width().is_some() => {
+            decimal(number(sampler, source, clock, drawn), bytes);
+        }
+        Part::Value(sampler) => {
             bytes.push(b'\'');
-            bytes.extend_from_slice(&text[..length]);
+            if sampler.draw == Draw::Now {
+                bytes.extend_from_slice(clock.text());
+            } else {
+                sampler.text(source.rng, bytes);
+            }
+            drawn.push(0);
             bytes.push(b'\'');
         }
-        Part::Value(Draw::Now) => {
-            bytes.push(b'\'');
-            bytes.extend_from_slice(clock.text());
-            bytes.push(b'\'');
-        }
-        Part::Value(draw) => decimal(number(draw, source, clock), bytes),
         Part::Rows { count, separator, row } => {
             for index in 0..*count {
                 if index > 0 {
                     bytes.extend_from_slice(separator);
                 }
                 for part in row {
-                    lay_text(part, bytes, source, clock);
+                    lay_text(part, bytes, source, clock, drawn);
                 }
             }
         }
@@ -295,14 +318,13 @@ fn decimal(value: i64, bytes: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Padded;
     use std::sync::atomic::AtomicI64;
-    use workload::{Cell, Expect, Rng};
+    use workload::{Cell, Expect, Padded, Rng};
 
     fn drawn(mut template: Template, seed: u64, cells: &[i64]) -> Vec<u8> {
         let cells: Vec<_> = cells.iter().map(|value| Padded(AtomicI64::new(*value))).collect();
         let mut rng = Rng::new(seed);
-        let mut source = Source { rng: &mut rng, cells: &cells };
+        let mut source = Source { rng: &mut rng, cells: &cells, kept: &[] };
         template.draw(&mut source, &mut WallClock::new());
         template.bytes().to_vec()
     }
@@ -364,7 +386,7 @@ mod tests {
             Piece::Text("(".into()),
             Piece::Value(Draw::Uniform { low: 0, high: 1_000_000, width: Width::Four }),
             Piece::Text(",".into()),
-            Piece::Value(Draw::Filler { min: 10, max: 20 }),
+            Piece::Value(Draw::Text { min: 10, max: 20 }),
             Piece::Text(")".into()),
         ];
         let insert = Statement {

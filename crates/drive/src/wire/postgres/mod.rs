@@ -10,4 +10,5 @@ mod reply;
 mod session;
 mod socket;
 
-pub use session::PostgresSession;
+pub use session::Postgres;
+pub use socket::Address;

@@ -7,7 +7,7 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 
 use super::socket::Socket;
-use crate::error::{Error, ServerError};
+use crate::error::{Error, ErrorKind, ServerError};
 use crate::wire::Reply;
 
 /// Room for one answer. A point or range query's answer fits; longer ones take more reads.
@@ -223,7 +223,7 @@ pub fn fields(body: &ErrorResponseBody) -> Result<ServerError, Error> {
         match field.type_() {
             // V is the severity that is never translated (since 9.6); it comes after S.
             b'V' | b'S' => error.severity = value,
-            b'C' => error.sqlstate = value,
+            b'C' => (error.kind, error.code) = (kind(&value), value),
             b'M' => error.message = value,
             b'D' => error.detail = value,
             b'H' => error.hint = value,
@@ -231,6 +231,18 @@ pub fn fields(body: &ErrorResponseBody) -> Result<ServerError, Error> {
         }
     }
     Ok(error)
+}
+
+/// What an SQLSTATE means (PostgreSQL's manual, "PostgreSQL Error Codes").
+fn kind(sqlstate: &str) -> ErrorKind {
+    match sqlstate {
+        // Serialization failure, deadlock detected.
+        "40001" | "40P01" => ErrorKind::Retryable,
+        // Admin shutdown, crash shutdown and the like.
+        _ if sqlstate.starts_with("57P") => ErrorKind::Disconnected,
+        "53100" => ErrorKind::DiskFull,
+        _ => ErrorKind::Other,
+    }
 }
 
 #[cfg(test)]
@@ -312,7 +324,7 @@ mod tests {
         bytes.extend(message(b'E', body));
         bytes.extend(message(b'Z', b"E"));
         let error = receive(&bytes, 5).unwrap().unwrap_err();
-        assert!(error.retryable());
+        assert_eq!(error.kind, ErrorKind::Retryable);
         assert_eq!(error.to_string(), "ERROR 40P01: deadlock detected; Process 1 waits.");
     }
 
@@ -320,7 +332,7 @@ mod tests {
     fn a_fatal_error_ends_the_answer() {
         let bytes = message(b'E', b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
         let error = receive(&bytes, 1000).unwrap().unwrap_err();
-        assert_eq!(error.sqlstate, "57P01");
+        assert_eq!((&*error.code, error.kind), ("57P01", ErrorKind::Disconnected));
     }
 
     #[test]

@@ -1,28 +1,73 @@
 //! One client's connection.
 
+use std::collections::VecDeque;
+use std::fmt;
+
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use workload::Statement;
+use workload::Request;
 
 use super::connect::connect;
 use super::message::{Template, type_oid};
 use super::reply::Receiver;
-use super::socket::Socket;
+use super::socket::{Address, Socket};
 use crate::clock::WallClock;
 use crate::error::Error;
-use crate::target::Target;
+use crate::target::Connect;
 use crate::wire::{Breaker, Handle, Reply, Session, Source};
 
 /// How much of a statement an error shows.
 const SHOWN: usize = 120;
 
+/// How to reach a database of a PostgreSQL server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Postgres {
+    /// Where it listens.
+    pub address: Address,
+    /// The user to connect as.
+    pub user: String,
+    /// The password, where the server asks for one.
+    pub password: Option<String>,
+    /// The database to connect to.
+    pub database: String,
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not derived, so that a password can't end up in a log.
+        f.debug_struct("Postgres")
+            .field("address", &self.address)
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connect for Postgres {
+    fn connect(&self) -> Result<Box<dyn Session>, Error> {
+        let (socket, server_pid) = connect(self)?;
+        Ok(Box::new(PostgresSession {
+            // On another machine its number means nothing here.
+            server_pid: server_pid.filter(|_| socket.is_local()),
+            socket,
+            receiver: Receiver::new(),
+            clock: WallClock::new(),
+            statements: Vec::new(),
+            sent: VecDeque::new(),
+        }))
+    }
+}
+
 /// A connection to a PostgreSQL server.
 #[derive(Debug)]
-pub struct PostgresSession {
+struct PostgresSession {
     socket: Socket,
+    server_pid: Option<u32>,
     receiver: Receiver,
     clock: WallClock,
     statements: Vec<Ready>,
+    /// The statements whose answers are to come.
+    sent: VecDeque<usize>,
 }
 
 #[derive(Debug)]
@@ -32,43 +77,6 @@ struct Ready {
 }
 
 impl PostgresSession {
-    /// Connects to `target` and authenticates.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Connect`], [`Error::Authentication`], or what the server answered.
-    pub fn connect(target: &Target) -> Result<PostgresSession, Error> {
-        Ok(PostgresSession {
-            socket: connect(target)?,
-            receiver: Receiver::new(),
-            clock: WallClock::new(),
-            statements: Vec::new(),
-        })
-    }
-
-    /// Has the wall clock of its parameters show `second` (since 1970) from now on.
-    pub fn stop_clock(&mut self, second: i64) {
-        self.clock = WallClock::stopped(second);
-    }
-
-    fn run(
-        &mut self,
-        handle: Handle,
-        mut source: Source<'_>,
-        row: Option<&mut Vec<Option<i64>>>,
-    ) -> Result<Reply, Error> {
-        let ready = self
-            .statements
-            .get_mut(handle.0)
-            .ok_or_else(|| Error::Protocol("a statement that was never prepared".to_owned()))?;
-        ready.template.draw(&mut source, &mut self.clock);
-        self.socket.send(ready.template.bytes())?;
-        self.receiver.answer(&mut self.socket, row)?.map_err(|error| Error::Server {
-            error: Box::new(error),
-            statement: ready.shown.clone(),
-        })
-    }
-
     /// Sends `bytes` and reads the answer.
     fn exchange(&mut self, bytes: &[u8], shown: &str) -> Result<Reply, Error> {
         self.socket.send(bytes)?;
@@ -79,7 +87,10 @@ impl PostgresSession {
 }
 
 impl Session for PostgresSession {
-    fn prepare(&mut self, statement: &Statement) -> Result<Handle, Error> {
+    fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
+        let Request::Sql(statement) = request else {
+            return Err(Error::Unsupported("a PostgreSQL server takes SQL only"));
+        };
         let text = statement.numbered();
         let shown: String = text.chars().take(SHOWN).collect();
         let template = if statement.prepared {
@@ -98,17 +109,25 @@ impl Session for PostgresSession {
     }
 
     #[inline]
-    fn execute(&mut self, handle: Handle, source: Source<'_>) -> Result<Reply, Error> {
-        self.run(handle, source, None)
+    fn send(&mut self, handle: Handle, source: &mut Source<'_>) -> Result<(), Error> {
+        let ready = self
+            .statements
+            .get_mut(handle.0)
+            .ok_or_else(|| Error::Protocol("a statement that was never prepared".to_owned()))?;
+        ready.template.draw(source, &mut self.clock);
+        self.socket.send(ready.template.bytes())?;
+        self.sent.push_back(handle.0);
+        Ok(())
     }
 
-    fn execute_row(
-        &mut self,
-        handle: Handle,
-        source: Source<'_>,
-        row: &mut Vec<Option<i64>>,
-    ) -> Result<Reply, Error> {
-        self.run(handle, source, Some(row))
+    #[inline]
+    fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
+        let sent = self.sent.pop_front();
+        self.receiver.answer(&mut self.socket, row)?.map_err(|error| {
+            let statement = sent.and_then(|sent| self.statements.get(sent));
+            let statement = statement.map_or(String::new(), |ready| ready.shown.clone());
+            Error::Server { error: Box::new(error), statement }
+        })
     }
 
     fn roll_back(&mut self) -> Result<(), Error> {
@@ -120,8 +139,16 @@ impl Session for PostgresSession {
         self.exchange(&out, "ROLLBACK").map(|_| ())
     }
 
+    fn server_pid(&self) -> Option<u32> {
+        self.server_pid
+    }
+
     fn breaker(&self) -> Result<Breaker, Error> {
         Ok(self.socket.breaker()?)
+    }
+
+    fn stop_clock(&mut self, second: i64) {
+        self.clock = WallClock::stopped(second);
     }
 }
 

@@ -1,15 +1,34 @@
 //! A blocking socket, unix or TCP.
 
+use std::fmt;
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::target::Address;
 use crate::wire::Breaker;
 
 /// How long a TCP connection may take to come about.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A server's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// The socket file of a PostgreSQL server, for example `/run/x/.s.PGSQL.5432`.
+    Unix(PathBuf),
+    /// A host name or address and a port.
+    Tcp(String, u16),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Unix(path) => write!(f, "socket {}", path.display()),
+            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
+        }
+    }
+}
 
 /// A connected socket.
 #[derive(Debug)]
@@ -39,11 +58,27 @@ impl Socket {
         }
     }
 
+    /// Shuts the connection down in both directions. An error says that it is gone already, which
+    /// is what was wanted.
     pub fn breaker(&self) -> io::Result<Breaker> {
         Ok(match self {
-            Socket::Unix(socket) => Breaker::Unix(socket.try_clone()?),
-            Socket::Tcp(socket) => Breaker::Tcp(socket.try_clone()?),
+            Socket::Unix(socket) => {
+                let socket = socket.try_clone()?;
+                Box::new(move || drop(socket.shutdown(Shutdown::Both)))
+            }
+            Socket::Tcp(socket) => {
+                let socket = socket.try_clone()?;
+                Box::new(move || drop(socket.shutdown(Shutdown::Both)))
+            }
         })
+    }
+
+    /// Whether the other end is on this machine for sure.
+    pub fn is_local(&self) -> bool {
+        match self {
+            Socket::Unix(_) => true,
+            Socket::Tcp(socket) => socket.peer_addr().is_ok_and(|peer| peer.ip().is_loopback()),
+        }
     }
 
     /// Sends all of `bytes`: one system call unless the kernel's buffer is full.

@@ -1,0 +1,365 @@
+//! From source to an installation in the cache: a commit or a tarball is unpacked, configured, compiled and installed as
+//! an unprivileged user, in a directory that is always the same one, so that the same source gives the same binary.
+//!
+//! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the commands; `tools` looks beforehand whether they
+//! are there.
+
+mod git;
+pub(crate) mod options;
+pub(crate) mod tools;
+pub(crate) mod work;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
+use crate::keep::installed;
+use crate::kind::{Kind, Recipe};
+use crate::source::{Source, SourceTree};
+use crate::unpack::Modes;
+use crate::{
+    BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, hash, identity, place,
+};
+use work::{Making, Work};
+
+/// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
+const WORKSHOP: &str = "build";
+
+/// What to build, found and identified.
+enum Code {
+    Commit(git::Commit),
+    Tarball { path: PathBuf, hash: String, unpacker: Option<&'static str> },
+}
+
+/// The build of `source`, from the cache or made now.
+pub(crate) fn obtain(
+    kind: &dyn Kind,
+    source: &Source,
+    cache: &Cache,
+    user: &ServerUser,
+    interrupted: &AtomicBool,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
+    let what = format!("{}@{source}", kind.name());
+    let options = &source.options;
+    let code = find(&source.tree)?;
+    let compiler = compiler_version(&what, options, user)?;
+    let (sort, identity) = match &code {
+        Code::Commit(commit) => ("git", &commit.id),
+        Code::Tarball { hash, .. } => ("src", hash),
+    };
+    let short = identity.get(..12).unwrap_or(identity);
+    let hash = hash_of([recipe.form(), sort, identity], options, &compiler);
+    let name = format!("{}-{sort}-{short}-{}", kind.name(), &hash[..12]);
+    let installation = installed::find_or_make(kind, cache, &name, WORKSHOP, user, || {
+        let begin = Instant::now();
+        progress(&format!("building {what} ({short})"));
+        let build = Build {
+            kind,
+            recipe,
+            what: &what,
+            options,
+            cache,
+            name: &name,
+            user,
+            interrupted,
+            progress,
+        };
+        let installation = build.make(&code)?;
+        progress(&format!(
+            "built {} {} in {:.0} s: {}",
+            kind.name(),
+            installation.version,
+            begin.elapsed().as_secs_f64(),
+            cache.finished(&name).display()
+        ));
+        Ok(installation)
+    })?;
+    // The same commit by another name is the same build, but the caller's words are what a report should say.
+    Ok(Installation { source: format!("{what} ({sort} {short})"), ..installation })
+}
+
+/// A hash over all that a build depends on. `compiler` is what the compiler says of itself.
+fn hash_of(source: [&str; 3], options: &BuildOptions, compiler: &str) -> String {
+    let mut parts = source.to_vec();
+    parts.extend([&options.cflags, &options.compiler, compiler, std::env::consts::ARCH]);
+    parts.extend(options.configure.iter().map(String::as_str));
+    parts.extend(options.system.map(|system| match system {
+        BuildSystem::Make => "by make",
+        BuildSystem::Meson => "by meson",
+    }));
+    hash::of_texts(parts.into_iter().map(str::to_owned))
+}
+
+/// Finds what is named, without changing or fetching anything.
+fn find(tree: &SourceTree) -> Result<Code, Error> {
+    match tree {
+        SourceTree::Git { repository, revision } => {
+            tools::check("a commit of git", &["git"])?;
+            git::resolve(repository, revision).map(Code::Commit)
+        }
+        SourceTree::Tarball(path) => {
+            let path = place::expand_home(path);
+            let (hash, begin) = hash_tarball(&path)?;
+            let unpacker = tools::unpacker(&begin);
+            Ok(Code::Tarball { path, hash, unpacker })
+        }
+    }
+}
+
+/// The hash of a tarball, and its first bytes.
+fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
+    let problem =
+        |problem: String| Error::Source { what: format!("src:{}", path.display()), problem };
+    if path.is_dir() {
+        let advice =
+            "it is a directory; name a tarball, or with git: a repository and a commit of it";
+        return Err(problem(advice.to_owned()));
+    }
+    let unreadable =
+        |error: std::io::Error| problem(format!("the tarball cannot be read: {error}"));
+    let mut begin = [0; 16];
+    File::open(path).and_then(|mut file| file.read(&mut begin)).map_err(unreadable)?;
+    let (_, hash) = hash::of_file(path, &AtomicBool::new(false))?;
+    Ok((hash::hex(&hash), begin))
+}
+
+/// What the compiler says of itself: another one is another build.
+fn compiler_version(
+    what: &str,
+    options: &BuildOptions,
+    user: &ServerUser,
+) -> Result<String, Error> {
+    let words: Vec<&str> = options.compiler.split_ascii_whitespace().collect();
+    // The first is started; what it starts in turn it will say itself.
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        return Err(Error::BuildOption { option: options.compiler.clone(), reason: "it is empty" });
+    };
+    let wrapped = if *first == "ccache" { vec![*first, *last] } else { vec![*first] };
+    tools::check(what, &wrapped)?;
+    let command: Vec<OsString> =
+        words.iter().copied().chain(["--version"]).map(OsString::from).collect();
+    work::ask(&command, Some(user))?.map_err(|said| Error::Source {
+        what: what.to_owned(),
+        problem: format!("the compiler `{}` does not say its version: {said}", options.compiler),
+    })
+}
+
+/// One build on its way.
+struct Build<'a> {
+    kind: &'a dyn Kind,
+    recipe: &'a dyn Recipe,
+    what: &'a str,
+    options: &'a BuildOptions,
+    cache: &'a Cache,
+    /// Its name in the cache.
+    name: &'a str,
+    /// Who compiles.
+    user: &'a ServerUser,
+    interrupted: &'a AtomicBool,
+    progress: &'a dyn Fn(&str),
+}
+
+impl Build<'_> {
+    fn make(&self, code: &Code) -> Result<Installation, Error> {
+        self.user.check_reach(self.cache.path())?;
+        let workshop = self.cache.fixed_workshop(WORKSHOP)?;
+        let kept_log = self.cache.finished(&format!("{}.failed.log", self.name));
+        let mut work = Work::begin(self.what, self.user, workshop.path(), self.interrupted)?;
+        if self.options.compiler.starts_with("ccache ") {
+            work.keep_ccache_in(self.cache.finished("ccache"))?;
+        }
+        match self.make_in(code, &work, workshop.path()) {
+            Ok(installation) => {
+                let _ = fs::remove_file(kept_log);
+                Ok(installation)
+            }
+            Err(Error::Build { what, command, status, lines, log }) => {
+                fs::rename(&log, &kept_log).map_err(Error::io("keep the log", &kept_log))?;
+                Err(Error::Build { what, command, status, lines, log: kept_log })
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn make_in(
+        &self,
+        code: &Code,
+        work: &Work<'_>,
+        workshop: &Path,
+    ) -> Result<Installation, Error> {
+        let mut facts = Vec::new();
+        let mut programs = vec!["tar"];
+        let tar = match code {
+            Code::Commit(commit) => {
+                let exported = commit.export(work, workshop)?;
+                facts.push((COMMIT, commit.id.clone()));
+                facts.push((COMMIT_DATE, exported.date));
+                facts.push((COMMIT_SUBJECT, exported.subject));
+                exported.tar
+            }
+            Code::Tarball { path, hash, unpacker } => {
+                programs.extend(*unpacker);
+                facts.push((TARBALL_HASH, hash.clone()));
+                // A copy that the user who compiles can read.
+                let copy = workshop.join("source.tar");
+                fs::copy(path, &copy).map_err(Error::io("copy", path))?;
+                copy
+            }
+        };
+        place::set_mode(&tar, 0o644)?;
+        tools::check(self.what, &programs)?;
+        let tree = self.unpack(&tar, work, workshop)?;
+        let installed = workshop.join("installed");
+        work.directory(&installed)?;
+        facts.extend(self.recipe.make(&Making {
+            what: self.what,
+            options: self.options,
+            tree: &tree,
+            workshop,
+            installed: &installed,
+            work,
+            progress: self.progress,
+        })?);
+        let installed = installed.join(self.recipe.prefix().trim_start_matches('/'));
+        let made = workshop.join("made");
+        identity::take_over(self.user, &installed, &made, Modes::Open)?;
+        let mut installation = self.kind.describe(&made, self.what.to_owned(), self.user)?;
+        for (key, value) in facts {
+            if !value.is_empty() {
+                installation.build.insert(key.to_owned(), value);
+            }
+        }
+        installed::publish(self.cache, self.name, &made, &mut installation)?;
+        Ok(installation)
+    }
+
+    /// Unpacks `tar`; gives the directory with the source.
+    fn unpack(&self, tar: &Path, work: &Work<'_>, workshop: &Path) -> Result<PathBuf, Error> {
+        let unpacked = workshop.join("unpacked");
+        work.directory(&unpacked)?;
+        let words = ["tar", "--extract", "--no-same-owner", "--no-same-permissions", "--file"];
+        let mut words: Vec<OsString> = words.map(OsString::from).to_vec();
+        words.push(tar.into());
+        work.compile(&words, &unpacked)?;
+        fs::remove_file(tar).map_err(Error::io("remove", tar))?;
+        // A release's tarball holds one directory with everything in it.
+        let mut root = unpacked;
+        let entries: Vec<PathBuf> = fs::read_dir(&root)
+            .map_err(Error::io("read", &root))?
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        if let [only] = entries.as_slice()
+            && only.is_dir()
+        {
+            root = only.clone();
+        }
+        self.recipe
+            .check(&root)
+            .map_err(|problem| Error::Source { what: self.what.to_owned(), problem })?;
+        // Always the same path, for it stands in the debug information.
+        let tree = workshop.join("tree");
+        fs::rename(&root, &tree).map_err(Error::io("rename", &root))?;
+        Ok(tree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(source: &str) -> String {
+        let source = Source::parse(source).unwrap().unwrap();
+        let kind = &crate::postgres::Postgres;
+        let directory = tempfile::tempdir().unwrap();
+        // The user that compiles must get through.
+        place::set_mode(directory.path(), 0o755).unwrap();
+        let cache = Cache::at(directory.path()).unwrap();
+        let (user, interrupted) = (ServerUser::choose(None).unwrap(), AtomicBool::new(false));
+        let error = obtain(kind, &source, &cache, &user, &interrupted, &|_| ()).unwrap_err();
+        assert!(error.is_request(), "{error}");
+        let left: Vec<_> = fs::read_dir(directory.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .filter(|name| name != "build.lock")
+            .collect();
+        assert!(left.is_empty(), "{left:?}");
+        error.to_string()
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused() {
+        // Private: the user that compiles gets a copy.
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.tar");
+        assert!(refused(&format!("src:{}", path.display())).contains("cannot be read"));
+        assert!(refused(&format!("src:{}", directory.path().display())).contains("directory"));
+        fs::write(directory.path().join("README"), "x").unwrap();
+        let status = std::process::Command::new("tar")
+            .arg("-cf")
+            .arg(&path)
+            .arg("-C")
+            .arg(directory.path())
+            .arg("README")
+            .status()
+            .unwrap();
+        assert!(status.success());
+        assert!(refused(&format!("src:{}", path.display())).contains("is it PostgreSQL?"));
+        assert!(refused("git:/no/such/place#master").contains("no directory"));
+    }
+
+    #[test]
+    fn a_compiler_that_is_not_there_is_named() {
+        let of = |compiler: &str| {
+            let options = BuildOptions { compiler: compiler.to_owned(), ..BuildOptions::default() };
+            compiler_version("x", &options, &ServerUser::choose(None).unwrap())
+        };
+        assert!(matches!(of("no-such-cc"), Err(Error::Tools { .. })));
+        assert!(matches!(of("ccache no-such-cc"), Err(Error::Tools { .. })));
+        assert!(!of("cc").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_compiler_is_asked_as_the_servers_user() {
+        let user = ServerUser::choose(None).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        place::set_mode(directory.path(), 0o755).unwrap();
+        let compiler = directory.path().join("cc");
+        fs::write(&compiler, "#!/bin/sh\nid -u\n").unwrap();
+        place::set_mode(&compiler, 0o755).unwrap();
+        let options =
+            BuildOptions { compiler: compiler.display().to_string(), ..BuildOptions::default() };
+        assert_eq!(compiler_version("x", &options, &user).unwrap(), user.uid.to_string());
+    }
+
+    #[test]
+    fn names_differ_with_all_that_matters() {
+        let options = BuildOptions::default();
+        let name = |kind: &str, id: &str, options: &BuildOptions, compiler: &str| {
+            hash_of(["x", kind, &id.repeat(40)], options, compiler)
+        };
+        let first = name("git", "a", &options, "cc 12");
+        assert_eq!(first, name("git", "a", &options, "cc 12"));
+        let other = |options: BuildOptions| name("git", "a", &options, "cc 12");
+        let mut names = vec![
+            first,
+            name("src", "a", &options, "cc 12"),
+            name("git", "b", &options, "cc 12"),
+            name("git", "a", &options, "cc 13"),
+            other(BuildOptions { cflags: "-O3".to_owned(), ..options.clone() }),
+            other(BuildOptions { compiler: "clang".to_owned(), ..options.clone() }),
+            other(BuildOptions { configure: vec!["--with-icu".to_owned()], ..options.clone() }),
+            other(BuildOptions { system: Some(BuildSystem::Make), ..options.clone() }),
+            other(BuildOptions { system: Some(BuildSystem::Meson), ..options.clone() }),
+        ];
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 9);
+    }
+}

@@ -1,0 +1,385 @@
+//! The commands of a build: each with all that it starts, ended together, its output in one log.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::{BuildOptions, Error, ServerUser, launch, place};
+
+/// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells only this shell that
+/// steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else in the group at once, itself included.
+const SUPERVISOR: &str = r#"trap 'kill -KILL 0' QUIT TERM; "$@" & wait "$!""#;
+
+/// How often is looked whether a command has ended.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// How many lines of a failed command are shown.
+const SHOWN_LINES: usize = 20;
+
+/// Variables of the caller that a build needs to find its programs and libraries.
+const PASSED_ON: [&str; 2] = ["PATH", "PKG_CONFIG_PATH"];
+
+/// Variables by which git would take another repository for ours, as when steelyard runs in a hook of git.
+const GIT_LOCAL: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+];
+
+/// A source tree that is to be configured, compiled and installed.
+pub struct Making<'a> {
+    /// What is built, for messages.
+    pub(crate) what: &'a str,
+    /// How.
+    pub(crate) options: &'a BuildOptions,
+    /// The tree, always at the same path.
+    pub(crate) tree: &'a Path,
+    /// The directory of this build.
+    pub(crate) workshop: &'a Path,
+    /// Where it is to be installed, as below `DESTDIR`.
+    pub(crate) installed: &'a Path,
+    /// What runs the commands.
+    pub(crate) work: &'a Work<'a>,
+    /// Gets lines for people.
+    pub(crate) progress: &'a dyn Fn(&str),
+}
+
+/// Runs the commands of one build.
+pub(crate) struct Work<'a> {
+    /// What is built, for messages.
+    what: String,
+    /// The user that compiles.
+    user: &'a ServerUser,
+    /// A directory of that user for temporary files and as its home.
+    scratch: PathBuf,
+    /// Where ccache keeps its results, if the caller's place for them is not the user's.
+    ccache: Option<PathBuf>,
+    interrupted: &'a AtomicBool,
+    log: File,
+    log_path: PathBuf,
+}
+
+impl<'a> Work<'a> {
+    /// Begins a build in `workshop`, with its log in it.
+    pub(crate) fn begin(
+        what: &str,
+        user: &'a ServerUser,
+        workshop: &Path,
+        interrupted: &'a AtomicBool,
+    ) -> Result<Self, Error> {
+        let log_path = workshop.join("log");
+        let log = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .open(&log_path)
+            .map_err(Error::io("create", &log_path))?;
+        let work = Self {
+            what: what.to_owned(),
+            user,
+            scratch: workshop.join("scratch"),
+            ccache: None,
+            interrupted,
+            log,
+            log_path,
+        };
+        work.directory(&work.scratch)?;
+        Ok(work)
+    }
+
+    /// Has ccache keep its results in `path`, unless the caller said where.
+    pub(crate) fn keep_ccache_in(&mut self, path: PathBuf) -> Result<(), Error> {
+        if self.user.differs() && std::env::var_os("CCACHE_DIR").is_none() {
+            let owner = std::fs::symlink_metadata(&path).ok().map(|found| found.uid());
+            if owner.is_some_and(|owner| owner != self.user.uid) {
+                // An earlier steelyard compiled as another user, whose files this one could not
+                // replace.
+                std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
+            }
+            if owner != Some(self.user.uid) {
+                self.directory(&path)?;
+            }
+            self.ccache = Some(path);
+        }
+        Ok(())
+    }
+
+    /// Makes a directory of the user that compiles.
+    pub(crate) fn directory(&self, path: &Path) -> Result<(), Error> {
+        std::fs::create_dir(path).map_err(Error::io("create", path))?;
+        if self.user.differs() { place::give(path, self.user.uid, self.user.gid) } else { Ok(()) }
+    }
+
+    /// Runs `words` in `directory` as the user that compiles, with an environment that is the same for all.
+    pub(crate) fn compile(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
+        let mut command = supervised(words, self.user)?;
+        clean_environment(&mut command, Some(&self.scratch), self.user);
+        if let Some(directory) = &self.ccache {
+            command.env("CCACHE_DIR", directory);
+        }
+        command.current_dir(directory);
+        self.run(command, words)
+    }
+
+    /// Runs git as the caller, in its environment: keys, proxies and helpers are the caller's.
+    pub(crate) fn git(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
+        let mut command = supervised(words, &ServerUser::caller())?;
+        git_environment(&mut command);
+        command.current_dir(directory);
+        self.run(command, words)
+    }
+
+    fn run(&self, mut command: Command, words: &[OsString]) -> Result<(), Error> {
+        let shown = shown(words);
+        let io = |doing| Error::io(doing, &self.log_path);
+        writeln!(&self.log, "\n$ {shown}").map_err(io("write"))?;
+        let output = || self.log.try_clone().map_err(io("share"));
+        command.stdout(output()?).stderr(output()?);
+        let mut group = Group::spawn(command)?;
+        let status = loop {
+            if let Some(status) = group.ended()? {
+                break status;
+            }
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted { doing: "building from source" });
+            }
+            sleep(GLANCE);
+        };
+        if status.success() {
+            return Ok(());
+        }
+        Err(Error::Build {
+            what: self.what.clone(),
+            command: shown,
+            status: status.to_string(),
+            lines: last_lines(&self.log_text(), SHOWN_LINES),
+            log: self.log_path.clone(),
+        })
+    }
+
+    /// The end of the log: enough for the lines that are shown.
+    fn log_text(&self) -> String {
+        const ENOUGH: u64 = 256 * 1024;
+        let mut text = Vec::new();
+        let mut file = &self.log;
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        if file.seek(SeekFrom::Start(length.saturating_sub(ENOUGH))).is_ok() {
+            let _ = file.read_to_end(&mut text);
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+/// A command below the shell that ends everything with it.
+fn supervised(words: &[OsString], user: &ServerUser) -> Result<Command, Error> {
+    let mut command = launch::command(Path::new("/bin/sh"), user, &[])?;
+    command.args(["-c", SUPERVISOR, "sh"]).args(words);
+    Ok(command)
+}
+
+/// The answer of a program that is done at once, such as `cc --version`, run as `user`, or of git,
+/// which runs as the caller (`None`); `Err` holds what it said instead.
+pub(crate) fn ask(
+    words: &[OsString],
+    user: Option<&ServerUser>,
+) -> Result<Result<String, String>, Error> {
+    let mut command = match user {
+        Some(user) => {
+            let mut command = supervised(words, user)?;
+            clean_environment(&mut command, None, user);
+            command
+        }
+        None => {
+            let mut command = supervised(words, &ServerUser::caller())?;
+            git_environment(&mut command);
+            command
+        }
+    };
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = PathBuf::from(words.first().map_or(OsStr::new(""), OsString::as_os_str));
+    let child = launch::spawn(command).map_err(Error::io("run", &program))?;
+    let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })
+}
+
+fn clean_environment(command: &mut Command, scratch: Option<&Path>, user: &ServerUser) {
+    // Whether a compiler's results are cached, and where, is the caller's business.
+    let passed = std::env::vars_os().filter(|(name, _)| {
+        PASSED_ON.iter().any(|known| name == known) || name.as_bytes().starts_with(b"CCACHE_")
+    });
+    command.envs(passed);
+    if let Some(scratch) = scratch {
+        // What a killed compiler leaves there goes with the workshop.
+        command.env("TMPDIR", scratch);
+    }
+    match (std::env::var_os("HOME"), scratch) {
+        (Some(home), _) if !user.differs() => command.env("HOME", home),
+        (_, Some(scratch)) => command.env("HOME", scratch),
+        _ => command,
+    };
+}
+
+fn git_environment(command: &mut Command) {
+    command.envs(std::env::vars_os());
+    for name in GIT_LOCAL {
+        command.env_remove(name);
+    }
+    // There is nobody to ask; its messages are read by people of all languages, and by us.
+    command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
+}
+
+/// A command with all processes that it has started; they end when this is dropped.
+struct Group {
+    child: Child,
+    ended: bool,
+}
+
+impl Group {
+    fn spawn(command: Command) -> Result<Self, Error> {
+        let child = launch::spawn(command).map_err(Error::io("run", Path::new("/bin/sh")))?;
+        Ok(Self { child, ended: false })
+    }
+
+    fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
+        let status = self.child.try_wait().map_err(Error::io("wait for", Path::new("/bin/sh")))?;
+        self.ended = status.is_some();
+        Ok(status)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        // Its head has not been waited for, so no other group can have that number.
+        if let Ok(pid) = i32::try_from(self.child.id()) {
+            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// A command as one would type it, roughly.
+fn shown(words: &[OsString]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| {
+            let word = word.to_string_lossy();
+            if word.contains(char::is_whitespace) || word.is_empty() {
+                format!("'{word}'")
+            } else {
+                word.into_owned()
+            }
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// The last `count` lines. Where several compilers run at once the first error may stand further up; then it comes first.
+fn last_lines(text: &str, count: usize) -> String {
+    let text = text.rsplit_once("\n$ ").map_or(text, |(_, last)| {
+        // Without the line of the command itself.
+        last.split_once('\n').map_or("", |(_, output)| output)
+    });
+    let tail = launch::last_lines(text, count);
+    let is_error = |line: &&str| line.contains("error:") || line.contains("fatal:");
+    match text.lines().find(is_error) {
+        Some(first) if !tail.contains(first) => format!("{first}\n…\n{tail}"),
+        _ => tail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn a_failed_command_shows_its_last_lines() {
+        let directory = tempfile::tempdir().unwrap();
+        let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
+        let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
+        work.compile(&words(&["sh", "-c", "echo first"]), directory.path()).unwrap();
+        let script = "echo 'a.c:1: error: no' >&2; seq 1 50; exit 3";
+        match work.compile(&words(&["sh", "-c", script]), directory.path()).unwrap_err() {
+            Error::Build { lines, status, command, log, .. } => {
+                assert!(lines.starts_with("a.c:1: error: no\n…\n31\n"), "{lines}");
+                assert!(lines.ends_with("\n50"), "{lines}");
+                assert!(status.contains('3') && command.starts_with("sh -c"), "{status} {command}");
+                let all = std::fs::read_to_string(log).unwrap();
+                assert!(all.contains("$ sh -c 'echo first'\nfirst\n"), "{all}");
+            }
+            other => panic!("expected Build, found {other}"),
+        }
+    }
+
+    #[test]
+    fn an_interrupt_ends_a_command_and_what_it_started() {
+        let directory = tempfile::tempdir().unwrap();
+        let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
+        let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
+        let begin = Instant::now();
+        let pid = directory.path().join("pid");
+        let script = format!("sleep 60 & echo $! > {0}.new; mv {0}.new {0}; wait", pid.display());
+        let result = std::thread::scope(|scope| {
+            let running =
+                scope.spawn(|| work.compile(&words(&["sh", "-c", &script]), directory.path()));
+            while !pid.exists() && begin.elapsed() < Duration::from_secs(10) {
+                sleep(GLANCE);
+            }
+            interrupted.store(true, Ordering::Relaxed);
+            running.join().unwrap()
+        });
+        assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
+        assert!(begin.elapsed() < Duration::from_secs(20));
+        let sleeper: u32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        let gone = crate::process::wait_until(Duration::from_secs(5), || {
+            crate::ProcessId::of(sleeper).is_none()
+        });
+        assert!(gone, "the command's own child outlives it");
+    }
+
+    #[test]
+    fn the_environment_of_a_build_is_not_the_callers() {
+        let directory = tempfile::tempdir().unwrap();
+        let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
+        let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
+        // cargo sets this one for tests; make and configure would read such as MAKEFLAGS and CONFIG_SITE.
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        work.compile(&words(&["env"]), directory.path()).unwrap();
+        let text = work.log_text();
+        assert!(!text.contains("CARGO"), "{text}");
+        assert!(text.contains("LC_ALL=C\n") && text.contains("TMPDIR="), "{text}");
+    }
+
+    #[test]
+    fn answers_and_refusals() {
+        assert_eq!(
+            ask(&words(&["echo", "a"]), Some(&ServerUser::caller())).unwrap(),
+            Ok("a".to_owned())
+        );
+        let script = "echo no >&2; exit 1";
+        assert_eq!(ask(&words(&["sh", "-c", script]), None).unwrap(), Err("no".to_owned()));
+    }
+}

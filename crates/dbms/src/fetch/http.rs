@@ -1,0 +1,66 @@
+//! One file by its URL, into memory. Proxies are those of the environment (`HTTPS_PROXY`,
+//! `NO_PROXY`), certificates those of the machine (`SSL_CERT_FILE`).
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
+
+/// How long connecting may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(20);
+
+/// How long it is waited until the second and the third attempt.
+const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
+
+/// How large a file may be.
+const LARGEST: u64 = 1 << 30;
+
+/// The file at `url`, or `None` where there is none; at most `limit` for one attempt. What may be
+/// better the next time is tried again.
+pub(super) fn get(url: &str, limit: Duration) -> Result<Option<Vec<u8>>, String> {
+    let certificates = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
+    let agent: Agent = Agent::config_builder()
+        .tls_config(certificates)
+        .timeout_connect(Some(CONNECT_LIMIT))
+        .timeout_global(Some(limit))
+        .user_agent(concat!("steelyard/", env!("CARGO_PKG_VERSION")))
+        .http_status_as_error(false)
+        .build()
+        .into();
+    let mut pauses = PAUSES.iter();
+    loop {
+        let problem = match attempt(&agent, url) {
+            Ok(found) => return Ok(found),
+            Err(Problem::Lasting(problem)) => return Err(problem),
+            Err(Problem::Passing(problem)) => problem,
+        };
+        match pauses.next() {
+            Some(pause) => sleep(*pause),
+            None => return Err(problem),
+        }
+    }
+}
+
+enum Problem {
+    Lasting(String),
+    Passing(String),
+}
+
+fn attempt(agent: &Agent, url: &str) -> Result<Option<Vec<u8>>, Problem> {
+    let passing = |error: ureq::Error| Problem::Passing(format!("{url}: {error}"));
+    let mut response = agent.get(url).call().map_err(passing)?;
+    let status = response.status();
+    match status.as_u16() {
+        200 => response
+            .body_mut()
+            .with_config()
+            .limit(LARGEST)
+            .read_to_vec()
+            .map_err(passing)
+            .map(Some),
+        404 => Ok(None),
+        408 | 429 | 500.. => Err(Problem::Passing(format!("{url}: HTTP status {status}"))),
+        _ => Err(Problem::Lasting(format!("{url}: HTTP status {status}"))),
+    }
+}

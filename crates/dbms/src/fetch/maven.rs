@@ -1,0 +1,194 @@
+//! Artifacts in a repository that is laid out as Maven lays it out: a directory for each version, a
+//! list of versions, and a checksum beside each file.
+//!
+//! The list may leave out versions that are there, so a version is asked for by its place.
+
+use std::time::Duration;
+
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+
+use super::http;
+use crate::{Error, hash};
+
+/// The public repository.
+pub(crate) const CENTRAL: &str = "https://repo1.maven.org/maven2";
+
+/// How long the repository may take to answer a question.
+const ASK_LIMIT: Duration = Duration::from_secs(30);
+
+/// How long it may take to send a file.
+const FETCH_LIMIT: Duration = Duration::from_secs(1200);
+
+/// The numbers of a version. Repositories write 13.7 as 13.7.0.
+pub(crate) type Version = [u64; 3];
+
+/// Numbers with dots.
+pub(crate) fn joined(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
+}
+
+/// The numbers of a text such as 13.7.0; `None` for what is no release, such as 10.5.0-1.
+pub(crate) fn parse(text: &str) -> Option<Version> {
+    let numbers = text.split('.').map(|number| number.parse().ok());
+    numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+/// Something of which a repository has several versions.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    /// The repository's URL.
+    pub(crate) repository: String,
+    /// Its group, as directories.
+    pub(crate) group: &'static str,
+    /// Its name.
+    pub(crate) name: String,
+}
+
+impl Artifact {
+    /// The versions that the repository lists.
+    pub(crate) fn versions(&self) -> Result<Vec<Version>, String> {
+        let url = format!("{}/maven-metadata.xml", self.directory());
+        let list = http::get(&url, ASK_LIMIT)?.ok_or_else(|| format!("{url}: there is no list"))?;
+        let list = String::from_utf8_lossy(&list);
+        let texts = list.split("<version>").skip(1).filter_map(|rest| rest.split('<').next());
+        Ok(texts.filter_map(parse).collect())
+    }
+
+    /// The file of `version`, or `None` where there is none. Compared with the SHA-256 of `known`,
+    /// or where that is not given, with the checksum beside the file. `what` names it in errors.
+    pub(crate) fn fetch(
+        &self,
+        version: &Version,
+        known: Option<&'static str>,
+        what: &str,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let failed = |detail| Error::Archive { doing: format!("fetch {what}"), detail };
+        let version = joined(version);
+        let file = format!("{}/{version}/{}-{version}.jar", self.directory(), self.name);
+        let Some(bytes) = http::get(&file, FETCH_LIMIT).map_err(failed)? else { return Ok(None) };
+        match known {
+            Some(expected) => {
+                let found = hash::of(&bytes);
+                if found != expected {
+                    return Err(Error::Digest { what: what.to_owned(), expected, found });
+                }
+            }
+            None => check_published(&file, &bytes).map_err(failed)?,
+        }
+        Ok(Some(bytes))
+    }
+
+    fn directory(&self) -> String {
+        format!("{}/{}/{}", self.repository, self.group, self.name)
+    }
+}
+
+/// Compares a file with the checksum beside it, the strongest of those there are. Every repository
+/// has the last one.
+fn check_published(file: &str, bytes: &[u8]) -> Result<(), String> {
+    let hashes: [(&str, fn(&[u8]) -> String); 3] = [
+        ("sha512", |bytes| hash::hex(&Sha512::digest(bytes))),
+        ("sha256", |bytes| hash::hex(&Sha256::digest(bytes))),
+        ("sha1", |bytes| hash::hex(&Sha1::digest(bytes))),
+    ];
+    for (kind, hash) in hashes {
+        let Some(published) = http::get(&format!("{file}.{kind}"), ASK_LIMIT)? else { continue };
+        let published = String::from_utf8_lossy(&published);
+        let expected = published.split_ascii_whitespace().next().unwrap_or_default();
+        let found = hash(bytes);
+        if found.eq_ignore_ascii_case(expected) {
+            return Ok(());
+        }
+        return Err(format!("{file}: expected {kind} {expected}, found {found}"));
+    }
+    Err(format!("{file}: there is no checksum of it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::sync::{Arc, Mutex};
+
+    /// What a repository answers to each path: one answer after the other, the last one again.
+    type Answers = BTreeMap<String, Vec<(u16, Vec<u8>)>>;
+
+    /// A repository on this machine, for as long as the process lives.
+    fn repository(files: &[(&str, &[(u16, &[u8])])]) -> Artifact {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let repository = format!("http://{}", listener.local_addr().unwrap());
+        let own = |answers: &[(u16, &[u8])]| {
+            answers.iter().map(|(status, body)| (*status, body.to_vec())).collect()
+        };
+        let files = files.iter().map(|(path, answers)| (format!("/g/a/{path}"), own(answers)));
+        let answers = Arc::new(Mutex::new(files.collect::<Answers>()));
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let lines: Vec<String> =
+                    lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+                let path = lines[0].split(' ').nth(1).unwrap();
+                let mut answers = answers.lock().unwrap();
+                let (status, body) = match answers.get_mut(path) {
+                    None => (404, Vec::new()),
+                    Some(left) if left.len() > 1 => left.remove(0),
+                    Some(left) => left[0].clone(),
+                };
+                let head = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n", body.len());
+                let _ = stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes());
+                let _ = stream.write_all(&body);
+            }
+        });
+        Artifact { repository, group: "g", name: "a".to_owned() }
+    }
+
+    const FILE: &str = "13.7.0/a-13.7.0.jar";
+    // Digests of "abc" (FIPS 180-4, examples).
+    const SHA1: &[u8] = b"a9993e364706816aba3e25717850c26c9cd0d89d";
+    const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    fn fetch(repository: &Artifact, known: Option<&'static str>) -> Result<Option<Vec<u8>>, Error> {
+        repository.fetch(&[13, 7, 0], known, "x 13.7")
+    }
+
+    #[test]
+    fn versions_are_those_of_releases() {
+        let list = b"<versions><version>9.6.24</version>\n<version>10.5.0-1</version> <version>13.7.0</version></versions>";
+        let repository = repository(&[("maven-metadata.xml", &[(200, list)])]);
+        assert_eq!(repository.versions().unwrap(), [[9, 6, 24], [13, 7, 0]]);
+    }
+
+    #[test]
+    fn a_file_is_compared_with_what_is_known_or_published() {
+        let sum = format!("{FILE}.sha1");
+        let published = repository(&[(FILE, &[(200, b"abc")]), (&sum, &[(200, SHA1)])]);
+        assert_eq!(fetch(&published, None).unwrap().unwrap(), b"abc");
+        assert_eq!(fetch(&published, Some(SHA256)).unwrap().unwrap(), b"abc");
+        assert!(repository(&[]).fetch(&[13, 7, 0], None, "x").unwrap().is_none());
+
+        let alone = repository(&[(FILE, &[(200, b"abd")])]);
+        let error = fetch(&alone, Some(SHA256)).unwrap_err();
+        for part in ["x 13.7", SHA256, "expected", "Nothing was unpacked"] {
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        assert!(fetch(&alone, None).unwrap_err().to_string().contains("no checksum"));
+        let other = repository(&[(FILE, &[(200, b"abd")]), (&sum, &[(200, SHA1)])]);
+        let error = fetch(&other, None).unwrap_err().to_string();
+        assert!(error.contains("expected sha1 a9993e36"), "{error}");
+    }
+
+    #[test]
+    fn what_may_pass_is_tried_again_and_nothing_else() {
+        let answers: &[(u16, &[u8])] = &[(503, b""), (200, b"abc")];
+        let busy = repository(&[(FILE, answers)]);
+        assert_eq!(fetch(&busy, Some(SHA256)).unwrap().unwrap(), b"abc");
+        let answers: &[(u16, &[u8])] = &[(403, b""), (200, b"abc")];
+        let closed = repository(&[(FILE, answers)]);
+        let error = fetch(&closed, Some(SHA256)).unwrap_err().to_string();
+        assert!(error.contains("403") && error.contains("fetch x 13.7"), "{error}");
+    }
+}

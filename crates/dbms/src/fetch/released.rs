@@ -1,0 +1,115 @@
+//! Released versions, from their archive into the cache.
+//!
+//! The file's checksum is verified before anything is unpacked. Unpacking and asking for the version
+//! happen with the rights of the servers' user.
+
+use super::maven::{Version, joined, parse};
+use crate::builds::ARCHIVE_HASH;
+use crate::keep::installed;
+use crate::kind::{Archive, Kind};
+use crate::release::{Release, shown};
+use crate::unpack::{self, Modes};
+use crate::{Cache, Error, Installation, ServerUser, hash, identity, place};
+
+/// The release that `release` names, from the cache or the archive.
+pub(crate) fn obtain(
+    kind: &dyn Kind,
+    release: &Release,
+    cache: &Cache,
+    user: &ServerUser,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    let archive = kind.archive().ok_or_else(|| kind.lacks("fetching released versions"))?;
+    let version = match release.exact() {
+        Some(version) => version,
+        None => newest(kind, &archive, release, cache, progress)?,
+    };
+    let name = cache_name(kind, &version);
+    installed::find_or_make(kind, cache, &name, &name, user, || {
+        user.check_reach(cache.path())?;
+        let what = format!("{} {}", kind.name(), shown(kind, &version));
+        progress(&format!("fetching {what}"));
+        let text = joined(&version);
+        let known = archive.known.iter().find(|(version, processor, _)| {
+            *version == text && *processor == std::env::consts::ARCH
+        });
+        let known = known.map(|(_, _, digest)| *digest);
+        let bytes = archive.artifact.fetch(&version, known, &what)?;
+        let bytes = bytes.ok_or_else(|| {
+            not_found(kind, release, &archive.artifact.versions().unwrap_or_default())
+        })?;
+        let digest = hash::of(&bytes);
+        if known.is_none() {
+            progress(&format!(
+                "{what} is not among the versions whose digest steelyard knows; only the archive's own checksum \
+                 was verified (SHA-256 {digest})"
+            ));
+        }
+        let workshop = cache.workshop(&name)?;
+        let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
+        place::make_private(&unpacked, user)?;
+        identity::as_user(user, || {
+            let name = format!("the archive of {what}");
+            let tar = (archive.tar)(&bytes)
+                .map_err(|problem| Error::Unpack { archive: name.clone(), problem })?;
+            unpack::check(&*tar, &name)?;
+            unpack::unpack(&*tar, &unpacked, Modes::Open, &name)
+        })?;
+        identity::take_over(user, &unpacked, &made, Modes::Open)?;
+        let source = format!("{}@{}", kind.name(), shown(kind, &version));
+        let mut installation = kind.describe(&made, source, user)?;
+        installation.build.insert(ARCHIVE_HASH.to_owned(), digest);
+        installed::publish(cache, &name, &made, &mut installation)?;
+        progress(&format!(
+            "{what}: {:.1} MB fetched, unpacked into {}",
+            bytes.len() as f64 / 1e6,
+            cache.finished(&name).display()
+        ));
+        Ok(installation)
+    })
+}
+
+/// The newest of a series in the archive, or where that cannot be reached, in the cache.
+fn newest(
+    kind: &dyn Kind,
+    archive: &Archive,
+    series: &Release,
+    cache: &Cache,
+    progress: &dyn Fn(&str),
+) -> Result<Version, Error> {
+    let error = match archive.artifact.versions() {
+        Ok(listed) => {
+            let newest = listed.iter().filter(|version| series.matches(version)).max();
+            return newest.copied().ok_or_else(|| not_found(kind, series, &listed));
+        }
+        Err(error) => error,
+    };
+    let (prefix, suffix) = (format!("{}-", kind.name()), format!("-{}", std::env::consts::ARCH));
+    let version = |name: String| parse(name.strip_prefix(&prefix)?.strip_suffix(&suffix)?);
+    let names = cache.names(&prefix).into_iter();
+    let complete = names.filter(|name| installed::is_complete(cache, name));
+    let cached = complete.filter_map(version).filter(|v| series.matches(v)).max();
+    let Some(cached) = cached else {
+        let doing = format!("ask for the newest {} {series}", kind.name());
+        return Err(Error::Archive { doing, detail: error });
+    };
+    progress(&format!(
+        "the archive cannot be reached ({error}); taking {}, the newest {series}.x in the cache",
+        shown(kind, &cached)
+    ));
+    Ok(cached)
+}
+
+/// The name in the cache: one per version and processor.
+fn cache_name(kind: &dyn Kind, version: &Version) -> String {
+    format!("{}-{}-{}", kind.name(), joined(version), std::env::consts::ARCH)
+}
+
+/// The error for a version that does not exist, with those near it.
+fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
+    let near = release.nearest(listed);
+    Error::VersionNotFound {
+        asked: format!("{} {release}", kind.name()),
+        near: near.iter().map(|version| shown(kind, version)).collect(),
+    }
+}

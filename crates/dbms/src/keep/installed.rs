@@ -1,0 +1,124 @@
+//! Installations in the cache: each with a file that describes it, whose presence says that it is complete.
+
+use std::fs;
+use std::path::Path;
+
+use crate::builds::SYMBOLS;
+use crate::kind::Kind;
+use crate::{Cache, Error, Installation, ServerUser, place};
+
+/// The file.
+const DESCRIPTION: &str = "steelyard.json";
+
+/// The installation called `name`, if the cache holds it.
+pub(crate) fn find(
+    kind: &dyn Kind,
+    cache: &Cache,
+    name: &str,
+    user: &ServerUser,
+) -> Result<Option<Installation>, Error> {
+    let directory = cache.finished(name);
+    let path = directory.join(DESCRIPTION);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("read", &path)(error)),
+    };
+    let mut installation: Installation =
+        serde_json::from_slice(&text).map_err(|error| Error::Installation {
+            system: kind.name(),
+            path: directory.clone(),
+            problem: format!(
+                "{DESCRIPTION} is damaged ({error}); remove the directory to have it made again"
+            ),
+        })?;
+    // The cache may have been moved since.
+    installation.bin_dir = Some(directory.join("bin"));
+    if !installation.build.contains_key(SYMBOLS) {
+        // An earlier steelyard wrote down less.
+        let facts = kind.describe(&directory, String::new(), user)?.build;
+        installation.build.extend(facts);
+        // Written anew for the next time. Where that may not be, the next time does the same again.
+        let _ = write(&directory, &installation);
+    }
+    Ok(Some(installation))
+}
+
+/// The installation called `name`, from the cache or made by `make` while nobody else has `lock`.
+pub(crate) fn find_or_make(
+    kind: &dyn Kind,
+    cache: &Cache,
+    name: &str,
+    lock: &str,
+    user: &ServerUser,
+    make: impl FnOnce() -> Result<Installation, Error>,
+) -> Result<Installation, Error> {
+    if let Some(installation) = find(kind, cache, name, user)? {
+        return Ok(installation);
+    }
+    let _lock = cache.lock(lock)?;
+    // Another process may have made it while we waited.
+    find(kind, cache, name, user)?.map_or_else(make, Ok)
+}
+
+/// Is the thing called `name` an installation that is complete?
+pub(crate) fn is_complete(cache: &Cache, name: &str) -> bool {
+    cache.finished(name).join(DESCRIPTION).is_file()
+}
+
+/// Publishes the installation made in `made` (in a workshop) under `name`, with its description.
+pub(crate) fn publish(
+    cache: &Cache,
+    name: &str,
+    made: &Path,
+    installation: &mut Installation,
+) -> Result<(), Error> {
+    // Where it will be.
+    installation.bin_dir = Some(cache.finished(name).join("bin"));
+    write(made, installation)?;
+    cache.publish(made, name).map(|_| ())
+}
+
+fn write(directory: &Path, installation: &Installation) -> Result<(), Error> {
+    let path = directory.join(DESCRIPTION);
+    let text = serde_json::to_vec_pretty(installation).map_err(|error| Error::Answer {
+        expected: "a description that can be written".to_owned(),
+        found: error.to_string(),
+    })?;
+    // Two may write at once, and others read meanwhile.
+    let mut file =
+        tempfile::NamedTempFile::new_in(directory).map_err(Error::io("write into", directory))?;
+    std::io::Write::write_all(&mut file, &text).map_err(Error::io("write", &path))?;
+    place::set_mode(file.path(), 0o644)?;
+    file.persist(&path).map_err(|error| Error::io("write", &path)(error.error))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn what_is_published_is_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let (cache, user) = (Cache::at(directory.path()).unwrap(), ServerUser::caller());
+        let find = |name: &str| find(&crate::postgres::Postgres, &cache, name, &user);
+        let workshop = cache.workshop("x").unwrap();
+        let made = workshop.path().join("made");
+        fs::create_dir(&made).unwrap();
+        let mut installation = Installation {
+            dbms: "postgres".to_owned(),
+            version: "15.8".to_owned(),
+            source: "here".to_owned(),
+            bin_dir: None,
+            build: BTreeMap::from([("symbols".to_owned(), "all".to_owned())]),
+        };
+        assert!(find("x").unwrap().is_none() && !is_complete(&cache, "x"));
+        publish(&cache, "x", &made, &mut installation).unwrap();
+        assert!(is_complete(&cache, "x"));
+        assert_eq!(find("x").unwrap().unwrap(), installation);
+        fs::write(cache.finished("x").join(DESCRIPTION), "{").unwrap();
+        assert!(find("x").unwrap_err().to_string().contains("remove the directory"));
+    }
+}

@@ -1,0 +1,9 @@
+//! What is kept between trials and between runs: installations and prepared data directories in the
+//! cache, data that was loaded once, and copies of both that are the same to the byte.
+
+pub(crate) mod copy;
+pub(crate) mod installed;
+pub(crate) mod loaded;
+pub(crate) mod manifest;
+pub(crate) mod prepared;
+pub(crate) mod warm;

@@ -1,0 +1,149 @@
+//! Programs as the unprivileged user; `site`, the directory that a server is started in; `process`,
+//! the server itself.
+
+mod process;
+mod site;
+
+pub(crate) use process::{ServerProcess, Signals};
+pub(crate) use site::Site;
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+
+use crate::{Error, ServerUser};
+
+/// A command that runs `program` as `user`: nothing from our environment but what concerns its libraries, so that
+/// two runs see the same; umask 077; a session of its own, so that Ctrl-C in a terminal reaches only us; SIGQUIT
+/// when we die.
+pub(crate) fn command(
+    program: &Path,
+    user: &ServerUser,
+    procs_files: &[PathBuf],
+) -> Result<Command, Error> {
+    let groups = procs_files
+        .iter()
+        .map(|path| OpenOptions::new().write(true).open(path).map_err(Error::io("open", path)))
+        .collect::<Result<Vec<File>, Error>>()?;
+    let mut command = Command::new(program);
+    command.env_clear().stdin(Stdio::null()).current_dir("/");
+    for (name, value) in [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C"), ("TZ", "UTC")]
+    {
+        command.env(name, value);
+    }
+    for name in ["LD_LIBRARY_PATH", "LD_PRELOAD"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    let (uid, gid, change) = (user.uid, user.gid, user.differs());
+    let parent = std::process::id();
+    // SAFETY: the closure runs between fork and exec and makes only system calls that are async-signal-safe; it
+    // allocates nothing and takes no lock. The files it holds were opened before.
+    unsafe {
+        command.pre_exec(move || prepare(&groups, uid, gid, change, parent));
+    }
+    Ok(command)
+}
+
+/// What the new process does before it becomes the program.
+fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io::Result<()> {
+    for group in groups {
+        // "0" means the writing process, see Control Group v2, "cgroup.procs".
+        // SAFETY: the descriptor is open, the buffer is static and its length is given.
+        check(unsafe { libc::write(group.as_raw_fd(), b"0\n".as_ptr().cast(), 2) } as libc::c_int)?;
+    }
+    // SAFETY: these take integers only, but for setgroups, which gets a pointer to one valid gid.
+    unsafe {
+        check(libc::setsid())?;
+        libc::umask(0o077);
+        // A shell has its background jobs ignore SIGQUIT, and programs they start inherit that; it is how they end.
+        for signal in [libc::SIGQUIT, libc::SIGTERM] {
+            if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        if change {
+            check(libc::setgroups(1, &raw const gid))?;
+            check(libc::setgid(gid))?;
+            check(libc::setuid(uid))?;
+        }
+        // A change of user clears this, so it comes after it (prctl(2)).
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGQUIT))?;
+        // Had the parent died before that call, no signal would ever come.
+        if libc::getppid().cast_unsigned() != parent {
+            return Err(io::Error::from_raw_os_error(libc::ECHILD));
+        }
+    }
+    Ok(())
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Spawns `command` from a thread that lives as long as this process does: the kernel counts the thread that
+/// forked as the parent whose death is signalled (prctl(2), PR_SET_PDEATHSIG), not the process.
+pub(crate) fn spawn(command: Command) -> io::Result<Child> {
+    type Job = (Command, Sender<io::Result<Child>>);
+    static KEEPER: OnceLock<Sender<Job>> = OnceLock::new();
+    let keeper = match KEEPER.get() {
+        Some(keeper) => keeper,
+        None => {
+            let (sender, receiver) = channel::<Job>();
+            std::thread::Builder::new().name("steelyard-spawn".to_owned()).spawn(move || {
+                for (mut command, reply) in receiver {
+                    let _ = reply.send(command.spawn());
+                }
+            })?;
+            // Of two threads that come here at once one loses; its keeper ends unused.
+            KEEPER.get_or_init(|| sender)
+        }
+    };
+    let (reply, answer) = channel();
+    keeper.send((command, reply)).map_err(io::Error::other)?;
+    answer.recv().map_err(io::Error::other)?
+}
+
+/// Runs a helper program to its end with `input` on its standard input; gives its whole output.
+///
+/// # Errors
+/// [`Error::Program`] with the last lines of its output if it fails.
+pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Result<String, Error> {
+    use std::io::Write;
+    let program = PathBuf::from(command.get_program());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if input.is_some() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = spawn(command).map_err(Error::io("run", &program))?;
+    if let (Some(text), Some(mut stdin)) = (input, child.stdin.take()) {
+        // A program that ends early without reading says why in its output.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    if output.status.success() {
+        return Ok(text);
+    }
+    Err(Error::Program {
+        program: format!("{} ({what})", program.display()),
+        status: output.status.to_string(),
+        output: last_lines(&text, 12),
+    })
+}
+
+/// The last `count` lines of a text.
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
+}

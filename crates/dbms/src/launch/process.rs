@@ -1,0 +1,234 @@
+//! The life of one server process: started, watched, ended, cleared away.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{last_lines, spawn};
+use crate::ledger::{self, Entry};
+use crate::process::wait_until;
+use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
+
+/// How long a server gets in each stage when it is ended without anybody waiting for it to be graceful.
+const DROP_LIMIT: Duration = Duration::from_secs(10);
+
+/// Log lines in which the reason of a failed start is looked for.
+const LOG_LINES: usize = 20;
+
+/// Signals that end a server in good order, and at once: the last resort before `SIGKILL`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signals {
+    pub(crate) graceful: i32,
+    pub(crate) immediate: i32,
+}
+
+/// A started server process and what belongs to it. Dropping it ends it and removes what it left.
+#[derive(Debug)]
+pub(crate) struct ServerProcess {
+    name: String,
+    child: Child,
+    /// `None` once handed over by `stop`.
+    entry: Option<Entry>,
+    log: PathBuf,
+    signals: Signals,
+    stop_limit: Duration,
+    ended: Option<String>,
+}
+
+impl ServerProcess {
+    /// Starts `command` as the server of `entry`, which is removed if it cannot be started.
+    pub(crate) fn start(
+        spec: &ServerSpec<'_>,
+        command: Command,
+        entry: Entry,
+        log: PathBuf,
+        signals: Signals,
+    ) -> Result<Self, Error> {
+        let program = PathBuf::from(command.get_program());
+        let child = match spawn(command) {
+            Ok(child) => child,
+            Err(error) => {
+                let _ = entry.remove();
+                return Err(Error::io("start", &program)(error));
+            }
+        };
+        // From here on dropping it ends the process and removes the directory.
+        let mut process = Self {
+            name: spec.name.to_owned(),
+            child,
+            entry: Some(entry),
+            log,
+            signals,
+            stop_limit: spec.stop_limit,
+            ended: None,
+        };
+        process.record(|record, pid| record.process = ProcessId::of(pid))?;
+        Ok(process)
+    }
+
+    /// Asks `ready` until it succeeds; `rejection` finds in the log what the server says against
+    /// its configuration, should it end.
+    pub(crate) fn wait_ready(
+        &mut self,
+        spec: &ServerSpec<'_>,
+        mut ready: impl FnMut() -> Result<(), String>,
+        rejection: impl Fn(&str) -> Option<Error>,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let failed = |problem: String, log: String| Error::Start {
+            variant: spec.name.to_owned(),
+            problem,
+            log,
+        };
+        loop {
+            if !self.alive() {
+                let log = self.log_tail(LOG_LINES);
+                return Err(rejection(&log).unwrap_or_else(|| {
+                    failed(format!("it ended ({})", self.died().unwrap_or_default()), log)
+                }));
+            }
+            let Err(problem) = ready() else { break };
+            if begin.elapsed() >= spec.start_limit {
+                let limit = spec.start_limit.as_secs_f64();
+                let problem = format!("no answer within {limit} s ({problem})");
+                return Err(failed(problem, self.log_tail(LOG_LINES)));
+            }
+            sleep(Duration::from_millis(20));
+        }
+        // What only a kill -9 would leave behind.
+        self.record(|record, pid| record.ipc = ipc::of_process(pid))?;
+        if !spec.wrapper.is_empty() {
+            // What runs is the wrapper's program, or one that it became.
+            let running = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
+            self.record(|record, pid| record.program = running(pid).or(record.program.take()))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The directory in which it works: that of its data.
+    pub(crate) fn data_directory(&self) -> Option<PathBuf> {
+        self.entry.as_ref()?.record().work_directory.clone()
+    }
+
+    pub(crate) fn log_tail(&self, lines: usize) -> String {
+        tail(&self.log, lines)
+    }
+
+    /// Is it running? Reaps it if not.
+    pub(crate) fn alive(&mut self) -> bool {
+        if self.ended.is_none() {
+            match self.child.try_wait() {
+                Ok(None) => return true,
+                Ok(Some(status)) => self.ended = Some(status.to_string()),
+                Err(error) => self.ended = Some(format!("no longer ours to wait for: {error}")),
+            }
+        }
+        false
+    }
+
+    pub(crate) fn died(&self) -> Option<&str> {
+        self.ended.as_deref()
+    }
+
+    fn record(&mut self, change: impl FnOnce(&mut ledger::Record, u32)) -> Result<(), Error> {
+        let pid = self.child.id();
+        self.entry.as_mut().map_or(Ok(()), |entry| entry.update(|record| change(record, pid)))
+    }
+
+    /// Waits for the process itself to end.
+    fn wait(&mut self, limit: Duration) -> bool {
+        wait_until(limit, || !self.alive())
+    }
+
+    fn signal(&self, signal: i32) {
+        // Not reaped yet, so the pid is still this child's.
+        if self.ended.is_none()
+            && let Some(process) = ProcessId::of(self.child.id())
+        {
+            let _ = process.signal(signal);
+        }
+    }
+
+    /// Ends it: in good order if `gracefully`, then at once, then by SIGKILL to every process of it.
+    fn end(&mut self, gracefully: bool, limit: Duration) -> Result<Ending, Error> {
+        let mut ending = match (self.alive(), &self.ended) {
+            (false, Some(how)) => Some(Ending::Died(how.clone())),
+            _ => None,
+        };
+        let Some(entry) = &self.entry else { return Ok(ending.unwrap_or(Ending::Graceful)) };
+        let record = entry.record().clone();
+        let mut shared = record.ipc.clone();
+        let Signals { graceful, immediate } = self.signals;
+        for (signal, result, wanted) in
+            [(graceful, Ending::Graceful, gracefully), (immediate, Ending::Immediate, true)]
+        {
+            if ending.is_none() && wanted {
+                self.signal(signal);
+                if self.wait(limit) {
+                    ending = Some(result);
+                }
+            }
+        }
+        let ending = ending.unwrap_or(Ending::Killed);
+        // Its children notice its end by themselves, most of them at once.
+        let orphans_go = ending != Ending::Killed
+            && wait_until(Duration::from_secs(2), || ledger::processes(&record).is_empty());
+        if !orphans_go {
+            for process in ledger::processes(&record) {
+                shared.add(&ipc::of_process(process.pid));
+            }
+            let left = ledger::kill_all(&record, limit.max(DROP_LIMIT));
+            if !left.is_empty() {
+                return Err(Error::Stuck { name: self.name.clone(), pids: left });
+            }
+            self.wait(limit);
+        }
+        shared.remove();
+        Ok(ending)
+    }
+
+    /// Stops it and hands over what it left.
+    pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
+        let begin = Instant::now();
+        let ending = self.end(true, self.stop_limit)?;
+        Ok(Stopped {
+            seconds: begin.elapsed().as_secs_f64(),
+            ending,
+            log: Some(self.log.clone()),
+            remains: self.entry.take(),
+        })
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // After an error the entry stays in the ledger, and the next sweep tries again.
+        if self.entry.is_some()
+            && self.end(false, DROP_LIMIT).is_ok()
+            && let Some(entry) = self.entry.take()
+        {
+            let _ = entry.remove();
+        }
+    }
+}
+
+/// The last lines of a log, reading no more than its last 64 KB.
+fn tail(path: &Path, lines: usize) -> String {
+    use std::io::{Read, Seek, SeekFrom};
+    const READ: u64 = 64 * 1024;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(READ)))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    last_lines(&String::from_utf8_lossy(&read().unwrap_or_default()), lines)
+}

@@ -1,0 +1,131 @@
+//! An installation on this machine: what it is and how it was built.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use super::facts;
+use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE};
+use crate::{Error, Installation, ServerUser, launch};
+
+/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
+/// like its servers.
+pub(super) fn describe(
+    root: &Path,
+    source: String,
+    user: &ServerUser,
+) -> Result<Installation, Error> {
+    let bin_dir = root.join("bin");
+    let postgres = bin_dir.join("postgres");
+    for program in [&postgres, &bin_dir.join("initdb")] {
+        if !program.is_file() {
+            let program = program.display();
+            return Err(not_one(
+                root,
+                format!(
+                    "there is no {program}; give the directory that holds bin/postgres and bin/initdb"
+                ),
+            ));
+        }
+    }
+    user.check_reach(&bin_dir)?;
+    let banner = say(&postgres, "--version", user)?;
+    let version = version_in(&banner)
+        .ok_or_else(|| {
+            let said = format!("`postgres --version` says {banner:?}, which holds no version");
+            not_one(root, said)
+        })?
+        .to_owned();
+    let mut build = facts::of_binary(&postgres)?;
+    build.insert(BANNER.to_owned(), banner);
+    let pg_config = bin_dir.join("pg_config");
+    if pg_config.is_file() {
+        for (key, argument) in [(CONFIGURE, "--configure"), (CC, "--cc"), (CFLAGS, "--cflags")] {
+            if let Ok(value) = say(&pg_config, argument, user) {
+                build.insert(key.to_owned(), value);
+            }
+        }
+    }
+    facts::derive(&mut build);
+    Ok(Installation { dbms: "postgres".to_owned(), version, source, bin_dir: Some(bin_dir), build })
+}
+
+fn not_one(path: &Path, problem: String) -> Error {
+    Error::Installation { system: "PostgreSQL", path: path.to_path_buf(), problem }
+}
+
+/// `postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)` → `15.14`.
+fn version_in(banner: &str) -> Option<&str> {
+    banner.split_ascii_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Error> {
+    let mut command = launch::command(program, user, &[])?;
+    command.arg(argument).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = launch::spawn(command)
+        .and_then(std::process::Child::wait_with_output)
+        .map_err(Error::io("run", program))?;
+    if !output.status.success() {
+        return Err(Error::Program {
+            program: format!("{} {argument}", program.display()),
+            status: output.status.to_string(),
+            output: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place;
+    use std::fs;
+
+    #[test]
+    fn finds_versions() {
+        assert_eq!(
+            version_in("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)"),
+            Some("15.14")
+        );
+        assert_eq!(version_in("postgres (PostgreSQL) 19devel"), Some("19devel"));
+        assert_eq!(version_in("postgres"), None);
+    }
+
+    #[test]
+    fn a_directory_without_postgres_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let user = ServerUser::choose(None).unwrap();
+        let error = describe(directory.path(), String::new(), &user).unwrap_err().to_string();
+        assert!(error.contains("bin/postgres"), "{error}");
+    }
+
+    #[test]
+    fn programs_of_others_run_as_the_servers_user() {
+        let user = ServerUser::choose(None).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        place::set_mode(directory.path(), 0o755).unwrap();
+        let (bin, told) = (directory.path().join("bin"), directory.path().join("told"));
+        fs::create_dir(&bin).unwrap();
+        fs::create_dir(&told).unwrap();
+        place::set_mode(&bin, 0o755).unwrap();
+        place::set_mode(&told, 0o777).unwrap();
+        for (program, says) in
+            [("postgres", "postgres (PostgreSQL) 15.8"), ("pg_config", "x"), ("initdb", "")]
+        {
+            let script = format!(
+                "#!/bin/sh\nid -u >> {0}/uid; id -G > {0}/$(basename $0)\nexec echo '{says}'\n",
+                told.display()
+            );
+            fs::write(bin.join(program), script).unwrap();
+            place::set_mode(&bin.join(program), 0o755).unwrap();
+        }
+        let found = describe(directory.path(), String::new(), &user).unwrap();
+        assert_eq!((found.version.as_str(), found.build[CFLAGS].as_str()), ("15.8", "x"));
+        let uids = fs::read_to_string(told.join("uid")).unwrap();
+        // `postgres --version` and three questions to pg_config.
+        assert_eq!(uids.lines().collect::<Vec<_>>(), [user.uid.to_string().as_str(); 4]);
+        let groups = fs::read_to_string(told.join("postgres")).unwrap();
+        if user.differs() {
+            assert_eq!(groups.trim(), user.gid.to_string());
+        }
+    }
+}

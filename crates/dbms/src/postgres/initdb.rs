@@ -1,0 +1,119 @@
+//! Fresh data directories: initdb runs once per build and options; every trial gets a copy.
+
+use std::path::{Path, PathBuf};
+
+use super::ROLE;
+use crate::keep::prepared;
+use crate::{Error, ServerSpec, launch};
+
+/// Options of initdb that steelyard chooses itself, and why.
+const OWN_OPTIONS: [(&str, &str, &str); 8] = [
+    ("-D", "--pgdata", "steelyard chooses the data directory"),
+    ("-U", "--username", "steelyard connects with a role of its own"),
+    ("-A", "--auth", "the socket directory is private already, and steelyard must get in"),
+    ("-W", "--pwprompt", "there is nobody to ask"),
+    ("--pwfile", "--pwfile", "steelyard's role has no password"),
+    ("-X", "--waldir", "every trial gets a data directory of its own, WAL included"),
+    ("-s", "--show", "it initialises nothing"),
+    ("-c", "--set", "settings belong into `config`, where they are checked"),
+];
+
+/// Options of one letter without a value, after which others may follow in the same word.
+const FLAGS: &str = "dgkNnSVW";
+
+/// Checks the initdb options of a plan.
+pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Error> {
+    for option in options {
+        for (short, long, reason) in OWN_OPTIONS {
+            if is_option(option, short, long) {
+                return Err(Error::Reserved {
+                    variant: variant.to_owned(),
+                    setting: format!("initdb {option}"),
+                    reason,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Is this the option `short` or `long`, as getopt_long(3) reads it: names may be cut short,
+/// letters stand together?
+fn is_option(option: &str, short: &str, long: &str) -> bool {
+    if option.starts_with("--") {
+        let name = option.split('=').next().unwrap_or_default();
+        return name.len() > 2 && long.starts_with(name);
+    }
+    let Some(letters) = option.strip_prefix('-') else { return false };
+    let end = letters.find(|c| !FLAGS.contains(c)).map_or(letters.len(), |end| end + 1);
+    letters.get(..end).is_some_and(|letters| {
+        short.strip_prefix('-').is_some_and(|letter| letters.contains(letter))
+    })
+}
+
+/// The data directory that initdb makes for `spec`, made if it is not there yet.
+pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, Error> {
+    prepared::prepare(spec, bin_dir, "pgdata-", "template 2", |made| {
+        let mut initdb = launch::command(&bin_dir.join("initdb"), &spec.user, &[])?;
+        initdb
+            .arg("-D")
+            .arg(made)
+            // -N is --nosync before 10 and --no-sync since; it is flushed when it is published.
+            .args(["-N", "--encoding=UTF8", "--locale=C", "--auth=trust"])
+            .arg(format!("--username={ROLE}"))
+            .args(&spec.initdb);
+        launch::run(initdb, &format!("preparing a data directory for {}", spec.name), None)?;
+        let postgres = bin_dir.join("postgres");
+        let mut single = launch::command(&postgres, &spec.user, &[])?;
+        single.args(["--single", "-j", "-D"]).arg(made).arg("template1");
+        let sql = format!("CREATE DATABASE {ROLE} OWNER {ROLE};\n\n");
+        let output = launch::run(single, "creating the database", Some(&sql))?;
+        if output.contains("ERROR:") {
+            return Err(Error::Program {
+                program: format!("{} --single (creating the database)", postgres.display()),
+                status: "an error".to_owned(),
+                output: launch::last_lines(&output, 12),
+            });
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_options_are_refused() {
+        let check = |option: &str| check_options("a", &[option.to_owned()]);
+        for bad in [
+            "-D",
+            "-D/x",
+            "--pgdata=/x",
+            "--waldir=/x",
+            "--username",
+            "-Ume",
+            "--auth=md5",
+            // Cut short, and behind other letters.
+            "--pgd=/x",
+            "--waldi=/x",
+            "-kX/x",
+            "-NkD",
+            "-cinclude=/x",
+            "--set=hba_file=/x",
+        ] {
+            assert!(matches!(check(bad), Err(Error::Reserved { .. })), "{bad}");
+        }
+        for good in [
+            "--wal-segsize=64",
+            "-k",
+            "--data-checksums",
+            "--auth-is-not-this",
+            "-kEUTF8",
+            "UTF8-D",
+            "--locale=en_US.UTF-8",
+        ] {
+            check(good).unwrap();
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The functions by which a profile of a backend is read.
+
+use crate::ProfileFacts;
+
+/// What a backend does. Where the dispatcher's callee was inlined, the next function stands for it;
+/// plans of prepared statements are got by `GetCachedPlan`.
+pub static PROFILE: ProfileFacts = ProfileFacts {
+    worker: "PostgresMain",
+    dispatchers: &[
+        "exec_simple_query",
+        "exec_parse_message",
+        "exec_bind_message",
+        "exec_execute_message",
+        "exec_describe_portal_message",
+    ],
+    phases: &[
+        ("plan", &["pg_plan_quer", "planner", "standard_planner", "GetCachedPlan"]),
+        ("parse", &["pg_parse_query", "raw_parser"]),
+        ("analyze", &["pg_analyze_and_rewrite", "parse_analyze", "pg_rewrite_query"]),
+        ("execute", &["PortalRun"]),
+    ],
+    named: "pg_plan_queries, pg_parse_query, pg_analyze_and_rewrite, PortalRun",
+};

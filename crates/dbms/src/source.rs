@@ -1,0 +1,214 @@
+//! What is to be built: a commit of a git repository, or a tarball.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::{BuildOptions, Error};
+
+/// What is built, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// What is built.
+    pub(crate) tree: SourceTree,
+    /// How.
+    pub(crate) options: BuildOptions,
+}
+
+/// Where the source comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SourceTree {
+    /// `git:~/src/postgres#REL_14_3`: a commit. Only what is committed is built; the work tree is left alone.
+    Git {
+        /// The repository.
+        repository: Repository,
+        /// A branch, a tag, a commit; in a local repository whatever gitrevisions(7) knows, such as `master~3`.
+        revision: String,
+    },
+    /// `src:postgresql-15.8.tar.bz2`: a release's tarball.
+    Tarball(PathBuf),
+}
+
+/// Where a git repository is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Repository {
+    /// On this machine; `~/` stands for the home directory.
+    Local(PathBuf),
+    /// Somewhere else, as `git fetch` takes it; never with a password.
+    Remote(String),
+}
+
+impl Source {
+    /// Reads `git:…` or `src:…`; `None` if the text begins with neither.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, Error> {
+        let tree = if let Some(rest) = text.strip_prefix("git:") {
+            parse_git(rest)?
+        } else if let Some(path) = text.strip_prefix("src:") {
+            if path.is_empty() {
+                return Err(Error::reference("src:", "the path of the tarball is missing"));
+            }
+            if path.contains("://") {
+                return Err(Error::reference("src:…", "a tarball is a file; fetch it first"));
+            }
+            SourceTree::Tarball(PathBuf::from(path))
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Self { tree, options: BuildOptions::default() }))
+    }
+}
+
+fn parse_git(text: &str) -> Result<SourceTree, Error> {
+    // A path may hold a `#`, the name of a revision seldom does.
+    let (place, revision) = text.rsplit_once('#').unwrap_or((text, "HEAD"));
+    // What may hold a password is not repeated.
+    let shown = if is_remote(place) { "git:…".to_owned() } else { format!("git:{text}") };
+    if place.is_empty() {
+        return Err(Error::reference(&shown, "the repository is missing"));
+    }
+    if revision.is_empty() {
+        return Err(Error::reference(
+            &shown,
+            "behind the `#` a branch, a tag or a commit is missing",
+        ));
+    }
+    // git would take it for an option.
+    if revision.starts_with('-') || place.starts_with('-') {
+        return Err(Error::reference(
+            &shown,
+            "neither the repository nor the revision can begin with `-`",
+        ));
+    }
+    if text.chars().any(char::is_control) || revision.contains(char::is_whitespace) {
+        return Err(Error::reference(
+            &shown,
+            "it holds a space or a control character where none can be",
+        ));
+    }
+    let repository = if is_remote(place) {
+        if has_secret(place) {
+            return Err(Error::reference(
+                &shown,
+                "the URL holds a password or a token, which would stand in results and in lists of processes; use git's \
+                 credential helper or ssh",
+            ));
+        }
+        Repository::Remote(place.to_owned())
+    } else {
+        Repository::Local(PathBuf::from(place))
+    };
+    Ok(SourceTree::Git { repository, revision: revision.to_owned() })
+}
+
+/// A URL or `host:path`, as git tells them from paths: there is no slash before the first colon (git-fetch(1), "Git URLs").
+fn is_remote(place: &str) -> bool {
+    place.contains("://") || place.find(':').is_some_and(|colon| !place[..colon].contains('/'))
+}
+
+/// Whether the part of a URL before the host holds more than the name of a user. Over HTTP a name alone may be a token.
+fn has_secret(url: &str) -> bool {
+    let Some((scheme, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let user = authority.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':') || scheme.starts_with("http"))
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.tree {
+            SourceTree::Git { repository: Repository::Local(path), revision } => {
+                write!(formatter, "git:{}#{revision}", path.display())
+            }
+            SourceTree::Git { repository: Repository::Remote(url), revision } => {
+                write!(formatter, "git:{url}#{revision}")
+            }
+            SourceTree::Tarball(path) => write!(formatter, "src:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tree(text: &str) -> SourceTree {
+        Source::parse(text).unwrap().unwrap().tree
+    }
+
+    fn git(place: &str, revision: &str) -> SourceTree {
+        let repository = if is_remote(place) {
+            Repository::Remote(place.to_owned())
+        } else {
+            Repository::Local(place.into())
+        };
+        SourceTree::Git { repository, revision: revision.to_owned() }
+    }
+
+    fn error(text: &str) -> String {
+        Source::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn repositories_and_revisions() {
+        for (text, place, revision) in [
+            ("git:~/src/postgres#REL_14_3", "~/src/postgres", "REL_14_3"),
+            ("git:/srv/pg.git#master~3", "/srv/pg.git", "master~3"),
+            ("git:../pg", "../pg", "HEAD"),
+            ("git:/a#b/pg#origin/master", "/a#b/pg", "origin/master"),
+            ("git:./with:colon#x", "./with:colon", "x"),
+            (
+                "git:https://git.example.org/pg.git#REL_15_STABLE",
+                "https://git.example.org/pg.git",
+                "REL_15_STABLE",
+            ),
+            ("git:ssh://git@example.org/pg#v1", "ssh://git@example.org/pg", "v1"),
+            ("git:me@example.org:pg.git#v1", "me@example.org:pg.git", "v1"),
+        ] {
+            assert_eq!(tree(text), git(place, revision), "{text}");
+        }
+        assert!(matches!(
+            tree("git:me@example.org:pg.git"),
+            SourceTree::Git { repository: Repository::Remote(_), .. }
+        ));
+        assert_eq!(tree("src:pg.tar.gz"), SourceTree::Tarball("pg.tar.gz".into()));
+        assert!(Source::parse("14.3").unwrap().is_none());
+        assert!(Source::parse("path:/git:x").unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert!(error("git:#master").contains("repository is missing"));
+        assert!(error("git:/pg#").contains("branch, a tag or a commit"));
+        assert!(error("git:/pg#--output=x").contains("begin with `-`"));
+        assert!(error("git:--upload-pack=x#y").contains("begin with `-`"));
+        assert!(error("git:/pg#a b").contains("space"));
+        assert!(error("src:").contains("missing"));
+        assert!(error("src:https://example.org/pg.tar.gz").contains("fetch it first"));
+        for secret in [
+            "https://me:s3cret@example.org/pg",
+            "https://s3cret@example.org/pg",
+            "ssh://me:s3cret@h/pg",
+        ] {
+            let said = error(&format!("git:{secret}#master"));
+            assert!(said.contains("credential helper") && !said.contains("s3cret"), "{said}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_displayed_parses_to_the_same(
+            place in "(~/|/|https://h/|ssh://git@h/|h:)[a-z0-9.#/]{1,12}[a-z]",
+            revision in "[A-Za-z0-9_/.~^@{}]{1,12}",
+        ) {
+            let source = Source::parse(&format!("git:{place}#{revision}")).unwrap().unwrap();
+            prop_assert_eq!(&source, &Source::parse(&source.to_string()).unwrap().unwrap());
+        }
+
+        #[test]
+        fn passwords_never_show(password in "[A-Z]{8,20}", tail in "[a-z0-9/#]{0,12}") {
+            let text = format!("git:https://me:{password}@host/{tail}");
+            let shown = format!("{:?}", Source::parse(&text).map_err(|e| e.to_string()));
+            prop_assert!(!shown.contains(&password));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! kill -9 of the system, and of the program that started it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::subjects::{first, subjects};
+use crate::common::{Place, ipc_exists, names, processes_in, wait_for};
+use dbms::{Ending, Error, Ledger, ProcessId, ServerSpec};
+
+#[test]
+fn a_killed_system_is_noticed_and_leaves_nothing() {
+    for subject in subjects() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        let record = place.ledger.records().unwrap().remove(0);
+        ProcessId::of(system.root_pid().unwrap()).unwrap().signal(libc::SIGKILL).unwrap();
+        wait_for("its end", || !system.alive());
+        assert!(system.died().unwrap().contains('9'), "{:?}", system.died());
+        assert!(system.log_tail(5).contains(subject.facts.says.0), "{}", system.log_tail(5));
+        assert!(system.counters(&[]).is_err());
+        let stopped = system.stop().unwrap();
+        let died = matches!(&stopped.ending, Ending::Died(how) if how.contains('9'));
+        assert!(died, "{:?}", stopped.ending);
+        assert!(processes_in(place.path()).is_empty());
+        assert!(!ipc_exists(&record.ipc));
+        // Its data would have to be recovered at every start.
+        let error = stopped.keep(&false.into()).err().unwrap();
+        assert!(matches!(error, Error::NotKept { .. }), "{error}");
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn a_sweep_ends_systems_whose_owner_is_gone() {
+    for subject in first() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        // As if another steelyard had started it and were gone: another start time of the owner is another process.
+        let record = place.ledger.records().unwrap().remove(0);
+        let path = place.ledger.path().join(format!("{}.json", record.id));
+        let text = fs::read_to_string(&path).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["owner"]["start_time"] = 1.into();
+        fs::write(&path, json.to_string()).unwrap();
+        let pid = system.root_pid().unwrap();
+        let swept = place.ledger.sweep(&|_| ()).unwrap();
+        assert_eq!(swept.len(), 1);
+        assert!(swept[0].ended.contains(&pid), "{swept:?}");
+        assert_eq!(swept[0].problems, names(&[]));
+        assert_eq!(swept[0].removed, [place.trial()]);
+        assert!(!system.alive());
+        assert!(processes_in(place.path()).is_empty());
+        assert!(!ipc_exists(&record.ipc));
+        place.assert_clean();
+    }
+}
+
+/// In a process of its own: starts each system and waits to be killed.
+fn drive(directory: &Path) {
+    let place = Place::new();
+    let ledger = Ledger::open(directory.join("ledger")).unwrap();
+    let subjects = first();
+    let systems: Vec<_> = subjects
+        .iter()
+        .enumerate()
+        .map(|(i, subject)| {
+            let trial = directory.join(format!("trial{i}"));
+            let spec = ServerSpec { ledger: &ledger, ..subject.spec(&place, &trial) };
+            let mut system = dbms::start(spec).unwrap();
+            (subject.facts.fill)(system.as_mut(), 1000);
+            system
+        })
+        .collect();
+    // The line the other half waits for; the harness may have written before it on the same line.
+    println!("\nup {}", systems.len());
+    // Place's own directory would be left by the kill.
+    drop(place);
+    std::thread::sleep(Duration::from_secs(120));
+}
+
+#[test]
+fn killing_the_starter_leaves_nothing() {
+    if let Some(directory) = testing::given() {
+        return drive(&directory);
+    }
+    let place = Place::new();
+    let mut driver = testing::again(&[], place.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let up = lines.find(|line| line.starts_with("up ")).expect("started systems");
+    let count: usize = up.strip_prefix("up ").unwrap().parse().unwrap();
+    assert!(processes_in(place.path()).len() >= count);
+    assert!(place.ledger.sweep(&|_| ()).unwrap().is_empty(), "their owner still lives");
+
+    driver.kill().unwrap(); // SIGKILL
+    driver.wait().unwrap();
+    // The kernel tells them by itself.
+    wait_for("the end of what it started", || processes_in(place.path()).is_empty());
+    assert!(place.path().join("trial0").exists());
+    let swept = place.ledger.sweep(&|_| ()).unwrap();
+    assert_eq!(swept.len(), count);
+    for swept in swept {
+        assert_eq!(swept.removed.len(), 1, "{swept:?}");
+        assert!(swept.problems.is_empty(), "{swept:?}");
+    }
+    place.assert_clean();
+}

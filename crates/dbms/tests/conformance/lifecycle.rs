@@ -1,0 +1,177 @@
+//! From start to stop.
+
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, Instant};
+
+use super::subjects::{first, subjects};
+use crate::common::{Place, processes_in};
+use dbms::{Diagnosis, Ending, Error, ProcessId, ServerSpec, ServerUser};
+
+#[test]
+fn starts_answers_and_stops() {
+    for subject in subjects() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        assert!(system.alive() && system.owned());
+        assert_eq!((system.died(), system.diagnose()), (None, None));
+        assert!(system.log_tail(5).contains(subject.facts.says.0), "{}", system.log_tail(5));
+
+        // Under the unprivileged user, with data that nobody else can read.
+        let user = ServerUser::choose(None).unwrap();
+        let pid = system.root_pid().unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let uids = status.lines().find(|line| line.starts_with("Uid:")).unwrap();
+        let mut uids = uids.split_ascii_whitespace().skip(1);
+        assert!(uids.all(|uid| uid == user.uid.to_string()), "{status}");
+        assert_ne!(user.uid, 0);
+        let data = system.data_directory().unwrap();
+        assert!(data.starts_with(place.trial()), "{}", data.display());
+        assert_eq!(std::fs::metadata(data).unwrap().mode() & 0o777, 0o700);
+
+        // The entry names it, and a sweep by others leaves it alone.
+        let record = place.ledger.records().unwrap().remove(0);
+        assert_eq!(record.process, ProcessId::of(pid));
+        assert!(place.ledger.sweep(&|_| ()).unwrap().is_empty());
+
+        (subject.facts.fill)(system.as_mut(), 100);
+        assert_eq!((subject.facts.rows)(system.as_mut()), 100);
+        let stopped = system.stop().unwrap();
+        assert_eq!(stopped.ending, Ending::Graceful);
+        let log = std::fs::read_to_string(stopped.log.as_ref().unwrap()).unwrap();
+        assert!(log.contains(subject.facts.says.1), "{log}");
+        assert!(processes_in(place.path()).is_empty());
+        stopped.discard().unwrap();
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn dropped_it_leaves_nothing() {
+    for subject in first() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        (subject.facts.fill)(system.as_mut(), 10);
+        drop(system);
+        assert!(processes_in(place.path()).is_empty());
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn several_run_at_once() {
+    for subject in first() {
+        let place = Place::new();
+        let mut systems: Vec<_> = std::thread::scope(|scope| {
+            let start = |i: u32| {
+                let directory = place.path().join(format!("trial{i}"));
+                dbms::start(subject.spec(&place, &directory)).unwrap()
+            };
+            let threads: Vec<_> = (0..3).map(|i| scope.spawn(move || start(i))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        // The threads that started them are gone, the systems are not.
+        for (system, rows) in systems.iter_mut().zip(1..) {
+            (subject.facts.fill)(system.as_mut(), rows);
+        }
+        drop(systems.remove(1));
+        for (system, rows) in systems.iter_mut().zip([1, 3]) {
+            assert!(system.alive());
+            assert_eq!((subject.facts.rows)(system.as_mut()), rows);
+        }
+        for system in systems {
+            assert_eq!(system.stop().unwrap().ending, Ending::Graceful);
+        }
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn data_that_is_handed_over_is_the_callers() {
+    for subject in first() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        let data = system.data_directory().unwrap();
+        system.stop().unwrap().hand_over().unwrap();
+        assert!(std::fs::read_dir(data).unwrap().count() > 0);
+        assert!(!place.trial().join(dbms::MARKER).exists());
+        assert!(place.ledger.records().unwrap().is_empty());
+        std::fs::remove_dir_all(place.trial()).unwrap();
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn work_is_broken_off_from_another_thread() {
+    for subject in subjects() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        let interrupt = system.interrupter().unwrap();
+        let error = std::thread::scope(|scope| {
+            let working = scope.spawn(|| (subject.facts.long)(system.as_mut()).unwrap_err());
+            std::thread::sleep(Duration::from_millis(300));
+            assert!(!working.is_finished(), "{:?}", working.join());
+            let begin = Instant::now();
+            while !working.is_finished() {
+                assert!(begin.elapsed() < Duration::from_secs(120), "it is not broken off");
+                interrupt();
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            working.join().unwrap()
+        });
+        // On a busy machine the work had perhaps not begun yet.
+        let expected = error.diagnosis() == Some(Diagnosis::Interrupted)
+            || matches!(error, Error::Connect { .. });
+        assert!(expected, "{error:?}");
+        system.stop().unwrap().discard().unwrap();
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn one_that_will_not_end_gracefully_is_ended() {
+    for subject in first() {
+        let place = Place::new();
+        let trial = place.trial();
+        let stop_limit = Duration::from_millis(300);
+        let spec = ServerSpec { stop_limit, ..subject.spec(&place, &trial) };
+        let system = dbms::start(spec).unwrap();
+        // Stopped processes react to nothing but SIGKILL.
+        ProcessId::of(system.root_pid().unwrap()).unwrap().signal(libc::SIGSTOP).unwrap();
+        let stopped = system.stop().unwrap();
+        assert_eq!(stopped.ending, Ending::Killed);
+        assert!(processes_in(place.path()).is_empty());
+        stopped.discard().unwrap();
+        place.assert_clean();
+    }
+}
+
+#[test]
+fn it_enters_its_control_group_before_it_runs() {
+    // Where version 2 of control groups is, alone or beside version 1.
+    let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::Path::new);
+    let Some(root) = roots.iter().find(|root| root.join("cgroup.procs").exists()) else {
+        return testing::skip("there are no control groups of version 2");
+    };
+    let group = root.join(format!("dbms-test-{}", std::process::id()));
+    if let Err(error) = std::fs::create_dir(&group) {
+        return testing::skip(format_args!("no control group can be made: {error}"));
+    }
+    let result = std::panic::catch_unwind(|| {
+        for subject in first() {
+            let place = Place::new();
+            let trial = place.trial();
+            let procs_files = vec![group.join("cgroup.procs")];
+            let spec = ServerSpec { procs_files, ..subject.spec(&place, &trial) };
+            let system = dbms::start(spec).unwrap();
+            let members = std::fs::read_to_string(group.join("cgroup.procs")).unwrap();
+            for pid in processes_in(place.path()) {
+                assert!(members.lines().any(|line| line == pid.to_string()), "{pid}: {members}");
+            }
+            assert_eq!(place.ledger.records().unwrap().remove(0).cgroups, [group.clone()]);
+            system.stop().unwrap().discard().unwrap();
+            place.assert_clean();
+        }
+    });
+    std::fs::remove_dir(&group).unwrap();
+    result.unwrap();
+}

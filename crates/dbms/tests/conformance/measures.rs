@@ -1,0 +1,42 @@
+//! Counters, footprint, settling and flushing.
+
+use super::subjects::subjects;
+use crate::common::{Place, names};
+
+#[test]
+fn counts_measures_settles_and_flushes() {
+    for subject in subjects() {
+        let facts = subject.facts;
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        (facts.fill)(system.as_mut(), 1);
+        let objects = names(&[facts.object]);
+        let bytes = |system: &mut dyn dbms::System| {
+            let found = system.footprint(&objects).unwrap().remove(0);
+            assert_eq!(found.object, facts.object);
+            found.bytes[facts.bytes]
+        };
+        let (counted, small) = (system.counters(&objects).unwrap(), bytes(system.as_mut()));
+        (facts.fill)(system.as_mut(), 20_000);
+        system.flush().unwrap();
+        let after = system.counters(&objects).unwrap();
+        let (view, name) = facts.counter;
+        let change = |snapshot: &dbms::Snapshot| snapshot.get(view, facts.object, name).unwrap();
+        assert_eq!(change(&after) - change(&counted), 20_000.0, "{view} {name}");
+        assert!(bytes(system.as_mut()) > small);
+        let settled = system.settle(&objects).unwrap();
+        assert!(settled.seconds > 0.0 && !settled.lines.is_empty(), "{settled:?}");
+        assert_eq!((facts.rows)(system.as_mut()), 20_001);
+
+        // What is not there is named, not taken for empty.
+        let nothing = names(&["nothing"]);
+        for error in [system.footprint(&nothing).unwrap_err(), system.settle(&nothing).unwrap_err()]
+        {
+            assert!(error.to_string().contains("nothing"), "{error}");
+        }
+        // Something of what was set differs from the defaults.
+        assert!(!system.settings().unwrap().is_empty());
+        system.stop().unwrap().discard().unwrap();
+        place.assert_clean();
+    }
+}

@@ -1,0 +1,125 @@
+//! The systems that the suite runs on, and what it must know of them.
+
+use crate::common::{Place, Variant, socket_directory, variant};
+use dbms::{Error, ServerSpec, System};
+use std::path::Path;
+
+/// All of them: what a plan would name, and the facts. `DBMS_TEST_VERSIONS` adds further versions
+/// of systems that are here, such as `postgres@9.6.24 postgres@18.1`.
+const SUBJECTS: [(&str, &Facts); 2] =
+    [("postgres@13.7", &POSTGRES), ("path:/usr/lib/postgresql/15", &POSTGRES)];
+
+/// What the suite must know of a system.
+pub struct Facts {
+    /// The beginning of what names it.
+    name: &'static str,
+    /// Settings with which it needs little memory and does nothing by itself that counters show.
+    config: &'static [(&'static str, &'static str)],
+    /// The object that `fill` fills.
+    pub object: &'static str,
+    /// Makes the object if need be, and puts rows into it by a client that then disconnects.
+    pub fill: fn(&mut dyn System, rows: u32),
+    /// How many rows are in it.
+    pub rows: fn(&mut dyn System) -> i64,
+    /// View and name of a counter of the object that grows by 1 for each row.
+    pub counter: (&'static str, &'static str),
+    /// The figure of its footprint that grows with the rows.
+    pub bytes: &'static str,
+    /// Does something that takes hours.
+    pub long: fn(&mut dyn System) -> Result<(), Error>,
+    /// Writes until there is no space left.
+    pub hoard: fn(&mut dyn System) -> Result<(), Error>,
+    /// A setting and a value that it rejects.
+    pub rejected: (&'static str, &'static str),
+    /// A setting that steelyard chooses itself.
+    pub reserved: &'static str,
+    /// What its log says once it is up, and once it was stopped in good order.
+    pub says: (&'static str, &'static str),
+}
+
+const POSTGRES: Facts = Facts {
+    name: "postgres",
+    config: &[("shared_buffers", "16MB"), ("autovacuum", "off")],
+    object: "t",
+    fill: |system, rows| {
+        let mut config = postgres::Config::new();
+        config.host_path(socket_directory(system)).user("steelyard").dbname("steelyard");
+        let mut client = config.connect(postgres::NoTls).unwrap();
+        let make = "create table if not exists t (a int primary key)";
+        let fill = format!(
+            "insert into t select a + (select count(*) from t) from generate_series(1, {rows}) a"
+        );
+        client.batch_execute(make).unwrap();
+        client.batch_execute(&fill).unwrap();
+        client.close().unwrap();
+    },
+    rows: |system| system.sql().unwrap().query_i64("select count(*) from t").unwrap(),
+    counter: ("pg_stat_all_tables", "n_tup_ins"),
+    bytes: "total",
+    long: |system| system.need_sql()?.execute("select pg_sleep(36000)").map(drop),
+    hoard: |system| {
+        // Without its log, since a server that cannot write that one ends.
+        let rows = "select a, repeat('x', 500) from generate_series(1, 2000000000) a";
+        system.need_sql()?.execute(&format!("create unlogged table hoard as {rows}")).map(drop)
+    },
+    rejected: ("work_mem", "banana"),
+    reserved: "port",
+    says: ("ready to accept connections", "database system is shut down"),
+};
+
+/// A system that was obtained, and what is known of it.
+pub struct Subject {
+    pub facts: &'static Facts,
+    pub variant: Variant,
+}
+
+/// Those that are on this machine; the others are skipped.
+pub fn subjects() -> Vec<Subject> {
+    let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
+    let more = more.split_ascii_whitespace().map(|text| {
+        let known = SUBJECTS.iter().find(|(_, facts)| text.starts_with(facts.name));
+        (text, known.unwrap_or_else(|| panic!("no facts of {text}")).1)
+    });
+    SUBJECTS
+        .into_iter()
+        .chain(more)
+        .filter_map(|(text, facts)| Some(Subject { facts, variant: variant(text)? }))
+        .collect()
+}
+
+/// The first of each system, for what does not depend on its version.
+pub fn first() -> Vec<Subject> {
+    let mut names = Vec::new();
+    let mut subjects = subjects();
+    subjects.retain(|subject| {
+        let new = !names.contains(&subject.facts.name);
+        names.push(subject.facts.name);
+        new
+    });
+    subjects
+}
+
+impl Subject {
+    /// What starts it in `directory`.
+    pub fn spec<'a>(&'a self, place: &'a Place, directory: &'a Path) -> ServerSpec<'a> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let config = self.facts.config.iter().map(own).collect();
+        ServerSpec { config, ..place.spec(&self.variant, directory) }
+    }
+
+    /// A started one.
+    pub fn start(&self, place: &Place) -> Box<dyn System> {
+        dbms::start(self.spec(place, &place.trial())).unwrap()
+    }
+
+    /// Why it does not start with a setting.
+    pub fn refusal(&self, place: &Place, setting: &str, value: &str) -> Error {
+        let trial = place.trial();
+        let mut spec = self.spec(place, &trial);
+        spec.config.insert(setting.to_owned(), value.to_owned());
+        match dbms::start(spec) {
+            Ok(_) => panic!("{} starts with {setting} = {value}", self.variant.name),
+            Err(error) => error,
+        }
+    }
+}

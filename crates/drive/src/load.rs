@@ -1,0 +1,120 @@
+//! A load: a step and where it runs, whichever process does the running.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use workload::Step;
+
+use crate::engine::Clients;
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::remote;
+use crate::target::{Reach, Target};
+use crate::timetable::{Slices, Timetable};
+
+/// A step and where it is to run.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// What to do.
+    pub step: Arc<Step>,
+    /// The systems under test. Every client connects to each.
+    pub targets: Vec<Target>,
+    /// The trial's seed: the same seed makes the same parameters.
+    pub seed: u64,
+    /// How the load moves between the targets, exactly where there are several.
+    pub slices: Option<Slices>,
+    /// How long the load goes on after the measured time of a step that has one, without being
+    /// counted: for whoever wants to look at a server under this load at any price. A step that ends
+    /// by its work has none, see [`Running::leave_out`], nor has a load in slices.
+    pub overtime: Duration,
+}
+
+impl Load {
+    /// How long the step is measured, where it has a time: the step's seconds for each target, in
+    /// whole rounds of the timetable. `None` where it ends by work.
+    pub fn limit(&self) -> Option<Duration> {
+        let limit = Duration::from_secs_f64(self.step.seconds?);
+        Some(match &self.slices {
+            Some(slices) => {
+                let targets = self.targets.len();
+                Timetable::whole_rounds(slices, targets, limit * targets as u32)
+            }
+            None => limit,
+        })
+    }
+}
+
+/// Whether a load can run at all.
+fn check(load: &Load) -> Result<(), Error> {
+    let text = match (load.targets.len(), &load.slices) {
+        (0, _) => "it has no target",
+        (2.., _) if load.targets.iter().any(Target::is_elsewhere) => {
+            "a system in a process of its own shares no load in slices"
+        }
+        (1, None) => return Ok(()),
+        (1, Some(_)) => "slices are for several targets",
+        (_, None) => "several targets need slices",
+        (_, Some(slices)) if !(0.0..1.0).contains(&slices.lead_in) => {
+            "the lead-in of slices is a part of them, from 0 to below 1"
+        }
+        (targets, Some(slices)) if Timetable::new(slices, targets).next().is_none() => {
+            "slices need a length"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::Load(text))
+}
+
+/// Connects all clients and has their requests made ready. Nothing is measured yet.
+///
+/// # Errors
+///
+/// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
+pub fn prepare(load: &Load) -> Result<Box<dyn Ready>, Error> {
+    check(load)?;
+    match &load.targets[..] {
+        [Target { reach: Reach::Process(socket), .. }] => remote::prepare(load, socket),
+        _ => Clients::connect(load).map(|ready| Box::new(ready) as Box<dyn Ready>),
+    }
+}
+
+/// All clients connected and waiting for the start.
+pub trait Ready: Send {
+    /// Starts all clients at `start`, best a few milliseconds ahead.
+    fn go(self: Box<Self>, start: Instant) -> Box<dyn Running>;
+}
+
+/// A step under way. Dropping it ends the step and waits for its clients.
+pub trait Running: Send + Sync {
+    /// Waits until all clients have ended, at most `limit`; tells whether they have.
+    fn wait(&self, limit: Duration) -> bool;
+
+    /// Operations so far on each target, of the class that the step counts.
+    fn operations(&self) -> Vec<u64>;
+
+    /// Where there are several targets: when the measured part was over, after the step's start.
+    /// `None` as long as it goes on.
+    ///
+    /// A step that ends by work goes on after that: the first target is done, and the others are
+    /// brought to the same state one after another.
+    fn measured_until(&self) -> Option<Duration>;
+
+    /// Leaves whole seconds of a step that ends by its work out of what is measured, counted from
+    /// its start: operations that end in them, the time they take and what clients spend meanwhile.
+    /// The outcome is that of a step without them. To be called once, before the first of them
+    /// begins; not for loads in slices.
+    fn leave_out(&self, seconds: Range<u64>);
+
+    /// Ends the step: each client stops after the operation under way.
+    fn stop(&self);
+
+    /// Breaks all connections off, so that clients which wait for an answer end too.
+    fn break_off(&self);
+
+    /// The clients have ended or are told to: adds up what they counted, for each target.
+    ///
+    /// Waits for clients that still run; call [`Running::break_off`] before where that might take
+    /// for ever.
+    fn join(self: Box<Self>) -> Vec<Outcome>;
+}

@@ -1,0 +1,243 @@
+//! Blocks of trials: each trial that is missing is run, each finished one kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plan::{Pairing, Trial};
+use store::{NewTrial, TrialId, VariantId, now_ms};
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::joint::lockstep;
+use crate::joint::slicing::Slicing;
+use crate::observe::fitness::Fitness;
+use crate::trial::attempt::Entered;
+use crate::trial::conditions::Conditions;
+use crate::trial::loads::{LOAD_BLOCK, loaded_again, one_load};
+use crate::trial::whole;
+
+/// A trial to run, and how far it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stint {
+    /// Which trial.
+    pub trial: Trial,
+    /// How many of the workload's steps it goes through, from the first; a trial that ran fewer than there are is a finished trial.
+    pub steps: usize,
+}
+
+/// An experiment on its way through its blocks.
+pub struct Execution<'c, 'a> {
+    /// What all its trials share.
+    pub conditions: &'c Conditions<'a>,
+    /// Ids of the variants, by name.
+    variants: BTreeMap<String, VariantId>,
+    /// Block, variant and sequence of the trials that are there.
+    finished: BTreeSet<(u32, String, u32)>,
+    /// Trials that came up so far, finished before or not.
+    number: usize,
+    /// What is known of slices.
+    slicing: Slicing,
+}
+
+impl<'c, 'a> Execution<'c, 'a> {
+    /// Makes sure that the experiment can go on, and finds out what of it is there.
+    pub fn open(conditions: &'c Conditions<'a>) -> Result<Execution<'c, 'a>, Error> {
+        let (store, experiment) = (conditions.store, conditions.experiment.id);
+        let variants = same_variants(conditions)?;
+        store.abandon_running(experiment)?;
+        let finished = store.finished_trials(experiment)?;
+        let slicing = Slicing::open(conditions.plan(), store, experiment)?;
+        Ok(Execution { conditions, variants, finished, number: 0, slicing })
+    }
+
+    /// How many trials of the blocks up to this one are there.
+    pub fn finished(&self, last: u32) -> usize {
+        self.finished.iter().filter(|(block, ..)| (1..=last).contains(block)).count()
+    }
+
+    /// Whether a trial is there.
+    pub fn is_finished(&self, trial: &Trial) -> bool {
+        self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.sequence))
+    }
+
+    /// Runs the trials of a block that are missing: one after another, or where the servers of all
+    /// variants are up together, those of one sequence at a time.
+    pub fn block(&mut self, stints: &[Stint]) -> Result<(), Error> {
+        self.load(stints)?;
+        let mut groups: Vec<Vec<Stint>> = Vec::new();
+        let joint = self.conditions.plan().pairing != Pairing::Blocks;
+        for stint in stints {
+            let same = |group: &&mut Vec<Stint>| group[0].trial.sequence == stint.trial.sequence;
+            match groups.iter_mut().find(same).filter(|_| joint) {
+                Some(group) => group.push(*stint),
+                None => groups.push(vec![*stint]),
+            }
+        }
+        for mut group in groups {
+            let all = group.len();
+            group.retain(|stint| !self.is_finished(&stint.trial));
+            self.number += all - group.len();
+            if !group.is_empty() {
+                self.together(&group)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs trials together, again where they were polluted. They are finished together or not at
+    /// all.
+    fn together(&mut self, stints: &[Stint]) -> Result<(), Error> {
+        let (conditions, first) = (self.conditions, self.number);
+        for left in (0..=conditions.plan().repeats).rev() {
+            self.number = first;
+            let mut trials = Vec::new();
+            for stint in stints {
+                self.number += 1;
+                match self.begin(*stint, left > 0) {
+                    Ok(trial) => trials.push(trial),
+                    Err(error) => return self.failed(&trials, error),
+                }
+            }
+            let (ran, who) = match trials[..] {
+                [alone] => (whole::run(conditions, alone), "the trial is"),
+                _ => (lockstep::run(conditions, &trials, &mut self.slicing), "the trials are"),
+            };
+            let ids: Vec<TrialId> = trials.iter().map(|entered| entered.trial).collect();
+            match ran {
+                Ok(Fitness::Polluted { reason }) if left > 0 => {
+                    conditions.store.pollute_trials(&ids, &reason)?;
+                    conditions.tell(Event::Note(format!("{reason}; {who} run again")));
+                }
+                Ok(fitness) => {
+                    if let Fitness::Polluted { reason } = fitness {
+                        let text = polluted_result(&reason, conditions.plan().repeats);
+                        for id in &ids {
+                            conditions.warn(Some(*id), "polluted", text.clone())?;
+                        }
+                    }
+                    conditions.store.finish_trials(&ids)?;
+                    ids.iter().for_each(|_| conditions.tell(Event::TrialEnded));
+                    break;
+                }
+                Err(error) => return self.failed(&trials, error),
+            }
+        }
+        Ok(())
+    }
+
+    fn failed(&self, trials: &[Entered], error: Error) -> Result<(), Error> {
+        for entered in trials {
+            // Where the store itself failed, the trial stays "running" and is abandoned later.
+            let _ = self.conditions.store.fail_trial(entered.trial, &error.to_string());
+        }
+        Err(error)
+    }
+
+    /// Loads for the missing trials of a block, where the plan loads once and this run has not done so yet.
+    fn load(&self, stints: &[Stint]) -> Result<(), Error> {
+        if self.conditions.plan().restore_after.is_none() {
+            return Ok(());
+        }
+        let missing = stints.iter().filter(|stint| !self.is_finished(&stint.trial));
+        for trial in missing.map(|stint| Trial { block: LOAD_BLOCK, ..stint.trial }) {
+            if self.conditions.loads.get(trial.variant, trial.sequence).is_none() {
+                self.load_once(&trial)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads for a variant and sequence. Where an earlier run has done so too, its steps are the results.
+    fn load_once(&self, trial: &Trial) -> Result<(), Error> {
+        let (conditions, store) = (self.conditions, self.conditions.store);
+        conditions.go_on()?;
+        let (variant, dop) = (self.name(trial).to_owned(), trial.sequence);
+        conditions.tell(Event::LoadBegan { variant: variant.clone(), dop });
+        let entered = self.enter(Stint { trial: *trial, steps: usize::MAX }, false)?;
+        if let Err(error) = whole::load(conditions, entered) {
+            return self.failed(&[entered], error);
+        }
+        if self.is_finished(trial) {
+            let reason = "loaded again to go on; the first load's steps are the results";
+            store.fail_trial(entered.trial, reason)?;
+            if let Some(loaded) = conditions.loads.get(entered.variant, dop) {
+                let warning = loaded_again(&variant, dop, &loaded);
+                store.warn(conditions.experiment.id, None, &warning)?;
+            }
+            return Ok(());
+        }
+        store.finish_trial(entered.trial)?;
+        if let Some(warning) = one_load(conditions.plan()) {
+            conditions.warn_once(&warning)?;
+        }
+        Ok(())
+    }
+
+    /// Enters a trial in the store and tells of it. `again`: whether it is run again where it is polluted.
+    fn begin(&self, stint: Stint, again: bool) -> Result<Entered, Error> {
+        self.conditions.go_on()?;
+        let trial = stint.trial;
+        self.conditions.tell(Event::TrialBegan {
+            number: self.number,
+            block: trial.block,
+            variant: self.name(&trial).to_owned(),
+            dop: trial.sequence,
+        });
+        self.enter(stint, again)
+    }
+
+    /// Enters a trial in the store.
+    fn enter(&self, stint: Stint, again: bool) -> Result<Entered, Error> {
+        let Stint { trial, steps } = stint;
+        let Trial { block, position, variant, sequence } = trial;
+        let trial = self.conditions.store.begin_trial(&NewTrial {
+            experiment: self.conditions.experiment.id,
+            variant: self.variants[self.name(&trial)],
+            block,
+            position,
+            sequence,
+            started_ms: now_ms(),
+        })?;
+        Ok(Entered { trial, variant, block, sequence, steps, again })
+    }
+
+    fn name(&self, trial: &Trial) -> &str {
+        &self.conditions.plan().variants[trial.variant].name
+    }
+}
+
+/// Why a polluted trial counts.
+fn polluted_result(reason: &str, repeats: u32) -> String {
+    let counts = match repeats {
+        0 => "it counts, as the plan repeats no trial".to_owned(),
+        1 => "it counts, as it had been repeated once already".to_owned(),
+        times => format!("it counts, as it had been repeated {times} times already"),
+    };
+    format!("{reason}; {counts}")
+}
+
+/// The stored variants by name, provided they are still what they were.
+fn same_variants(conditions: &Conditions<'_>) -> Result<BTreeMap<String, VariantId>, Error> {
+    let stored = conditions.store.variants(conditions.experiment.id)?;
+    let mut ids = BTreeMap::new();
+    for subject in &conditions.lineup.subjects {
+        let name = &subject.variant.name;
+        let Some(before) = stored.iter().find(|variant| variant.name == *name) else {
+            return Err(Error::Resume(format!("the experiment has no variant `{name}`")));
+        };
+        let now = &subject.installation;
+        let same = |key: &str| before.build.get(key) == now.build.get(key);
+        if before.version != now.version || !same(dbms::builds::SERVER_HASH) {
+            let change = if before.version == now.version {
+                format!("is {} as before, but another build of it", now.version)
+            } else {
+                format!("was {} and is {} now", before.version, now.version)
+            };
+            return Err(Error::Resume(format!(
+                "variant `{name}` {change}; trials of different binaries can't be mixed. Start a \
+                 new experiment, or name the exact version or commit",
+            )));
+        }
+        ids.insert(name.clone(), before.id);
+    }
+    Ok(ids)
+}

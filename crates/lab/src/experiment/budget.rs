@@ -1,0 +1,167 @@
+//! How much of its time a run has used, and how long its next block will take.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use plan::{Pairing, Plan};
+use store::{ExperimentId, Scope, Step, Store, Trial, TrialId, TrialState};
+
+use crate::error::Error;
+use crate::experiment::blocks::Stint;
+
+/// The time of an experiment, over all the runs that have worked on it.
+#[derive(Debug)]
+pub struct Clock {
+    /// Used by earlier runs.
+    before: Duration,
+    since: Instant,
+}
+
+impl Clock {
+    /// Starts where earlier runs have left off.
+    pub fn start(store: &Store, experiment: ExperimentId) -> Result<Clock, Error> {
+        let since = Instant::now();
+        let trials = store.trials(experiment)?;
+        // A trial that was killed has no end; its last step had one.
+        let mut ends: BTreeMap<TrialId, i64> = BTreeMap::new();
+        for step in store.steps(experiment, Scope::All)? {
+            let end = step.started_ms + (1e3 * step.seconds) as i64;
+            ends.entry(step.trial).and_modify(|known| *known = end.max(*known)).or_insert(end);
+        }
+        let spans = trials.iter().filter_map(|trial| {
+            Some((trial.started_ms, trial.ended_ms.or(ends.get(&trial.id).copied())?))
+        });
+        Ok(Clock { before: covered(spans.collect()), since })
+    }
+
+    /// Time used so far.
+    pub fn used(&self) -> Duration {
+        self.before + self.since.elapsed()
+    }
+}
+
+/// How long it takes to run these trials of a plan, judged by the longest so far of the same
+/// variants and dops through the same steps. `None` when one of them is without example.
+pub fn expected(
+    store: &Store,
+    experiment: ExperimentId,
+    plan: &Plan,
+    stints: &[Stint],
+) -> Result<Option<Duration>, Error> {
+    // Trials of the same dop then run at the same time.
+    let together = plan.pairing != Pairing::Blocks;
+    let mut steps: BTreeMap<TrialId, Vec<Step>> = BTreeMap::new();
+    for step in store.steps(experiment, Scope::Results)? {
+        steps.entry(step.trial).or_default().push(step);
+    }
+    let names: BTreeMap<_, _> =
+        store.variants(experiment)?.into_iter().map(|v| (v.id, v.name)).collect();
+    let trials: Vec<Trial> = store
+        .trials(experiment)?
+        .into_iter()
+        .filter(|trial| trial.state == TrialState::Finished && trial.block > 0)
+        .collect();
+    let sequences = plan.workload.sequences();
+    let mut of_dop: BTreeMap<u32, i64> = BTreeMap::new();
+    for stint in stints {
+        let name = &plan.variants[stint.trial.variant].name;
+        let sequence = sequences.iter().find(|sequence| sequence.key == stint.trial.sequence);
+        let last = sequence.and_then(|s| s.steps.get(stint.steps.checked_sub(1)?));
+        let same = |trial: &&Trial| {
+            trial.sequence == stint.trial.sequence && names.get(&trial.variant) == Some(name)
+        };
+        let longest = trials
+            .iter()
+            .filter(same)
+            .filter_map(|trial| through(trial, steps.get(&trial.id)?, &last?.name))
+            .max();
+        let Some(longest) = longest else { return Ok(None) };
+        let sum = of_dop.entry(stint.trial.sequence).or_default();
+        *sum = if together { longest.max(*sum) } else { longest + *sum };
+    }
+    Ok(Some(milliseconds(of_dop.values().sum())))
+}
+
+/// Milliseconds that a trial would have taken had it ended after the step `last`; all of its time
+/// where it did not get beyond that.
+fn through(trial: &Trial, steps: &[Step], last: &str) -> Option<i64> {
+    let ended_ms = trial.ended_ms?;
+    let whole = ended_ms - trial.started_ms;
+    let next = steps.iter().skip_while(|step| step.name != last).nth(1);
+    let (Some(next), Some(end)) = (next, steps.last()) else { return Some(whole) };
+    let stopping = ended_ms - end.started_ms - (1e3 * end.seconds) as i64;
+    Some((next.started_ms - trial.started_ms + stopping.max(0)).min(whole))
+}
+
+/// How much time spans from begin to end cover together, where several may cover the same.
+fn covered(mut spans: Vec<(i64, i64)>) -> Duration {
+    spans.sort_unstable();
+    let mut sum = 0;
+    let mut until = i64::MIN;
+    for (begin, end) in spans {
+        sum += (end - begin.max(until)).max(0);
+        until = until.max(end);
+    }
+    milliseconds(sum)
+}
+
+fn milliseconds(number: i64) -> Duration {
+    Duration::from_millis(u64::try_from(number).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{StepId, StepKind, StepState, VariantId};
+
+    #[test]
+    fn time_is_counted_once() {
+        let covered = |spans: &[(i64, i64)]| covered(spans.to_vec()).as_millis();
+        assert_eq!(covered(&[]), 0);
+        assert_eq!(covered(&[(0, 10), (20, 30)]), 20);
+        assert_eq!(covered(&[(20, 30), (0, 25), (5, 10)]), 30, "servers that ran together");
+        assert_eq!(covered(&[(10, 5)]), 0, "a clock that was set back");
+    }
+
+    #[test]
+    fn a_shorter_trial_takes_as_long_as_its_steps() {
+        let trial = Trial {
+            id: TrialId(1),
+            variant: VariantId(1),
+            block: 1,
+            position: 1,
+            sequence: 1,
+            attempt: 1,
+            state: TrialState::Finished,
+            started_ms: 1_000,
+            ended_ms: Some(50_000),
+            error: None,
+        };
+        let step = |ordinal, name: &str, kind, started_ms, seconds| Step {
+            id: StepId(1),
+            trial: TrialId(1),
+            variant: VariantId(1),
+            block: 1,
+            ordinal,
+            name: name.to_owned(),
+            dop: 1,
+            kind,
+            state: StepState::Finished,
+            started_ms,
+            seconds,
+            operations: 1,
+            measure: Default::default(),
+            absent: Vec::new(),
+            notes: Vec::new(),
+        };
+        let steps = [
+            step(0, "l.i2", StepKind::Measured, 3_000, 7.0),
+            step(1, "settle", StepKind::Settle, 11_000, 8.0),
+            step(2, "qr100", StepKind::Measured, 20_000, 28.0),
+        ];
+        // Start to the begin of settling, and 2 s for stopping.
+        assert_eq!(through(&trial, &steps, "l.i2"), Some(12_000));
+        assert_eq!(through(&trial, &steps, "qr100"), Some(49_000));
+        assert_eq!(through(&trial, &steps, "qp100"), Some(49_000), "no example is longer");
+    }
+}

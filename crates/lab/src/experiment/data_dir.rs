@@ -1,0 +1,105 @@
+//! The directory in which servers' data is made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::options::{Options, default_data_dir};
+
+/// The directory under which servers' data is made, as far as it is ours to remove.
+#[derive(Default)]
+pub struct DataDir {
+    /// Directories that were made for it, the outermost first.
+    made: Vec<PathBuf>,
+}
+
+impl DataDir {
+    /// Removes what was made, as far as it is empty; another run may be using it.
+    pub fn remove(&self) {
+        for path in self.made.iter().rev() {
+            if fs::remove_dir(path).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Makes the directory under which servers' data is made: passable for others, listable by none,
+/// whatever the umask. The default one stands where anyone can make it first, so it must be our
+/// own; one that is named with --data-dir is taken as it is.
+pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
+    make_directory(&options.data_dir, options.data_dir == default_data_dir())
+}
+
+/// Makes it; `shared_place`: where anyone can make it first.
+fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
+    use std::os::unix::fs::PermissionsExt;
+    let io = |source| Error::Io {
+        path: path.to_owned(),
+        source,
+        remedy: "Choose a place for the servers' data with --data-dir",
+    };
+    let mut data = DataDir::default();
+    if shared_place && path.symlink_metadata().is_ok() {
+        dbms::check_private(path)?;
+        data.made.push(path.to_owned());
+        return Ok(data);
+    }
+    if path.is_dir() {
+        return Ok(data);
+    }
+    if path.exists() {
+        return Err(io(std::io::ErrorKind::NotADirectory.into()));
+    }
+    let mut missing: Vec<&Path> = path.ancestors().take_while(|way| !way.exists()).collect();
+    missing.reverse();
+    for directory in missing {
+        let result = fs::create_dir(directory)
+            .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(0o711)));
+        match result {
+            Ok(()) => data.made.push(directory.to_owned()),
+            // Another run was first.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                if shared_place && directory == path {
+                    dbms::check_private(path)?;
+                }
+            }
+            Err(error) => {
+                data.remove();
+                return Err(io(error));
+            }
+        }
+    }
+    Ok(data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_directory_made_by_someone_else_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("data");
+        make_directory(&path, true).unwrap();
+        let data = make_directory(&path, true).unwrap();
+        data.remove();
+        assert!(!path.exists(), "what is ours is taken, and removed at the end");
+        std::os::unix::fs::symlink(place.path(), &path).unwrap();
+        let refused = |part: &str| {
+            let Err(error) = make_directory(&path, true) else { panic!("expected: {part}") };
+            let text = error.to_string();
+            assert!(text.contains(part) && text.contains("--data-dir"), "{text}");
+            assert!(error.is_request());
+        };
+        refused("symbolic link");
+        make_directory(&path, false).unwrap();
+        if !nix::unistd::geteuid().is_root() {
+            return testing::skip("not root, so no directory can be given away");
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(65_534), Some(65_534)).unwrap();
+        refused("belongs to user");
+    }
+}

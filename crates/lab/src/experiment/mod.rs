@@ -1,0 +1,10 @@
+//! The experiment: its blocks in their order, and the looks that decide how it goes on.
+
+pub mod blocks;
+pub mod budget;
+pub mod data_dir;
+pub mod exclusive;
+pub mod extent;
+pub mod looks;
+pub mod record;
+pub mod run;

@@ -1,0 +1,71 @@
+//! What is recorded of an experiment before its first trial.
+
+use plan::Plan;
+use store::{
+    Experiment, ExperimentId, HostFact, NewExperiment, NewVariant, Purpose, Store, Warning, now_ms,
+};
+
+use crate::error::Error;
+use crate::lineup::{Lineup, Subject};
+use crate::options::Options;
+
+/// The plan's text, complete without other files and without the folder that paths in it are relative to.
+pub fn complete_text(plan: &Plan) -> String {
+    let alone = Plan::parse(&plan.text, None, "the plan's text");
+    if alone.is_ok_and(|alone| alone == *plan) { plan.text.clone() } else { plan.to_toml() }
+}
+
+/// Records a new experiment with its variants and its host.
+pub fn begin(
+    store: &Store,
+    lineup: &Lineup,
+    options: &Options,
+    purpose: Purpose,
+    seed: u64,
+) -> Result<Experiment, Error> {
+    let plan = &lineup.plan;
+    let id = store.begin_experiment(&NewExperiment {
+        name: plan.name.clone(),
+        workload: plan.workload.name().to_owned(),
+        base: plan.base.clone(),
+        purpose,
+        seed,
+        blocks: plan.blocks,
+        margin: plan.margin,
+        plan: plan::plan_without_passwords(&complete_text(plan)),
+        steelyard: options.version.clone(),
+        created_ms: now_ms(),
+    })?;
+    let facts: Vec<_> = probe::host_facts(&options.data_dir)
+        .into_iter()
+        .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
+        .collect();
+    store.record_host(id, &facts)?;
+    for subject in &lineup.subjects {
+        store.add_variant(
+            id,
+            &NewVariant {
+                name: subject.variant.name.clone(),
+                dbms: plan::without_passwords(&subject.variant.dbms),
+                source: subject.installation.source.clone(),
+                version: subject.installation.version.clone(),
+                build: subject.installation.build.clone(),
+                config: subject.variant.config.clone(),
+            },
+        )?;
+    }
+    warn_of_differences(store, id, lineup)?;
+    Ok(store.experiment(id)?)
+}
+
+/// Records in what the variants differ besides their version.
+fn warn_of_differences(store: &Store, id: ExperimentId, lineup: &Lineup) -> Result<(), Error> {
+    let variants = lineup.subjects.iter().map(|Subject { variant, installation, .. }| {
+        dbms::Compared { name: &variant.name, installation, initdb: &variant.initdb }
+    });
+    let variants: Vec<_> = variants.collect();
+    for dbms::Difference { code, text } in dbms::differences(&variants) {
+        store.warn(id, None, &Warning { code: code.to_owned(), text })?;
+    }
+    Ok(())
+}

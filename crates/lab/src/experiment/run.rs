@@ -1,0 +1,170 @@
+//! The run: blocks of trials in their random order, each finished one kept.
+
+use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
+
+use dbms::{Ledger, ServerUser};
+use plan::Plan;
+use store::{Experiment, ExperimentId, ExperimentState, Purpose, Store, now_ms};
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::experiment::blocks::Execution;
+use crate::experiment::data_dir::make_data_dir;
+use crate::experiment::exclusive::Exclusive;
+use crate::experiment::looks::conduct;
+use crate::experiment::record::{begin, complete_text};
+use crate::lineup::line_up;
+use crate::observe::profile::Profiler;
+use crate::options::Options;
+use crate::systems::Systems;
+use crate::trial::conditions::Conditions;
+use crate::trial::loads::Loads;
+
+/// Whether a run begins anew or goes on.
+#[derive(Debug, Clone)]
+pub enum Resume {
+    /// A new experiment from this plan.
+    New(Box<Plan>),
+    /// The latest unfinished experiment in the results directory; with a plan, the latest
+    /// unfinished one of that plan.
+    Latest(Option<Box<Plan>>),
+}
+
+/// Conducts a plan and returns the experiment in the store.
+///
+/// `interrupted` may be set from a signal handler: the run then stops its clients and its server,
+/// keeps what is finished and returns [`Error::Interrupted`].
+///
+/// # Errors
+///
+/// See [`Error`]. Nothing is left running, whatever is returned.
+pub fn run(
+    resume: Resume,
+    options: &Options,
+    systems: &dyn Systems,
+    ledger: &Ledger,
+    interrupted: &AtomicBool,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<ExperimentId, Error> {
+    let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
+    sweep(ledger, on_event)?;
+    let (plan, going_on) = match resume {
+        Resume::New(plan) => (*plan, None),
+        Resume::Latest(plan) => {
+            let store = Store::open_existing(&options.results)?;
+            let (plan, experiment) = latest_unfinished(&store, plan)?;
+            (plan, Some(experiment))
+        }
+    };
+    let server_user = options.server_user.as_deref();
+    let lineup = line_up(plan, systems, server_user, interrupted, on_event)?;
+    // Only now, so that a plan which can't be run leaves no empty results behind.
+    let store = Store::open(&options.results)?;
+    let starts = lineup.subjects.iter().any(|subject| subject.installation.is_ours());
+    // Servers that run already need no user.
+    let user = if starts { systems.user(server_user)? } else { ServerUser::caller() };
+    let made = make_data_dir(options)?;
+    if starts {
+        user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
+    }
+    let database = options.results.join(store::DATABASE);
+    let (experiment, held) = match going_on {
+        Some(experiment) => {
+            let held = Exclusive::take_experiment(&database, experiment.id.0)
+                .inspect_err(|_| made.remove())?;
+            store.resume_experiment(experiment.id)?;
+            (experiment, held)
+        }
+        None => {
+            let seed = lineup.plan.seed.unwrap_or_else(fresh_seed);
+            let experiment = begin(&store, &lineup, options, Purpose::Run, seed)?;
+            let held = Exclusive::take_experiment(&database, experiment.id.0)?;
+            (experiment, held)
+        }
+    };
+    let conditions = Conditions {
+        lineup: &lineup,
+        options,
+        systems,
+        ledger,
+        user: &user,
+        interrupted,
+        store: &store,
+        experiment: &experiment,
+        profiler: Profiler::for_run(&lineup.plan, &store, experiment.id)?,
+        loads: Loads::default(),
+        listener: RefCell::new(on_event),
+    };
+    let result = Execution::open(&conditions).and_then(|mut execution| conduct(&mut execution));
+    conditions.loads.discard();
+    match &result {
+        Ok(()) => store.finish_experiment(experiment.id)?,
+        // The store may be what failed; the error that came first is the one to tell.
+        Err(_) => store.interrupt_experiment(experiment.id).unwrap_or(()),
+    }
+    made.remove();
+    drop((held, exclusive));
+    result.map(|()| {
+        conditions.tell(Event::Ended);
+        experiment.id
+    })
+}
+
+/// Ends and removes what killed runs have left.
+pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Error> {
+    for swept in ledger.sweep(&probe::remove_directories)? {
+        let mut text = format!("cleaned up what a killed run left of `{}`:", swept.name);
+        for pid in &swept.ended {
+            text.push_str(&format!(" ended process {pid};"));
+        }
+        for directory in &swept.removed {
+            text.push_str(&format!(" removed {};", directory.display()));
+        }
+        for problem in &swept.problems {
+            text.push_str(&format!(" could not clean: {problem};"));
+        }
+        on_event(Event::Note(text.trim_end_matches([';', ':']).to_owned()));
+    }
+    Ok(())
+}
+
+/// The experiment to go on with, and its plan.
+fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Experiment), Error> {
+    let unfinished = store
+        .experiments()?
+        .into_iter()
+        .rev()
+        .filter(|experiment| experiment.state != ExperimentState::Finished);
+    for experiment in unfinished {
+        let stored = Plan::parse(&experiment.plan, None, "the stored plan")
+            .map_err(|error| Error::Resume(format!("the stored plan can't be read: {error}")))?;
+        match &plan {
+            // The stored plan has no passwords in it; the given one may.
+            Some(plan) if plan::plan_without_passwords(&complete_text(plan)) == experiment.plan => {
+                return Ok((plan.as_ref().clone(), experiment));
+            }
+            Some(_) => {}
+            None if experiment.plan.contains(plan::HIDDEN) => {
+                return Err(Error::Resume(format!(
+                    "passwords, commands and connection strings in the plan of `{}` were not stored; name the plan's file",
+                    stored.name
+                )));
+            }
+            None => return Ok((stored, experiment)),
+        }
+    }
+    Err(Error::Resume(match plan {
+        Some(plan) => format!(
+            "no unfinished experiment of this plan (`{}`) in the results directory; run it without --resume",
+            plan.name
+        ),
+        None => "no unfinished experiment in the results directory; name a plan to run".to_owned(),
+    }))
+}
+
+/// A seed where the plan has none. Below 2^63, so that TOML and SQLite can hold it.
+fn fresh_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(now_ms()) >> 1
+}

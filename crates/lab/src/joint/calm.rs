@@ -1,0 +1,65 @@
+//! Servers that are up and idle come to rest before another one is measured.
+//!
+//! Nothing about a server is changed for it: each has what it holds back written out where the load
+//! is about to be shared, all alike; then the host writes its dirty pages back, and it is waited for
+//! until no server does anything to speak of.
+
+use std::time::{Duration, Instant};
+
+use probe::CpuMeter;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::trial::attempt::Attempt;
+use crate::trial::conditions::Conditions;
+use crate::trial::settle::{interruptible, wait_for_writeback, write_back};
+
+/// CPU is looked at over this time: as long as the longest usual nap of a server's idle processes
+/// (`bgwriter_delay` and `wal_writer_delay` of PostgreSQL are 200 ms).
+const WINDOW: Duration = Duration::from_millis(200);
+/// Servers that all together use less than this share of a core are at rest.
+const AT_REST: f64 = 0.02;
+/// Rest is waited for so long: autovacuum of what a step has loaded may take its time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Before a sliced step: what all servers hold back is written out, then they come to rest.
+pub fn before_slices(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+) -> Result<(), Error> {
+    for attempt in attempts.iter_mut().filter(|attempt| attempt.server.owned()) {
+        let server = attempt.server.as_mut();
+        interruptible(server, conditions.interrupted, |server| server.flush())?;
+    }
+    before_turn(conditions, attempts)
+}
+
+/// Before a server has the machine to itself: dirty pages are written back and all come to rest.
+pub fn before_turn(conditions: &Conditions<'_>, attempts: &[Attempt<'_>]) -> Result<(), Error> {
+    if attempts.iter().any(|attempt| attempt.server.owned()) {
+        write_back(&conditions.options.data_dir);
+        wait_for_writeback(conditions);
+    }
+    let group = |attempt: &Attempt<'_>| attempt.cgroup()?.cpu_meter().ok();
+    let meters: Vec<CpuMeter> = attempts.iter().filter_map(group).collect();
+    let used = || meters.iter().filter_map(CpuMeter::read).sum::<Duration>();
+    let begin = Instant::now();
+    while !meters.is_empty() {
+        conditions.go_on()?;
+        let (before, at) = (used(), Instant::now());
+        std::thread::sleep(WINDOW);
+        let share = used().saturating_sub(before).as_secs_f64() / at.elapsed().as_secs_f64();
+        if share < AT_REST {
+            break;
+        }
+        if begin.elapsed() > PATIENCE {
+            conditions.tell(Event::Note(format!(
+                "  the servers did not come to rest within {} s: idle, they use {:.0}% of a core",
+                PATIENCE.as_secs(),
+                100.0 * share
+            )));
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! A joint block: the servers of all variants are up together and go through the steps in lockstep.
+//!
+//! Steps that are sliced run on all of them at once. The others run in turns: one server after
+//! another in random order, the machine to itself, after the idle ones have come to rest.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use workload::{Benchmark, Phase, Rng, stream_seed};
+
+use crate::error::Error;
+use crate::event::phase_name;
+use crate::joint::calm;
+use crate::joint::sliced::{SlicedStep, sliced};
+use crate::joint::slicing::{self, Slicing, Way};
+use crate::observe::fitness::Fitness;
+use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::conditions::Conditions;
+use crate::trial::phase::phase;
+use crate::trial::server::{begin, set_up, stop};
+
+/// Runs the trials of one block and sequence together. Every finished step is in the store when this
+/// returns, whatever it returns. Where one is polluted and they can be run again, they end with
+/// the step that showed it.
+pub fn run(
+    conditions: &Conditions<'_>,
+    trials: &[Entered],
+    slicing: &mut Slicing,
+) -> Result<Fitness, Error> {
+    let mut attempts = Vec::new();
+    let mut result = trials
+        .iter()
+        .try_for_each(|trial| begin(conditions, *trial).map(|attempt| attempts.push(attempt)))
+        .and_then(|()| lockstep(conditions, &mut attempts, slicing));
+    let blamed = match &result {
+        Err(Error::Step { variant, .. }) => Some(variant.clone()),
+        _ => None,
+    };
+    let mut fitness = Fitness::Clean;
+    for attempt in attempts {
+        fitness.and(attempt.fitness.clone());
+        // A failure of the block itself says more than one of a stop after it.
+        let own = blamed.as_deref() == Some(attempt.name());
+        let so_far = if own { std::mem::replace(&mut result, Ok(())) } else { Ok(()) };
+        let ended = stop(conditions, attempt, so_far).and_then(|left| Ok(left.discard()?));
+        if result.is_ok() {
+            result = ended;
+        }
+    }
+    result.map(|()| fitness)
+}
+
+fn lockstep(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    slicing: &mut Slicing,
+) -> Result<(), Error> {
+    different_servers(attempts)?;
+    for attempt in attempts.iter_mut() {
+        set_up(conditions, attempt)?;
+    }
+    // The base first; those that end earlier last.
+    let base = conditions.plan().base_index();
+    attempts.sort_by_key(|attempt| {
+        (Reverse(attempt.benchmark.phases.len()), attempt.entered.variant != base)
+    });
+    let longest = attempts.first().map(|attempt| (Arc::clone(&attempt.benchmark), attempt.first));
+    let Some((longest, first)) = longest else { return Ok(()) };
+    for (ordinal, phase) in longest.phases.iter().enumerate().skip(first) {
+        let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
+        let attempts = &mut attempts[..going];
+        let (way, why) = way(attempts, phase, ordinal, slicing);
+        match (way, phase) {
+            (Way::Sliced { lengths, ms }, Phase::Step(step)) => {
+                let first = slicing.is_new(step);
+                calm::before_slices(conditions, attempts)?;
+                let how = SlicedStep {
+                    phase,
+                    step: &Arc::new(step.clone()),
+                    ordinal: ordinal as u32,
+                    lengths,
+                    ms,
+                    why,
+                    on_trial: first && conditions.plan().pairing == plan::Pairing::Auto,
+                };
+                let known = sliced(conditions, attempts, how)?;
+                slicing.learn(slicing::key(step), known, first);
+                conditions.go_on()?;
+            }
+            _ => in_turns(conditions, attempts, phase, ordinal as u32, &why)?,
+        }
+        if attempts.iter().any(Attempt::in_vain) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// How a phase runs, and why.
+fn way(
+    attempts: &[Attempt<'_>],
+    phase: &Phase,
+    ordinal: usize,
+    slicing: &Slicing,
+) -> (Way, String) {
+    let Phase::Step(step) = phase else {
+        return (Way::InTurns, "settling is not measured".to_owned());
+    };
+    if attempts.len() < 2 {
+        return (Way::InTurns, "there is no other variant to share it with".to_owned());
+    }
+    let same = |benchmark: &Benchmark| benchmark.phases.get(ordinal) == Some(phase);
+    if !attempts.iter().all(|attempt| same(&attempt.benchmark)) {
+        return (Way::InTurns, "its statements differ between the variants".to_owned());
+    }
+    slicing.way(step)
+}
+
+/// Runs a phase on one server after another.
+fn in_turns(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    next: &Phase,
+    ordinal: u32,
+    why: &str,
+) -> Result<(), Error> {
+    let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
+    let seed = stream_seed(conditions.experiment.seed, phase_name(next), ordinal, block, "turns");
+    for at in shuffled(attempts.len(), seed) {
+        calm::before_turn(conditions, attempts)?;
+        let attempt = &mut attempts[at];
+        attempt.among = Some(format!("in turns, the other servers up and idle: {why}"));
+        phase(conditions, attempt, next, ordinal)?;
+        if attempt.in_vain() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers below `count` in random order (Fisher and Yates).
+fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    let mut rng = Rng::new(seed);
+    for last in (1..count).rev() {
+        order.swap(last, rng.below(last as u64 + 1) as usize);
+    }
+    order
+}
+
+/// Makes sure that each variant has a server of its own, which one that runs already may not be.
+fn different_servers(attempts: &[Attempt<'_>]) -> Result<(), Error> {
+    for (at, one) in attempts.iter().enumerate() {
+        for other in &attempts[..at] {
+            if one.server.endpoint() == other.server.endpoint() {
+                return Err(Error::SameServer {
+                    one: other.name().to_owned(),
+                    other: one.name().to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_are_a_permutation_that_the_seed_decides() {
+        let order = shuffled(5, 7);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 1, 2, 3, 4]);
+        assert_eq!(order, shuffled(5, 7));
+        assert!((0..20).any(|seed| shuffled(5, seed) != order));
+    }
+}

@@ -1,0 +1,7 @@
+//! A joint block: the servers of all variants are up together and share the load.
+
+pub mod calm;
+pub mod lockstep;
+pub mod pin;
+pub mod sliced;
+pub mod slicing;

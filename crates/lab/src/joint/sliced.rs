@@ -1,0 +1,360 @@
+//! A step that runs on all servers of a block at once, the load moving between them in slices.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use drive::{Outcome, Slices};
+use judge::{LengthTrial, choose_length};
+use store::{Series, StepRecord, StepState, Warning};
+use workload::{Phase, Step, stream_seed};
+
+use crate::error::Error;
+use crate::event::{Event, planned};
+use crate::joint::pin::Pin;
+use crate::joint::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
+use crate::observe::disturbance::{self, Reading, Reason, Seen};
+use crate::observe::figures::{Locality, free_clients};
+use crate::trial::attempt::Attempt;
+use crate::trial::conditions::Conditions;
+use crate::trial::phase::{new_record, record_failed};
+use crate::trial::step::{Fault, Ran, Trouble, complete, run};
+
+/// With fewer rounds of a length than this lengths are not compared (as in `judge`).
+const ROUNDS_OF_A_LENGTH: usize = 12;
+/// With fewer rounds of the longest length than this the step is too short for longer ones: three
+/// lengths, of which the mean is six times that of those before, have a quarter of the rounds each.
+const ROUNDS_TO_GO_ON: usize = 4 * ROUNDS_OF_A_LENGTH;
+
+/// A step to be sliced.
+pub struct SlicedStep<'a> {
+    /// The phase it is.
+    pub phase: &'a Phase,
+    /// The step itself.
+    pub step: &'a Arc<Step>,
+    /// Its place among the phases.
+    pub ordinal: u32,
+    /// Lengths of rounds.
+    pub lengths: Vec<Duration>,
+    /// The length for estimates in ms; `None`: to be chosen.
+    pub ms: Option<f64>,
+    /// Why it is sliced.
+    pub why: String,
+    /// Whether it is to run in turns from the next block on if it turns out not to be CPU-bound.
+    pub on_trial: bool,
+}
+
+/// What is known of one target's slices.
+struct Kept {
+    rates: Vec<f64>,
+    reasons: Vec<Reason>,
+    readings: Vec<Reading>,
+}
+
+/// Runs a sliced step and stores it for every variant. Returns what it has found out.
+pub fn sliced(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    how: SlicedStep<'_>,
+) -> Result<Known, Error> {
+    let SlicedStep { phase, step, ordinal, .. } = how;
+    let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
+    conditions.tell(Event::StepBegan {
+        name: step.name.clone(),
+        dop: step.dop,
+        operations: planned(step).map(|operations| operations * attempts.len() as u64),
+        seconds: step.seconds.map(|seconds| seconds * attempts.len() as f64),
+        unit: step.unit.to_string(),
+    });
+    let ran = match in_slices(conditions, attempts, &how, block) {
+        Ok(ran) => ran,
+        Err(fault) => {
+            for attempt in attempts.iter() {
+                record_failed(conditions, attempt.entered, phase, ordinal);
+            }
+            return Err(told(attempts, step, fault));
+        }
+    };
+    let (records, known, fault) = records(conditions, attempts, &how, ran);
+    for (attempt, record) in attempts.iter().zip(&records) {
+        conditions.store.record_step(attempt.entered.trial, record)?;
+    }
+    if let Some(fault) = fault {
+        return Err(told(attempts, step, fault));
+    }
+    for (attempt, record) in attempts.iter().zip(&records) {
+        conditions.tell(Event::step_ended(Some(phase), record, Some(attempt.name())));
+    }
+    Ok(known)
+}
+
+/// Runs the step, with servers and clients kept on as many CPUs as it has clients, where every
+/// server has a control group to know its processes by.
+fn in_slices(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    how: &SlicedStep<'_>,
+    block: u32,
+) -> Result<Ran, Fault> {
+    let step = how.step;
+    let slices = Slices {
+        seed: stream_seed(conditions.experiment.seed, &step.name, step.dop, block, "slices"),
+        lengths: how.lengths.clone(),
+        lead_in: LEAD_IN,
+    };
+    let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
+    let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
+    let mut ran = run(conditions, attempts, step, Some(slices), |load| match &pin {
+        Some(pin) => pin.beside(|| drive::prepare(load)),
+        None => drive::prepare(load),
+    })?;
+    ran.notes.extend(pin.iter().map(Pin::note));
+    Ok(ran)
+}
+
+/// One record for each variant, complete.
+fn records(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    how: &SlicedStep<'_>,
+    ran: Ran,
+) -> (Vec<StepRecord>, Known, Option<Fault>) {
+    let step = how.step;
+    let mut fault = ran.fault;
+    let mut records = Vec::new();
+    for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
+        let mut record = new_record(attempt.entered, how.phase, how.ordinal);
+        record.started_ms = ran.started_ms;
+        let (here, well) = (Locality::Shared, fault.is_none());
+        if let Err(trouble) = complete(conditions, attempt, &mut record, step, measured, here, well)
+        {
+            record.state = StepState::Failed;
+            fault.get_or_insert(Fault { at, trouble });
+        }
+        records.push(record);
+    }
+    let outcomes: Vec<&Outcome> = ran.measured.iter().map(|m| &m.outcome).collect();
+    let seen = ran.seen.unwrap_or_default();
+    let reads = only_reads(step);
+    let kept: Vec<Kept> =
+        outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
+    let mut known = Known { ms: how.ms, settled: true, cpu_share: lowest_share(&records) };
+    let waits = how.on_trial && known.cpu_share < CPU_BOUND;
+    let mut notes = vec![format!("in slices with all variants: {}", how.why)];
+    notes.extend(ran.notes);
+    let mut warnings = Vec::new();
+    if fault.is_some() {
+        // Nothing to be learnt from it.
+    } else if waits {
+        known.ms = None;
+        warnings.push(Warning {
+            code: "not-cpu-bound".to_owned(),
+            text: format!(
+                "server and clients were on CPU for only {:.0}% of the time: from the next \
+                 block on the step runs in turns, and its slices don't count",
+                100.0 * known.cpu_share
+            ),
+        });
+    } else if how.ms.is_none() {
+        let (ms, settled, text) = choose(&trials(&outcomes, &kept));
+        (known.ms, known.settled) = (Some(ms), settled);
+        conditions.tell(Event::Note(format!("  {}: {text}", step.name)));
+        notes.push(text);
+    }
+    let elapsed: f64 = outcomes.iter().map(|outcome| loaded(outcome)).sum();
+    let watching = seen.cost_us as f64 / 1e6 / elapsed;
+    for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
+        record.notes.extend(notes.iter().chain(&seen.notes).cloned());
+        record.warnings.extend(warnings.iter().cloned());
+        if let Some(ms) = known.ms {
+            fill(record, outcome, kept, ms, known.settled, watching);
+        }
+    }
+    (records, known, fault)
+}
+
+/// The error of a step that failed on one of several servers.
+fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
+    match (fault.trouble, attempts.get_mut(fault.at)) {
+        (Trouble::Failed(reason), Some(attempt)) => attempt.failed(&step.name, step.dop, reason),
+        _ => Error::Interrupted,
+    }
+}
+
+/// Seconds in which a target had the load.
+fn loaded(outcome: &Outcome) -> f64 {
+    outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum()
+}
+
+/// The lowest `cpu.share` of the records that have one, else NaN.
+fn lowest_share(records: &[StepRecord]) -> f64 {
+    let share = |record: &StepRecord| {
+        record.metrics.iter().find(|(name, _)| name == "cpu.share").map(|(_, value)| *value)
+    };
+    records.iter().filter_map(share).fold(f64::NAN, f64::min)
+}
+
+/// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was set
+/// aside or its clients never came.
+fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
+    let readings = disturbance::of_target(seen, target, &outcome.slices);
+    let reasons = disturbance::reasons(&readings, &outcome.slices, reads);
+    let rates = outcome
+        .slices
+        .iter()
+        .zip(&reasons)
+        .map(|(slice, reason)| match reason {
+            Reason::Measured => slice.rate().unwrap_or(f64::NAN),
+            _ => f64::NAN,
+        })
+        .collect();
+    Kept { rates, reasons, readings }
+}
+
+/// The length to be used from now on in ms, whether that is settled, and why.
+fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
+    let all = || trials.iter().map(|trial| trial.seconds * 1000.0);
+    let (shortest, longest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    let choice = choose_length(trials).filter(|choice| {
+        choice.lengths.iter().filter(|length| length.rounds >= ROUNDS_OF_A_LENGTH).count() > 1
+    });
+    let Some(choice) = choice else {
+        // Without a single whole round there are no lengths that were tried.
+        let ms = if trials.is_empty() { UNTESTED } else { UNTESTED.min(longest).max(shortest) };
+        let text = format!(
+            "slices of {ms} ms; the step is too short to compare lengths by (at least \
+             {ROUNDS_OF_A_LENGTH} rounds of each are needed): give it more rows or seconds"
+        );
+        return (ms, true, text);
+    };
+    // Longer ones would have too few rounds: they are not tried then, and the choice says what it lacks.
+    let enough = choice.lengths.last().is_some_and(|length| length.rounds >= ROUNDS_TO_GO_ON);
+    (choice.seconds * 1000.0, choice.settled || !enough, choice.to_string())
+}
+
+/// The rates of all targets by length.
+fn trials(outcomes: &[&Outcome], kept: &[Kept]) -> Vec<LengthTrial> {
+    let Some(first) = outcomes.first() else { return Vec::new() };
+    let mut lengths: BTreeMap<Duration, LengthTrial> = BTreeMap::new();
+    for length in first.slices.iter().map(|slice| slice.length) {
+        lengths.entry(length).or_insert_with(|| LengthTrial {
+            seconds: length.as_secs_f64(),
+            operations: f64::INFINITY,
+            rates: Vec::new(),
+        });
+    }
+    for (length, trial) in &mut lengths {
+        for (outcome, kept) in outcomes.iter().zip(kept) {
+            let of_length = || outcome.slices.iter().filter(|slice| slice.length == *length);
+            let operations: Vec<f64> = of_length().map(|slice| slice.operations as f64).collect();
+            trial.operations = trial.operations.min(judge::median(&operations).unwrap_or(0.0));
+            let rates = outcome
+                .slices
+                .iter()
+                .zip(&kept.rates)
+                .map(|(slice, rate)| if slice.length == *length { *rate } else { f64::NAN });
+            trial.rates.push(rates.collect());
+        }
+    }
+    lengths.into_values().collect()
+}
+
+/// Adds the figures of the slices to a record.
+fn fill(
+    record: &mut StepRecord,
+    outcome: &Outcome,
+    kept: &Kept,
+    ms: f64,
+    settled: bool,
+    watching: f64,
+) {
+    let rounds = outcome.slices.len() as f64;
+    let aside = |reason: &&Reason| matches!(reason, Reason::IdleServer | Reason::Writeback);
+    let set_aside = kept.reasons.iter().filter(aside).count() as f64;
+    for (name, value) in [
+        ("slice.ms", ms),
+        ("slice.settled", f64::from(u8::from(settled))),
+        ("slice.rounds", rounds),
+        ("slice.set_aside", set_aside / rounds.max(1.0)),
+        ("slice.watching", watching),
+    ] {
+        if value.is_finite() {
+            record.metrics.push((name.to_owned(), value));
+        }
+    }
+    let mut add = |name: &str, label: &str, unit: &str, values: Vec<f64>| {
+        record.series.push(Series {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            group: "slices".to_owned(),
+            values,
+        });
+    };
+    let unit = format!("{}/s", record.measure.unit);
+    add("slice.o/s", "rate in each slice", &unit, kept.rates.clone());
+    let lengths = outcome.slices.iter().map(|slice| slice.length.as_secs_f64() * 1000.0);
+    add("slice.length", "planned length of each slice", "ms", lengths.collect());
+    let reasons = kept.reasons.iter().map(|reason| f64::from(*reason as u8));
+    add("slice.reason", "why a slice has no rate", "", reasons.collect());
+    let idle = kept.readings.iter().map(|reading| reading.idle * 100.0);
+    add("slice.idle", "CPU of the servers without the load", "%", idle.collect());
+    let written = kept.readings.iter().map(|reading| reading.written / 1024.0);
+    add("slice.written", "KB written to the device", "KB/s", written.collect());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `rounds` rounds of each length, whose rate is that of the length times a little chance.
+    fn trials(rounds: usize, lengths: &[(f64, f64)]) -> Vec<LengthTrial> {
+        let all = rounds * lengths.len();
+        let rates =
+            |place: usize, rate: f64| -> Vec<f64> {
+                let chance = |round: usize| 1.0 + 0.002 * (round as f64 * 2.4).sin();
+                (0..all)
+                    .map(|round| {
+                        if round % lengths.len() == place { rate * chance(round) } else { f64::NAN }
+                    })
+                    .collect()
+            };
+        let of = |(place, (seconds, rate)): (usize, &(f64, f64))| LengthTrial {
+            seconds: *seconds,
+            operations: 100.0,
+            rates: vec![rates(place, *rate), rates(place, 0.9 * rate)],
+        };
+        lengths.iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn a_step_that_is_too_short_gets_a_usual_length_among_those_tried() {
+        let few = |lengths: &[f64]| {
+            let lengths: Vec<_> = lengths.iter().map(|seconds| (*seconds, 1000.0)).collect();
+            choose(&trials(5, &lengths))
+        };
+        let (ms, settled, text) = few(&[0.01, 0.04, 0.16]);
+        assert_eq!((ms, settled), (40.0, true));
+        assert!(text.contains("too short to compare lengths by"), "{text}");
+        assert!((few(&[0.01, 0.02]).0 - 20.0).abs() < 1e-9);
+        assert!((choose(&[]).0 - UNTESTED).abs() < 1e-9, "not one round");
+        assert!((few(&[0.16, 0.32]).0 - 160.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn longer_ones_are_tried_only_where_the_step_has_room_for_them() {
+        let rising = [(0.01, 1000.0), (0.02, 1100.0), (0.04, 1200.0), (0.08, 1300.0)];
+        let (ms, settled, _) = choose(&trials(200, &rising));
+        assert_eq!((ms, settled), (80.0, false));
+        let (ms, settled, text) = choose(&trials(30, &rising));
+        assert_eq!((ms, settled), (80.0, true));
+        assert!(text.contains("may be too short itself"), "{text}");
+    }
+
+    #[test]
+    fn a_length_that_agrees_with_the_longest_is_settled() {
+        let (_, settled, text) =
+            choose(&trials(60, &[(0.02, 1000.0), (0.04, 1000.0), (0.08, 1000.0)]));
+        assert!(settled, "{text}");
+    }
+}

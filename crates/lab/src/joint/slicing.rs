@@ -1,0 +1,335 @@
+//! Which steps of a block are sliced, how long their slices are, and why.
+//!
+//! What can be known beforehand follows from the step itself ([`can_slice`], [`grows_alike`]).
+//! Whether it is CPU-bound is measured, not believed: the first block slices every step that could
+//! be, and finds for each server the share of the time with the load in which it and its clients
+//! were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). Where that is under [`CPU_BOUND`] for one of them, the time went to
+//! waiting (storage, locks), and blocks after the first run the step in turns.
+//!
+//! The length is chosen in the first block too, from rounds of several lengths mixed, unless the
+//! plan names one. What was found is stored with the steps of finished trials, and a run that is
+//! resumed finds it there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use plan::{Pairing, Plan};
+use store::{ExperimentId, Scope, Store, StoreError};
+use workload::{Effect, End, Pace, Role, Step, Stream};
+
+/// A step whose servers and clients are on CPU for less than this share of the time that a
+/// synchronous client could be is not CPU-bound: it waits for something else.
+pub const CPU_BOUND: f64 = 0.7;
+
+/// Lengths that are mixed in the first block, in ms: from a few times what a process needs to come
+/// back to warm caches to where the machine's own drift begins to show.
+const CANDIDATES: [f64; 5] = [10.0, 20.0, 40.0, 80.0, 160.0];
+/// Where none of these was long enough, longer ones are tried: so many times the longest.
+const LONGER: [f64; 3] = [1.0, 2.0, 4.0];
+/// The longest that is ever tried, in ms: the plan's own limit.
+const LONGEST: f64 = 10_000.0;
+/// Where a step is too short to compare lengths by, this one is taken, in ms, or the nearest that
+/// was tried: a dozen statements of most kinds, and far from what showed cold caches when it was
+/// tried (7 ms).
+pub const UNTESTED: f64 = 40.0;
+/// The part of a slice before counting begins, in which its caches become its own again.
+pub const LEAD_IN: f64 = 0.2;
+
+/// Names of the metrics by which a resumed run finds out what is known.
+const KNOWN: [&str; 3] = ["slice.ms", "slice.settled", "cpu.share"];
+
+/// How a step of a block runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Way {
+    /// With all servers, in slices.
+    Sliced {
+        /// Lengths of rounds, drawn with equal probability.
+        lengths: Vec<Duration>,
+        /// The length to be used for estimates in ms; `None`: to be chosen from these.
+        ms: Option<f64>,
+    },
+    /// On one server after another.
+    InTurns,
+}
+
+/// What earlier blocks have found out about a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Known {
+    /// The length of slices in ms; `None` where it was not sliced.
+    pub ms: Option<f64>,
+    /// Whether later blocks use this length, rather than try longer ones.
+    pub settled: bool,
+    /// The lowest share of any server; NaN where it is not known.
+    pub cpu_share: f64,
+}
+
+/// What slices are known by: name, dop and labels of their step.
+type Key = (String, u32, BTreeMap<String, String>);
+
+/// What is known of a step is known by this.
+pub fn key(step: &Step) -> Key {
+    (step.name.clone(), step.dop, step.labels.clone())
+}
+
+/// What is decided about slicing in an experiment.
+#[derive(Debug)]
+pub struct Slicing {
+    pairing: Pairing,
+    ms: Option<f64>,
+    known: BTreeMap<Key, Known>,
+}
+
+impl Slicing {
+    /// What the plan says, and what finished trials have found.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn open(
+        plan: &Plan,
+        store: &Store,
+        experiment: ExperimentId,
+    ) -> Result<Slicing, StoreError> {
+        let mut slicing = Slicing {
+            pairing: plan.pairing,
+            ms: plan.slice_ms.map(f64::from),
+            known: BTreeMap::new(),
+        };
+        if plan.pairing == Pairing::Blocks {
+            return Ok(slicing);
+        }
+        let mut blocks: BTreeMap<Key, u32> = BTreeMap::new();
+        for step in store.step_values(experiment, &KNOWN, Scope::Results)? {
+            let key = (step.name.to_string(), step.dop, step.measure.labels.clone());
+            let [ms, settled, share] = step.values[..] else { continue };
+            if ms.is_nan() && share.is_nan() {
+                continue;
+            }
+            let found = Known {
+                ms: (!ms.is_nan()).then_some(ms),
+                settled: settled > 0.0,
+                cpu_share: share,
+            };
+            // As in a run without a break: the first block says whether, a later one how long.
+            let first = *blocks.entry(key.clone()).or_insert(step.block);
+            slicing.learn(key, found, step.block == first);
+        }
+        Ok(slicing)
+    }
+
+    /// Takes note of what a block has found; `first` where it was the first to run the step.
+    pub fn learn(&mut self, step: Key, found: Known, first: bool) {
+        let known = self.known.entry(step).or_insert(found);
+        if first {
+            known.cpu_share = known.cpu_share.min(found.cpu_share);
+        }
+        if found.ms.is_some() && !known.settled {
+            (known.ms, known.settled) = (found.ms, found.settled);
+        }
+    }
+
+    /// Whether nothing is known of a step yet.
+    pub fn is_new(&self, step: &Step) -> bool {
+        !self.known.contains_key(&key(step))
+    }
+
+    /// How a step runs, and why.
+    pub fn way(&self, step: &Step) -> (Way, String) {
+        let in_turns = |why: &str| (Way::InTurns, why.to_owned());
+        if let Err(why) = can_slice(step) {
+            return in_turns(why);
+        }
+        let known = self.known.get(&key(step));
+        let why = match self.pairing {
+            Pairing::Auto => {
+                if let Err(why) = grows_alike(step) {
+                    return in_turns(why);
+                }
+                match known {
+                    Some(known) if known.cpu_share < CPU_BOUND => {
+                        return in_turns(&format!(
+                            "it is not CPU-bound: server and clients were on CPU for {:.0}% of the \
+                             time in the first block",
+                            100.0 * known.cpu_share
+                        ));
+                    }
+                    Some(known) if known.cpu_share >= CPU_BOUND => format!(
+                        "it is CPU-bound ({:.0}% of the time in the first block)",
+                        100.0 * known.cpu_share
+                    ),
+                    Some(_) => "nothing says that it is not CPU-bound".to_owned(),
+                    None => "whether it is CPU-bound is found out in this block".to_owned(),
+                }
+            }
+            Pairing::Slices | Pairing::Blocks => "the plan says so".to_owned(),
+        };
+        (self.lengths(known), why)
+    }
+
+    fn lengths(&self, known: Option<&Known>) -> Way {
+        let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
+        let mixed = |all: &[f64]| Way::Sliced {
+            lengths: all.iter().map(|ms| length(*ms)).collect(),
+            ms: None,
+        };
+        let chosen = match (self.ms, known) {
+            (Some(ms), _) => ms,
+            (None, Some(Known { ms: Some(ms), settled, .. })) => {
+                if !settled && *ms < LONGEST {
+                    return mixed(&LONGER.map(|times| (ms * times).min(LONGEST)));
+                }
+                *ms
+            }
+            (None, _) => return mixed(&CANDIDATES),
+        };
+        // A quarter of the rounds twice as long: the check by a second length.
+        let (one, two) = (length(chosen), length(2.0 * chosen));
+        Way::Sliced { lengths: vec![one, one, one, two], ms: Some(chosen) }
+    }
+}
+
+/// Whether a step's work can be handed from server to server at all.
+pub fn can_slice(step: &Step) -> Result<(), &'static str> {
+    let mut leading = step.streams.iter().filter(|stream| stream.role == Role::Lead);
+    if leading
+        .clone()
+        .any(|stream| stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
+    {
+        return Err("its operations are done once and take long");
+    }
+    if step.streams.iter().any(|stream| stream.class.effect == Effect::Holds) {
+        return Err("it holds a transaction open");
+    }
+    if leading.all(|stream| stream.pace != Pace::Free) {
+        return Err("its rate is given");
+    }
+    Ok(())
+}
+
+/// Whether a step leaves the data as it found it or makes it grow in the same way on all servers.
+pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
+    let reads_or_adds = |s: &Stream| matches!(s.class.effect, Effect::Reads | Effect::Adds);
+    if step.streams.iter().all(reads_or_adds) {
+        Ok(())
+    } else {
+        Err("it changes rows: what vacuum has to do for it builds up and falls into any slice")
+    }
+}
+
+/// Whether the clients that send as fast as they get answers only read.
+pub fn only_reads(step: &Step) -> bool {
+    let writes = |stream: &Stream| {
+        stream.role == Role::Lead
+            && stream.pace == Pace::Free
+            && stream.class.effect != Effect::Reads
+    };
+    !step.streams.iter().any(writes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::{Benchmark, Dialect, Phase};
+
+    fn benchmark(plan: plan::InsertPlan) -> Benchmark {
+        workload::insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap()
+    }
+
+    fn steps(benchmark: &Benchmark) -> impl Iterator<Item = &Step> {
+        benchmark.phases.iter().filter_map(|phase| match phase {
+            Phase::Step(step) => Some(step),
+            Phase::Settle { .. } => None,
+        })
+    }
+
+    fn slicing(pairing: Pairing, ms: Option<f64>) -> Slicing {
+        Slicing { pairing, ms, known: BTreeMap::new() }
+    }
+
+    fn is_sliced(slicing: &Slicing, step: &Step) -> bool {
+        matches!(slicing.way(step).0, Way::Sliced { .. })
+    }
+
+    fn small() -> plan::InsertPlan {
+        plan::InsertPlan { rows: 1000, indexed_rows: 500, ..plan::InsertPlan::default() }
+    }
+
+    #[test]
+    fn auto_slices_what_reads_and_what_adds() {
+        let growing = benchmark(plan::InsertPlan { delete_per_insert: false, ..small() });
+        for step in steps(&growing) {
+            assert_eq!(is_sliced(&slicing(Pairing::Auto, None), step), step.name != "l.x");
+        }
+        let deleting = benchmark(plan::InsertPlan { delete_per_insert: true, ..small() });
+        for step in steps(&deleting) {
+            let deletes = step.name != "l.i0" && step.name != "l.x";
+            assert_eq!(is_sliced(&slicing(Pairing::Auto, None), step), step.name == "l.i0");
+            assert_eq!(grows_alike(step).is_err() && step.name != "l.x", deletes, "{}", step.name);
+            // Asked for, what can be sliced is.
+            assert_eq!(is_sliced(&slicing(Pairing::Slices, None), step), step.name != "l.x");
+        }
+    }
+
+    #[test]
+    fn queries_beside_paced_inserts_only_read() {
+        let benchmark = benchmark(small());
+        let reading: Vec<_> =
+            steps(&benchmark).filter(|step| only_reads(step)).map(|step| &*step.name).collect();
+        assert_eq!(reading, ["qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"]);
+    }
+
+    #[test]
+    fn a_held_transaction_belongs_to_one_server() {
+        let plan = plan::InsertPlan { hold_transaction_seconds: 1, ..small() };
+        let benchmark = benchmark(plan);
+        let step = steps(&benchmark).find(|step| step.name == "qr100").unwrap();
+        assert!(!is_sliced(&slicing(Pairing::Slices, None), step));
+    }
+
+    fn first_step() -> Step {
+        steps(&benchmark(small())).next().unwrap().clone()
+    }
+
+    fn milliseconds(way: Way) -> (Vec<u128>, Option<f64>) {
+        let Way::Sliced { lengths, ms } = way else { panic!("in turns") };
+        (lengths.iter().map(Duration::as_millis).collect(), ms)
+    }
+
+    #[test]
+    fn what_the_first_block_finds_decides_for_the_others() {
+        let step = first_step();
+        let mut slicing = slicing(Pairing::Auto, None);
+        assert_eq!(milliseconds(slicing.way(&step).0), (vec![10, 20, 40, 80, 160], None));
+        let found = Known { ms: Some(20.0), settled: true, cpu_share: 0.93 };
+        slicing.learn(key(&step), found, true);
+        assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
+        // What a later block finds changes nothing.
+        let later = Known { ms: Some(80.0), settled: true, cpu_share: 0.4 };
+        slicing.learn(key(&step), later, false);
+        assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
+        // The second server of the first block does.
+        slicing.learn(key(&step), Known { cpu_share: 0.4, ..found }, true);
+        let (way, why) = slicing.way(&step);
+        assert_eq!(way, Way::InTurns);
+        assert!(why.contains("40%"), "{why}");
+    }
+
+    #[test]
+    fn longer_lengths_are_tried_until_one_is_long_enough() {
+        let step = first_step();
+        let mut slicing = slicing(Pairing::Slices, None);
+        let found = |ms, settled| Known { ms: Some(ms), settled, cpu_share: 1.0 };
+        slicing.learn(key(&step), found(160.0, false), true);
+        assert_eq!(milliseconds(slicing.way(&step).0), (vec![160, 320, 640], None));
+        slicing.learn(key(&step), found(10_000.0, false), false);
+        let way = milliseconds(slicing.way(&step).0);
+        assert_eq!(way, (vec![10_000, 10_000, 10_000, 20_000], Some(10_000.0)));
+    }
+
+    #[test]
+    fn the_length_of_the_plan_needs_no_search() {
+        let step = first_step();
+        let way = slicing(Pairing::Slices, Some(25.0)).way(&step).0;
+        assert_eq!(milliseconds(way), (vec![25, 25, 25, 50], Some(25.0)));
+    }
+}

@@ -1,0 +1,117 @@
+//! Before anything is measured: is the plan possible, and is all there that it needs?
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dbms::{BuildOptions, BuildSystem, Cache, Installation, Reference};
+use plan::{Plan, Variant, WorkloadPlan};
+use workload::{Benchmark, Dialect};
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::systems::Systems;
+
+/// A variant with its binaries at hand.
+#[derive(Debug)]
+pub struct Subject {
+    /// What the plan says.
+    pub variant: Variant,
+    /// What it refers to.
+    pub reference: Reference,
+    /// What was obtained.
+    pub installation: Installation,
+    /// The SQL it speaks.
+    pub dialect: Dialect,
+}
+
+/// A plan with all that it needs at hand.
+#[derive(Debug)]
+pub struct Lineup {
+    /// The plan.
+    pub plan: Plan,
+    /// Its variants, in the same order.
+    pub subjects: Vec<Subject>,
+    /// Where binaries and prepared data directories are kept.
+    pub cache: Cache,
+}
+
+/// Obtains every variant and checks that the benchmark can run on it.
+///
+/// # Errors
+///
+/// [`Error::Variant`], [`Error::Workload`], [`Error::NoCopy`], [`Error::Interrupted`].
+pub fn line_up(
+    plan: Plan,
+    systems: &dyn Systems,
+    server_user: Option<&str>,
+    interrupted: &AtomicBool,
+    on_event: &mut dyn FnMut(Event),
+) -> Result<Lineup, Error> {
+    let on_event = RefCell::new(on_event);
+    let note = |line: &str| (on_event.borrow_mut())(Event::Note(line.to_owned()));
+    let of = |variant: &Variant, source| Error::Variant {
+        variant: variant.name.clone(),
+        source: Box::new(source),
+    };
+    let mut references = Vec::new();
+    for variant in &plan.variants {
+        references.push(reference(variant).map_err(|error| of(variant, error))?);
+    }
+    let mut subjects = Vec::new();
+    for (variant, reference) in plan.variants.iter().zip(references) {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let installation = systems.obtain(&reference, server_user, interrupted, &note).map_err(
+            |error| match error {
+                dbms::Error::Interrupted { .. } => Error::Interrupted,
+                error => of(variant, error),
+            },
+        )?;
+        if plan.restore_after.is_some() && !installation.is_ours() {
+            return Err(Error::NoCopy { variant: variant.name.clone() });
+        }
+        let subject = Subject {
+            dialect: dialect(&installation),
+            variant: variant.clone(),
+            reference,
+            installation,
+        };
+        for sequence in plan.workload.sequences() {
+            benchmark(&plan.workload, sequence.key, &subject)?;
+        }
+        subjects.push(subject);
+    }
+    Ok(Lineup { plan, subjects, cache: systems.cache().clone() })
+}
+
+/// What a variant refers to, with the options of its build.
+fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
+    let reference: Reference = variant.dbms.parse()?;
+    let Some(build) = &variant.build else { return Ok(reference) };
+    let default = BuildOptions::default();
+    reference.with_build(BuildOptions {
+        cflags: build.cflags.clone().unwrap_or(default.cflags),
+        compiler: build.compiler.clone().unwrap_or(default.compiler),
+        configure: build.configure.clone(),
+        system: build.system.map(|system| match system {
+            plan::BuildSystem::Make => BuildSystem::Make,
+            plan::BuildSystem::Meson => BuildSystem::Meson,
+        }),
+    })
+}
+
+/// The benchmark of a sequence of a plan on one variant.
+pub fn benchmark(
+    workload: &WorkloadPlan,
+    sequence: u32,
+    subject: &Subject,
+) -> Result<Benchmark, Error> {
+    workload::benchmark(workload, sequence, subject.dialect)
+        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
+}
+
+/// The dialect of an installation, from the first number of its version.
+fn dialect(installation: &Installation) -> Dialect {
+    Dialect::postgres(installation.major().unwrap_or(0))
+}

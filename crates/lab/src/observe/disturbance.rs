@@ -1,0 +1,396 @@
+//! What servers do while another one has the load, and which slices have to be set aside for it.
+//!
+//! A watcher follows the same timetable as the clients. In every slot it reads twice: when the
+//! lead-in is over and at the slot's end, so that its readings cover what the clients measure. It
+//! reads the CPU time of every server's control group and the bytes written to the device.
+//!
+//! A slice is set aside
+//!
+//! 1. when the servers that should be idle used more CPU than [`IDLE_LIMIT`] of its length: a
+//!    checkpoint, autovacuum or another process of theirs ran beside the server that is measured;
+//! 2. in a step whose clients only read as fast as they can: when the device was written to at more
+//!    than [`BURST`] times what is within the usual while this server has the load (the 95th
+//!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the kernel
+//!    for it, left to be written back came into it.
+//!
+//! Neither rule looks at the rate that was measured, and both are the same for all variants. A
+//! server's own checkpoints and its own writing belong to it and stay in its slices. That is why the
+//! second rule is left out where clients write: nothing tells a server's own bursts from those of
+//! others there. (The kernel's accounts of control groups don't, under version 1: what a process has
+//! synchronised is not booked to its group.)
+//!
+//! The limits come from recordings of two servers of the same version. Of the slices of l.i0 and
+//! qp100 half saw an idle server use nothing and 90% less than 0.3% (3% where servers were not kept
+//! on some CPUs), while a checkpointer or an autovacuum worker used 25% to 76%, and a statement that
+//! outlasted its slice up to 100%. Loading, a server wrote its log at 35 MB/s, and at 130 MB/s to 1 GB/s
+//! when it filled a new segment of it, in 2% to 5% of its slices: these were 11% slower, by its own
+//! doing. Point queries saw 0.3 MB/s in 95% of the slices and up to 160 MB/s in the others.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use drive::{Slice, Slices, Slot, Timetable};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use probe::{Cgroup, CpuMeter, Device, WriteMeter};
+
+/// Share of a slice that all idle servers together may use on CPU.
+pub const IDLE_LIMIT: f64 = 0.05;
+/// How many times what is within the usual is a burst.
+pub const BURST: f64 = 2.0;
+/// The quantile of the paces of writing up to which they are usual.
+pub const USUAL: f64 = 0.95;
+/// Bytes per second below which writing is no burst, whatever is usual.
+pub const BURST_FLOOR: f64 = 16.0 * 1024.0 * 1024.0;
+
+/// Why a slice has no rate, or that it has one. The numbers are those of the series `slice.reason`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// It was measured.
+    Measured = 0,
+    /// Set aside: a server that should have been idle worked.
+    IdleServer = 1,
+    /// Set aside: more was written to the device than this server causes.
+    Writeback = 2,
+    /// One of the clients never came: another server held it, or it had nothing left to do.
+    NotMeasured = 3,
+}
+
+/// What was seen in the measured part of a slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reading {
+    /// The round.
+    pub round: u32,
+    /// The target that had the load.
+    pub target: usize,
+    /// Share of the time that the other servers together used on CPU; above 1 where they used more
+    /// than one core. NaN where it is not known.
+    pub idle: f64,
+    /// Bytes per second written to the device; NaN where it is not known.
+    pub written: f64,
+}
+
+/// What a watcher saw.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Seen {
+    /// One for each slot in which both readings could be taken, in order of time.
+    pub readings: Vec<Reading>,
+    /// CPU time that watching took, in µs.
+    pub cost_us: u64,
+    /// What could not be watched.
+    pub notes: Vec<String>,
+}
+
+/// A running watcher. Dropping it stops it.
+#[derive(Debug)]
+pub struct Watch {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<Seen>>,
+}
+
+impl Watch {
+    /// Starts to watch servers, given by name and control group, and the device with their data from
+    /// `start` on.
+    pub fn start(
+        servers: &[(&str, Option<&Cgroup>)],
+        device: Option<&Device>,
+        slices: &Slices,
+        start: Instant,
+    ) -> Watch {
+        let mut notes = Vec::new();
+        let meters: Vec<_> = servers
+            .iter()
+            .map(|(name, group)| {
+                let meter = group.and_then(|group| group.cpu_meter().ok());
+                if meter.is_none() {
+                    notes.push(format!(
+                        "{name} has no control group: its CPU while others had the load was not watched"
+                    ));
+                }
+                meter
+            })
+            .collect();
+        let device = device.and_then(|device| WriteMeter::open(device).ok());
+        if device.is_none() {
+            notes.push("writing to the device was not watched: none is known".to_owned());
+        }
+        let (stop, stopped) = channel();
+        let watcher = Watcher {
+            timetable: Timetable::new(slices, servers.len()),
+            lead_in: slices.lead_in,
+            meters: Meters { servers: meters, device },
+            start,
+            stopped,
+            notes,
+        };
+        let thread =
+            std::thread::Builder::new().name("watcher".to_owned()).spawn(|| watcher.watch());
+        Watch { stop: Some(stop), thread: thread.ok() }
+    }
+
+    /// Ends the watch and gives what was seen.
+    pub fn stop(mut self) -> Seen {
+        self.end().unwrap_or_else(|| Seen {
+            notes: vec!["idle servers were not watched: there is no further thread".to_owned()],
+            ..Seen::default()
+        })
+    }
+
+    fn end(&mut self) -> Option<Seen> {
+        drop(self.stop.take());
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What is read, the files held open.
+struct Meters {
+    servers: Vec<Option<CpuMeter>>,
+    device: Option<WriteMeter>,
+}
+
+/// All meters at one moment.
+#[derive(Debug, Clone)]
+struct Mark {
+    at: Duration,
+    cpu: Vec<Option<Duration>>,
+    written: Option<u64>,
+}
+
+struct Watcher {
+    timetable: Timetable,
+    lead_in: f64,
+    meters: Meters,
+    start: Instant,
+    stopped: Receiver<()>,
+    notes: Vec<String>,
+}
+
+impl Watcher {
+    fn watch(self) -> Seen {
+        // As for the clients: sleeps end within a microsecond or so of their time.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let mut readings = Vec::new();
+        let mut slots = self.timetable.clone().peekable();
+        while let Some(slot) = slots.next() {
+            if self.stopped_before(slot.begin + slot.length.mul_f64(self.lead_in)) {
+                break;
+            }
+            let opened = self.mark();
+            if self.stopped_before(slot.end()) {
+                break;
+            }
+            let closed = self.mark();
+            let next = slots.peek().map_or(slot.target, |next| next.target);
+            readings.extend(reading(&slot, next, &opened, &closed));
+        }
+        Seen { readings, cost_us: own_cpu_us(), notes: self.notes }
+    }
+
+    /// Sleeps until a time after the start; true where the watch was ended before.
+    fn stopped_before(&self, until: Duration) -> bool {
+        let left = (self.start + until).saturating_duration_since(Instant::now());
+        !matches!(self.stopped.recv_timeout(left), Err(RecvTimeoutError::Timeout))
+    }
+
+    fn mark(&self) -> Mark {
+        let at = Instant::now().saturating_duration_since(self.start);
+        let cpu = self.meters.servers.iter().map(|meter| meter.as_ref()?.read()).collect();
+        Mark { at, cpu, written: self.meters.device.as_ref().and_then(WriteMeter::read) }
+    }
+}
+
+/// What two marks say about a slot. `None` where the watcher came too late to see at least half of
+/// what it should have.
+fn reading(slot: &Slot, next: usize, opened: &Mark, closed: &Mark) -> Option<Reading> {
+    let end = slot.end();
+    if opened.at >= end || (end - opened.at) * 2 < slot.length {
+        return None;
+    }
+    let late = closed.at.saturating_sub(end);
+    let seconds = (end - opened.at).as_secs_f64();
+    let mut idle = 0.0;
+    for (target, (before, after)) in opened.cpu.iter().zip(&closed.cpu).enumerate() {
+        if target == slot.target {
+            continue;
+        }
+        idle += before.zip(*after).map_or(f64::NAN, |(before, after)| {
+            let used = after.saturating_sub(before);
+            // The one whose slot comes next may already have begun where the reading was late.
+            let allowed = if target == next { late } else { Duration::ZERO };
+            used.saturating_sub(allowed).as_secs_f64()
+        });
+    }
+    let written = opened.written.zip(closed.written).map_or(f64::NAN, |(before, after)| {
+        after.saturating_sub(before) as f64 / (closed.at - opened.at).as_secs_f64()
+    });
+    Some(Reading { round: slot.round, target: slot.target, idle: idle / seconds, written })
+}
+
+fn own_cpu_us() -> u64 {
+    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| {
+        let time = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        u64::try_from(time).unwrap_or(0)
+    })
+}
+
+/// What was seen in each slice of one target, in their order; NaN where nothing was.
+pub fn of_target(seen: &Seen, target: usize, slices: &[Slice]) -> Vec<Reading> {
+    let mut own = seen.readings.iter().filter(|reading| reading.target == target).peekable();
+    slices
+        .iter()
+        .map(|slice| {
+            while own.next_if(|reading| reading.round < slice.round).is_some() {}
+            let found = own.next_if(|reading| reading.round == slice.round);
+            found.copied().unwrap_or(Reading {
+                round: slice.round,
+                target,
+                idle: f64::NAN,
+                written: f64::NAN,
+            })
+        })
+        .collect()
+}
+
+/// Which slices of one target count, given what was seen in them; `reads` where its clients only read
+/// as fast as they can.
+pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Reason> {
+    let mut paces: Vec<f64> =
+        readings.iter().map(|reading| reading.written).filter(|pace| !pace.is_nan()).collect();
+    paces.sort_by(f64::total_cmp);
+    let place = (paces.len() as f64 * USUAL) as usize;
+    let usual = paces.get(place.min(paces.len().saturating_sub(1))).copied().unwrap_or(0.0);
+    let burst = (BURST * usual).max(BURST_FLOOR);
+    slices
+        .iter()
+        .zip(readings)
+        .map(|(slice, reading)| {
+            // A comparison with NaN is false: what was not seen is not held against a slice.
+            if slice.rate().is_none() {
+                Reason::NotMeasured
+            } else if reading.idle > IDLE_LIMIT {
+                Reason::IdleServer
+            } else if reads && reading.written > burst {
+                Reason::Writeback
+            } else {
+                Reason::Measured
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn slot() -> Slot {
+        Slot { round: 3, target: 0, begin: 100 * MS, length: 20 * MS }
+    }
+
+    fn mark(at: f64, cpu: [f64; 3], written: u64) -> Mark {
+        let ms = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
+        Mark { at: ms(at), cpu: cpu.iter().map(|c| Some(ms(*c))).collect(), written: Some(written) }
+    }
+
+    #[test]
+    fn only_the_servers_without_the_load_are_held_to_be_idle() {
+        let opened = mark(104.0, [50.0, 10.0, 20.0], 1_000_000);
+        let closed = mark(120.0, [65.0, 10.8, 20.8], 1_016_000);
+        let seen = reading(&slot(), 1, &opened, &closed).unwrap();
+        assert_eq!((seen.round, seen.target), (3, 0));
+        assert!((seen.idle - 0.1).abs() < 1e-9, "{seen:?}");
+        assert!((seen.written - 1e6).abs() < 1e-3, "{seen:?}");
+    }
+
+    #[test]
+    fn what_the_next_server_did_before_a_late_reading_is_not_held_against_it() {
+        let opened = mark(104.0, [50.0, 10.0, 20.0], 0);
+        let closed = mark(121.5, [65.0, 11.5, 20.0], 0);
+        assert!(reading(&slot(), 1, &opened, &closed).unwrap().idle < 1e-9);
+        // Another one is not excused by it.
+        assert!(reading(&slot(), 2, &opened, &closed).unwrap().idle > 0.09);
+    }
+
+    #[test]
+    fn a_watcher_that_comes_too_late_has_seen_nothing() {
+        let closed = mark(120.0, [0.0; 3], 0);
+        assert_eq!(reading(&slot(), 1, &mark(111.0, [0.0; 3], 0), &closed), None);
+        assert_eq!(reading(&slot(), 1, &mark(125.0, [0.0; 3], 0), &mark(126.0, [0.0; 3], 0)), None);
+    }
+
+    #[test]
+    fn a_server_without_a_group_makes_it_unknown() {
+        let mut opened = mark(104.0, [0.0; 3], 0);
+        opened.cpu[2] = None;
+        let seen = reading(&slot(), 1, &opened, &mark(120.0, [9.0; 3], 0)).unwrap();
+        assert!(seen.idle.is_nan());
+    }
+
+    fn slices(count: u32) -> Vec<Slice> {
+        let slice = |round| Slice {
+            round,
+            begin: 40 * MS * round,
+            length: 20 * MS,
+            operations: 10,
+            seconds: 0.016,
+            held: 0.0,
+        };
+        (0..count).map(slice).collect()
+    }
+
+    #[test]
+    fn slices_are_set_aside_for_what_others_did() {
+        let mut slices = slices(60);
+        (slices[7].operations, slices[7].seconds) = (0, 0.0);
+        // A server that held all its clients is charged for it.
+        (slices[8].operations, slices[8].seconds, slices[8].held) = (0, 0.0, 0.016);
+        let usual = Reading { round: 0, target: 1, idle: 0.01, written: 8e6 };
+        let mut seen = Seen::default();
+        for round in 0..60 {
+            // Readings of another target don't matter, nor that one is missing.
+            seen.readings.push(Reading { round, target: 0, idle: 0.5, written: 1e9 });
+            match round {
+                2 => seen.readings.push(Reading { round, idle: 0.06, ..usual }),
+                3 => seen.readings.push(Reading { round, written: 40e6, ..usual }),
+                4 => seen.readings.push(Reading { round, written: 16e6, ..usual }),
+                5 => {}
+                _ => seen.readings.push(Reading { round, ..usual }),
+            }
+        }
+        let readings = of_target(&seen, 1, &slices);
+        assert!(readings[5].idle.is_nan() && readings[6].round == 6);
+        let reasons = reasons(&readings, &slices, true);
+        for (round, reason) in reasons.iter().enumerate() {
+            let expected = match round {
+                2 => Reason::IdleServer,
+                3 => Reason::Writeback,
+                7 => Reason::NotMeasured,
+                _ => Reason::Measured,
+            };
+            assert_eq!(*reason, expected, "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_written_to_answers_for_what_is_written() {
+        let slices = slices(60);
+        let reading = |slice: &Slice| {
+            let written = if slice.round == 30 { 1e9 } else { 35e6 };
+            Reading { round: slice.round, target: 0, idle: 0.0, written }
+        };
+        let readings: Vec<_> = slices.iter().map(reading).collect();
+        let measured = |reads| {
+            let reasons = reasons(&readings, &slices, reads);
+            reasons.iter().filter(|reason| **reason == Reason::Measured).count()
+        };
+        assert_eq!((measured(false), measured(true)), (60, 59));
+    }
+}

@@ -1,0 +1,8 @@
+//! What is seen of a step: its figures, what disturbed it, and its profile.
+
+pub mod disturbance;
+pub mod figures;
+pub mod fitness;
+pub mod noise;
+pub mod profile;
+pub mod profiling;

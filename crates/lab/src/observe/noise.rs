@@ -1,0 +1,393 @@
+//! What disturbed a measured step: figures and warnings from its seconds and from what the kernel said.
+//!
+//! None of it decides a verdict. The seconds of a trial depend on each other, so they describe it, and whether a
+//! difference is sure is told by trials alone.
+
+use drive::Outcome;
+use judge::{Steadiness, Trend};
+use probe::{HostTotals, Recording};
+use store::{StepRecord, Warning};
+use workload::Step;
+
+/// Share of CPU time taken by the hypervisor from which a step's figures carry a warning: half of the margin that a plan
+/// has by default, as a step that is bound by CPU loses about the share that is taken.
+const STEAL: f64 = plan::DEFAULT_MARGIN / 2.0;
+/// A trend is told from this change over a step on: its two halves then differ by 5%, and how long the step is decides
+/// what its mean is.
+const TREND: f64 = 0.1;
+/// A warm-up is told where it moves the mean of the step by more than the margin that a plan has by default.
+const WARM_UP: f64 = plan::DEFAULT_MARGIN;
+/// The clock is told to have fallen from this share on: at 3 GHz more than one of the steps of 100 MHz in which
+/// processors change it.
+const SLOWER: f64 = 0.05;
+/// With fewer independent seconds than this the mean of a step says little about the step; only told of steps of at
+/// least [`LONG`] seconds, since of shorter ones nothing else is to be expected.
+const FEW_INDEPENDENT: f64 = 5.0;
+/// See [`FEW_INDEPENDENT`].
+const LONG: usize = 30;
+
+/// Adds to a step's record what disturbed it; `here`: what was recorded on the server's machine.
+pub fn describe(record: &mut StepRecord, step: &Step, outcome: &Outcome, here: Option<&Recording>) {
+    let mut noise = Noise { record };
+    if let Some(recording) = here {
+        if let Some(host) = &recording.totals.host {
+            noise.steal(host, series(recording, "cpu.st"));
+        }
+        noise.clock(series(recording, "cpu.mhz"));
+        noise.throttling(recording);
+        noise.page_cache(recording);
+    }
+    // In a second of a sliced step a server has the load for a part of it, more or less.
+    if outcome.slices.is_empty()
+        && step.counted.is_steady()
+        && let Some(class) = outcome.class(&step.counted)
+    {
+        let whole = class.per_second.iter().take(outcome.seconds.floor() as usize);
+        let seconds: Vec<f64> = whole.map(|count| *count as f64).collect();
+        noise.stalls(&seconds);
+        noise.throughput(&seconds);
+    }
+}
+
+fn series<'a>(recording: &'a Recording, name: &str) -> &'a [f64] {
+    recording.series.iter().find(|series| series.name == name).map_or(&[], |series| &series.values)
+}
+
+struct Noise<'a> {
+    record: &'a mut StepRecord,
+}
+
+impl Noise<'_> {
+    fn add(&mut self, name: &str, value: f64) {
+        if value.is_finite() {
+            self.record.metrics.push((name.to_owned(), value));
+        }
+    }
+
+    fn warn(&mut self, code: &str, text: String) {
+        self.record.warnings.push(Warning { code: code.to_owned(), text });
+    }
+
+    /// CPU time that the hypervisor gave to others; `percent`: by second.
+    fn steal(&mut self, host: &HostTotals, percent: &[f64]) {
+        let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
+        let share = host.steal_s / (busy + host.idle_s + host.iowait_s + host.steal_s);
+        // NaN are gaps, and never the larger.
+        let worst = percent.iter().fold(f64::NAN, |worst, percent| worst.max(*percent)) / 100.0;
+        self.add("steal", share);
+        self.add("steal.worst", worst);
+        if share > STEAL {
+            let worst = if worst > share {
+                format!(" ({:.0}% in the worst second)", 100.0 * worst)
+            } else {
+                String::new()
+            };
+            self.warn(
+                "steal",
+                format!(
+                    "the hypervisor took {:.1}% of the CPU time{worst}; the figures are noisier for it",
+                    100.0 * share
+                ),
+            );
+        }
+    }
+
+    /// The clock rate, in MHz by second.
+    fn clock(&mut self, mhz: &[f64]) {
+        let Some(mean) = judge::mean(&known(mhz)) else { return };
+        self.add("clock.mhz", mean);
+        let third = mhz.len() / 3;
+        if mhz.len() < judge::STEADY_SECONDS {
+            return;
+        }
+        let (first, last) =
+            (judge::median(&mhz[..third]), judge::median(&mhz[mhz.len() - third..]));
+        let (Some(first), Some(last)) = (first, last) else { return };
+        let change = last / first - 1.0;
+        self.add("clock.change", change);
+        if change < -SLOWER {
+            self.warn(
+                "clock-fell",
+                format!(
+                    "the clock of the CPUs fell by {:.0}%, from {first:.0} to {last:.0} MHz (medians of the first \
+                     and the last third of the step)",
+                    -100.0 * change
+                ),
+            );
+        }
+    }
+
+    fn throttling(&mut self, recording: &Recording) {
+        let Some(throttle) = &recording.totals.throttle else { return };
+        self.add("throttled", (throttle.core + throttle.package) as f64);
+        if throttle.core + throttle.package > 0 {
+            self.warn("throttled", "the CPU was throttled for heat during the step".to_owned());
+        }
+    }
+
+    /// What the step found in the page cache; whether that differs between trials is to be seen when there are several.
+    fn page_cache(&mut self, recording: &Recording) {
+        let cache = &recording.page_cache;
+        for (name, kb) in [
+            ("start.cached_kb", cache.cached_kb),
+            ("start.dirty_kb", cache.dirty_kb),
+            ("start.writeback_kb", cache.writeback_kb),
+        ] {
+            if let Some(kb) = kb {
+                self.add(name, kb as f64);
+            }
+        }
+    }
+
+    /// Seconds in which next to nothing got done.
+    fn stalls(&mut self, seconds: &[f64]) {
+        let stalls = judge::stalls(seconds);
+        let longest = stalls.spans.iter().map(|span| span.to - span.from).max().unwrap_or(0);
+        self.add("stall.count", stalls.spans.len() as f64);
+        self.add("stall.share", stalls.share);
+        self.add("stall.longest", longest as f64);
+        if let count @ 1.. = stalls.spans.len() {
+            let times = if count == 1 {
+                "1 stall".to_owned()
+            } else {
+                format!("{count} stalls, the longest of {longest} s")
+            };
+            self.warn(
+                "stalls",
+                format!(
+                    "{times}: {} s of {} s with under a quarter of the median throughput",
+                    stalls.seconds,
+                    seconds.len()
+                ),
+            );
+        }
+    }
+
+    /// Whether throughput became steady, where it went, and what its seconds are worth. Of all this at most one warning,
+    /// as a step that warms up has a trend and seconds that depend on each other too.
+    fn throughput(&mut self, seconds: &[f64]) {
+        let steadiness = judge::steadiness(seconds);
+        let from = match steadiness {
+            Steadiness::TooShort => return,
+            Steadiness::Never => None,
+            Steadiness::From(second) => Some(second),
+        };
+        self.add("steady.reached", f64::from(u8::from(from.is_some())));
+        self.add("steady.from", from.map_or(f64::NAN, |second| second as f64));
+        let trend = judge::trend(seconds);
+        if let Some(trend) = &trend {
+            self.add("trend", trend.total);
+            self.add("trend.error", trend.error.unwrap_or(f64::NAN));
+        }
+        let rest = &seconds[from.unwrap_or(0)..];
+        self.add("autocorrelation", judge::autocorrelation(rest, 1).unwrap_or(f64::NAN));
+        let worth = judge::effective_sample_size(rest);
+        self.add("effective.seconds", worth.unwrap_or(f64::NAN));
+        let warm_up = warm_up(seconds, from.unwrap_or(0), worth);
+        self.add("warm_up.effect", warm_up.unwrap_or(0.0));
+        let count = seconds.len();
+        let trend = trend.filter(Trend::is_sure);
+        match (from, warm_up, trend, worth) {
+            (None, _, trend, _) => {
+                let went = trend.map_or(String::new(), |trend| format!(" ({})", change(&trend)));
+                self.warn(
+                    "not-steady",
+                    format!(
+                        "throughput did not become steady in the first half of its {count} s{went}; the figure is that of \
+                         a passing state: give the step more time"
+                    ),
+                );
+            }
+            (Some(second), Some(effect), ..) if effect.abs() > WARM_UP => self.warn(
+                "warm-up",
+                format!(
+                    "throughput became steady only from second {second} of {count} on; what came before makes the \
+                     figure {:.1}% {}",
+                    100.0 * effect.abs(),
+                    if effect < 0.0 { "lower" } else { "higher" }
+                ),
+            ),
+            (_, _, Some(trend), _) if trend.total.abs() > TREND => self.warn(
+                "trend",
+                format!(
+                    "throughput {} over the step: its figure depends on how long the step is",
+                    change(&trend)
+                ),
+            ),
+            (.., Some(worth)) if worth < FEW_INDEPENDENT && count >= LONG => self.warn(
+                "dependent-seconds",
+                format!(
+                    "throughput wanders: {count} s are worth about {worth:.0} independent ones; a longer step would \
+                     vary less from trial to trial"
+                ),
+            ),
+            _ => {}
+        }
+    }
+}
+
+/// `fell by 12.3% ± 4.0%`.
+fn change(trend: &Trend) -> String {
+    let error =
+        trend.error.map_or(String::new(), |error| format!(" ± {:.1}%", 100.0 * error.abs()));
+    let went = if trend.total < 0.0 { "fell" } else { "rose" };
+    format!("{went} by {:.1}%{error}", 100.0 * trend.total.abs())
+}
+
+/// By which fraction the seconds before the steady ones move the mean of the step, where that is more than chance: more
+/// than two standard errors of the steady seconds' mean, from as many values as they are worth.
+fn warm_up(seconds: &[f64], from: usize, worth: Option<f64>) -> Option<f64> {
+    let steady = seconds.get(from..)?;
+    let (all, level) = (judge::mean(seconds)?, judge::mean(steady)?);
+    let error = judge::sd_sample(steady)? / worth?.sqrt();
+    let effect = all / level - 1.0;
+    (from > 0 && level > 0.0 && (all - level).abs() > 2.0 * error).then_some(effect)
+}
+
+fn known(values: &[f64]) -> Vec<f64> {
+    values.iter().copied().filter(|value| !value.is_nan()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> StepRecord {
+        StepRecord::new(0, "l.i1", 1)
+    }
+
+    fn metric(record: &StepRecord, name: &str) -> Option<f64> {
+        record.metrics.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    fn codes(record: &StepRecord) -> Vec<&str> {
+        record.warnings.iter().map(|warning| warning.code.as_str()).collect()
+    }
+
+    /// Independent noise of ±5% around 1000, without a trend.
+    fn noise(count: usize) -> Vec<f64> {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut draw = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        (0..count).map(|_| 1000.0 * (0.95 + 0.1 * draw())).collect()
+    }
+
+    fn of_throughput(seconds: &[f64]) -> StepRecord {
+        let mut record = record();
+        let mut noise = Noise { record: &mut record };
+        noise.stalls(seconds);
+        noise.throughput(seconds);
+        record
+    }
+
+    #[test]
+    fn a_steady_step_has_figures_and_no_warning() {
+        let record = of_throughput(&noise(60));
+        assert_eq!(codes(&record), [""; 0], "{:?}", record.warnings);
+        assert_eq!(metric(&record, "steady.reached"), Some(1.0));
+        assert_eq!(metric(&record, "stall.longest"), Some(0.0));
+        assert!(metric(&record, "trend").unwrap().abs() < 0.05);
+        assert!(metric(&record, "trend.error").unwrap() > 0.0);
+        assert!(metric(&record, "autocorrelation").unwrap().abs() < 0.35);
+        assert!(metric(&record, "effective.seconds").unwrap() > 20.0);
+    }
+
+    #[test]
+    fn of_a_short_step_only_stalls_are_told() {
+        let record = of_throughput(&noise(9));
+        let names: Vec<&str> = record.metrics.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["stall.count", "stall.share", "stall.longest"]);
+    }
+
+    #[test]
+    fn a_warm_up_that_moves_the_figure_is_told() {
+        let mut seconds = noise(60);
+        seconds[..10].iter_mut().for_each(|second| *second /= 2.0);
+        let record = of_throughput(&seconds);
+        assert_eq!(codes(&record), ["warm-up"]);
+        assert_eq!(metric(&record, "steady.from"), Some(10.0));
+        // A sixth of the time at half the rate.
+        assert!((metric(&record, "warm_up.effect").unwrap() + 1.0 / 12.0).abs() < 0.01);
+        assert!(record.warnings[0].text.contains("lower"), "{}", record.warnings[0].text);
+        // A tenth of a second's worth is no reason to tell anybody.
+        let mut seconds = noise(120);
+        seconds[..5].iter_mut().for_each(|second| *second *= 0.8);
+        assert_eq!(codes(&of_throughput(&seconds)), [""; 0]);
+    }
+
+    #[test]
+    fn a_ramp_is_not_steady() {
+        let ramp: Vec<f64> =
+            noise(60).iter().enumerate().map(|(i, v)| v * (1.0 + i as f64 / 30.0)).collect();
+        let record = of_throughput(&ramp);
+        assert_eq!(codes(&record), ["not-steady"]);
+        assert_eq!(metric(&record, "steady.reached"), Some(0.0));
+        assert_eq!(metric(&record, "steady.from"), None);
+        assert!(record.warnings[0].text.contains("rose by"), "{}", record.warnings[0].text);
+    }
+
+    #[test]
+    fn seconds_that_wander_are_worth_few() {
+        let wave: Vec<f64> = noise(120)
+            .iter()
+            .enumerate()
+            .map(|(i, v)| v + 300.0 * (i as f64 * std::f64::consts::TAU / 60.0).sin())
+            .collect();
+        let record = of_throughput(&wave);
+        assert!(metric(&record, "autocorrelation").unwrap() > 0.8);
+        assert!(metric(&record, "effective.seconds").unwrap() < 20.0);
+        assert!(record.warnings.len() <= 1, "{:?}", record.warnings);
+    }
+
+    #[test]
+    fn stalls_are_told_with_the_longest() {
+        let mut seconds = noise(60);
+        for second in [20, 21, 22, 40] {
+            seconds[second] = 10.0;
+        }
+        let record = of_throughput(&seconds);
+        assert_eq!(metric(&record, "stall.longest"), Some(3.0));
+        let text = &record.warnings.iter().find(|w| w.code == "stalls").unwrap().text;
+        assert_eq!(
+            text,
+            "2 stalls, the longest of 3 s: 4 s of 60 s with under a quarter of the median throughput"
+        );
+    }
+
+    #[test]
+    fn steal_is_told_with_its_worst_second() {
+        let host =
+            HostTotals { user_s: 100.0, idle_s: 17.0, steal_s: 3.0, ..HostTotals::default() };
+        let mut told = record();
+        Noise { record: &mut told }.steal(&host, &[0.0, f64::NAN, 31.0, 2.0]);
+        assert_eq!(metric(&told, "steal"), Some(0.025));
+        assert_eq!(metric(&told, "steal.worst"), Some(0.31));
+        assert_eq!(
+            told.warnings[0].text,
+            "the hypervisor took 2.5% of the CPU time (31% in the worst second); the figures are noisier for it"
+        );
+        let mut quiet = record();
+        let host = HostTotals { user_s: 100.0, steal_s: 0.5, ..HostTotals::default() };
+        Noise { record: &mut quiet }.steal(&host, &[]);
+        assert_eq!((codes(&quiet), metric(&quiet, "steal.worst")), (vec![], None));
+    }
+
+    #[test]
+    fn a_falling_clock_is_told() {
+        let falling: Vec<f64> = (0..60).map(|s| if s < 25 { 3400.0 } else { 3000.0 }).collect();
+        let mut told = record();
+        Noise { record: &mut told }.clock(&falling);
+        assert_eq!(codes(&told), ["clock-fell"]);
+        assert!(told.warnings[0].text.contains("12%, from 3400 to 3000 MHz"));
+        let mut told = record();
+        Noise { record: &mut told }.clock(&[3400.0; 60]);
+        assert_eq!((codes(&told), metric(&told, "clock.mhz")), (vec![], Some(3400.0)));
+        let mut told = record();
+        Noise { record: &mut told }.clock(&[]);
+        assert_eq!(told, record());
+    }
+}

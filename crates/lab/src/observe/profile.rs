@@ -1,0 +1,224 @@
+//! Profiles of a run's steps: what they need, found once, and where they are kept.
+//!
+//! A profile is never taken of what is judged. A step with a time goes on for a while after it
+//! ([`Profiler::window`]), and a step that ends by its work has some seconds in its middle left out of its result (see
+//! [`crate::observe::profiling`]). Profiles are taken in the first [`BLOCKS`] blocks, and those of a step and variant are read
+//! together: a profile of one trial is that of one start of the server, and between starts shares move by more than chance;
+//! three tell most of that, and more would only take time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use dbms::{Entry, Ledger};
+use plan::Plan;
+use probe::perf::{CallGraph, Perf, PerfError};
+use store::{ExperimentId, StepRecord, Store, TrialId, Warning};
+use workload::Step;
+
+/// Profiles are taken up to this block.
+const BLOCKS: u32 = 3;
+/// What a window has besides the time for samples: to count events, and for `perf` to begin and to write what it has.
+const BESIDES: Duration = Duration::from_secs(2);
+/// How long `perf script` may take for a profile: it unwinds some thousand stacks a second.
+const UNWIND_LIMIT: Duration = Duration::from_secs(120);
+/// Above this share of samples in functions without a name a profile says little.
+const NAMELESS: f64 = 0.5;
+
+/// What the profiles of a run need.
+#[derive(Debug)]
+pub struct Profiler {
+    /// The program.
+    pub perf: Perf,
+    /// How long each takes.
+    length: Duration,
+    /// Where they are kept.
+    directory: PathBuf,
+    call_graphs: Mutex<BTreeMap<PathBuf, CallGraph>>,
+}
+
+/// What came of the profiling of a step.
+#[derive(Debug, Default)]
+pub struct Profiled {
+    /// Events and how many there were for each operation; `task-clock` in milliseconds.
+    pub events: Vec<(String, f64)>,
+    /// Folded stacks.
+    pub folded: Option<String>,
+    /// What is not there, and why.
+    pub notes: Vec<String>,
+}
+
+impl Profiler {
+    /// Finds out what there is, where the plan wants profiles.
+    ///
+    /// # Errors
+    ///
+    /// [`PerfError`]: the run goes on without.
+    pub fn open(
+        plan: &Plan,
+        results: &Path,
+        experiment: ExperimentId,
+    ) -> Result<Option<Profiler>, PerfError> {
+        if !plan.profile {
+            return Ok(None);
+        }
+        Ok(Some(Profiler {
+            perf: Perf::find()?,
+            length: Duration::from_secs(plan.profile_seconds.into()),
+            directory: report::profiles_directory(results, experiment),
+            call_graphs: Mutex::default(),
+        }))
+    }
+
+    /// The profiler of a run; what can't be had is told once for the experiment.
+    ///
+    /// # Errors
+    ///
+    /// When the warning can't be stored.
+    pub fn for_run(
+        plan: &Plan,
+        store: &Store,
+        experiment: ExperimentId,
+    ) -> Result<Option<Profiler>, store::StoreError> {
+        let (profiler, warning) = match Profiler::open(plan, store.directory(), experiment) {
+            Ok(Some(profiler)) => {
+                let warning = profiler.not_counted();
+                (Some(profiler), warning)
+            }
+            Ok(None) => (None, None),
+            Err(error) => {
+                let text = format!("no profiles and no counts of events: {error}");
+                (None, Some(Warning { code: "no-perf".to_owned(), text }))
+            }
+        };
+        if let Some(warning) = warning {
+            // A run that was resumed has said it before.
+            let known = store.warnings(experiment)?;
+            if !known.iter().any(|other| other.trial.is_none() && other.warning == warning) {
+                store.warn(experiment, None, &warning)?;
+            }
+        }
+        Ok(profiler)
+    }
+
+    /// What this machine can't count.
+    fn not_counted(&self) -> Option<Warning> {
+        if self.perf.missing.is_empty() {
+            return None;
+        }
+        let text = format!(
+            "this machine does not count {}; profiles are taken by {}",
+            self.perf.missing.join(", "),
+            self.perf.event.name()
+        );
+        Some(Warning { code: "not-counted".to_owned(), text })
+    }
+
+    /// How long a step's load has to go on for a profile.
+    pub fn window(&self) -> Duration {
+        self.length + BESIDES
+    }
+
+    /// How long the load of a step goes on after its time.
+    pub fn overtime(&self, step: &Step, block: u32) -> Duration {
+        let profiled = step.seconds.is_some() && in_block(block);
+        if profiled { self.window() } else { Duration::ZERO }
+    }
+
+    /// How the call stacks of a process can be followed.
+    pub fn call_graph(&self, pid: u32) -> CallGraph {
+        let link = PathBuf::from(format!("/proc/{pid}/exe"));
+        let program = fs::read_link(&link).unwrap_or_else(|_| link.clone());
+        let mut known = self.call_graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        // Through the link, in case the program was replaced meanwhile.
+        *known
+            .entry(program)
+            .or_insert_with(|| CallGraph::of_program(&link).unwrap_or(CallGraph::Dwarf))
+    }
+
+    /// Adds to a step's record what came of its profiling, and keeps its stacks among the artifacts.
+    pub fn keep(
+        &self,
+        record: &mut StepRecord,
+        profiled: Profiled,
+        variant: &str,
+        block: u32,
+        trial: TrialId,
+    ) {
+        let Profiled { events, folded, notes } = profiled;
+        record.notes.extend(notes);
+        let events = events.into_iter().map(|(event, cost)| (format!("perf.{event}/o"), cost));
+        record.metrics.extend(events);
+        let Some(folded) = folded else { return };
+        let file = report::folded_file(&record.name, record.dop, variant, block, trial);
+        let path = self.directory.join(file);
+        let mut read = report::Folded::default();
+        if let Err(error) = read.add(&folded, &path) {
+            record.notes.push(error.to_string());
+        }
+        if let Some(share) = read.nameless().filter(|share| *share > NAMELESS) {
+            record.warnings.push(Warning {
+                code: "few-symbols".to_owned(),
+                text: format!(
+                    "{:.0}% of the profile's samples are in functions without a name: the server has no symbols for them",
+                    share * 100.0
+                ),
+            });
+        }
+        let parent = path.parent().unwrap_or(&self.directory);
+        let kept = fs::create_dir_all(parent).and_then(|()| fs::write(&path, folded));
+        if let Err(error) = kept {
+            record.notes.push(format!("the profile could not be kept: {error}"));
+        }
+    }
+
+    /// Folds what was recorded.
+    ///
+    /// # Errors
+    ///
+    /// As [`probe::perf::Recorded::fold`].
+    pub fn fold(&self, recorded: probe::perf::Recorded) -> Result<String, PerfError> {
+        recorded.fold(&self.perf, UNWIND_LIMIT)
+    }
+}
+
+/// Whether profiles are taken in a block; the load that runs once is block 0.
+pub fn in_block(block: u32) -> bool {
+    block <= BLOCKS
+}
+
+/// A directory for what `perf` writes, recorded so that it and a `perf` at work in it are found after we were killed.
+pub struct Scratch {
+    /// The directory.
+    pub path: PathBuf,
+    entry: Option<Entry>,
+}
+
+impl Scratch {
+    /// Makes it.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be made or recorded.
+    pub fn make(ledger: &Ledger, path: PathBuf, perf: &Perf) -> Result<Scratch, dbms::Error> {
+        let mut entry = ledger.enter("profile")?;
+        entry.make_directory(&path, 0o700)?;
+        let path = std::path::absolute(&path).unwrap_or(path);
+        entry.update(|record| {
+            record.program = fs::canonicalize(&perf.path).ok();
+            record.work_directory = Some(path.clone());
+        })?;
+        Ok(Scratch { path, entry: Some(entry) })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if let Some(entry) = self.entry.take() {
+            // What can't be removed stays in the ledger for the next sweep.
+            let _ = entry.remove();
+        }
+    }
+}

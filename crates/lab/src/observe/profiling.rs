@@ -1,0 +1,317 @@
+//! The profiling of one step: when `perf` works beside it, and what of the step is left out of its result.
+//!
+//! A step with a time is measured for that time. Then its sampler stops, its load goes on, and `perf` counts events for
+//! a while and takes samples for the rest. Neither is done in what is measured: each switch between a client and its server
+//! would carry the events along, which took 6% of the throughput of point queries where it was tried (pgbench, prepared, one
+//! client, 2 cores, counting on and off in turns of 3 s).
+//!
+//! A step that ends by its work has a window of whole seconds about its middle, chosen after two seconds by how fast it is
+//! until then. Clients leave out what ends in it ([`drive::Running::leave_out`]), the sampler stops at its begin and
+//! another starts at its end. So the result is that of the step without the window. It is a third of
+//! the expected time at most and two seconds at least: shorter steps are not profiled. Nor are those that count as one
+//! operation of their own, such as the creation of indexes: nothing of them can be left out.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use dbms::Ledger;
+use drive::Running;
+use probe::perf::{Counting, Recorded, Recorder};
+use probe::{Group, Recording, Sampler, Targets};
+use workload::Step;
+
+use crate::event::planned;
+use crate::observe::profile::{Profiled, Profiler, Scratch, in_block};
+
+/// How long a step that ends by its work runs before its length is estimated.
+const WATCHED: Duration = Duration::from_secs(2);
+/// A window takes at most this part of the expected time.
+const PART: f64 = 1.0 / 3.0;
+/// The shortest window, in seconds: half of it is for `perf` to begin and end.
+const SHORTEST: u64 = 2;
+/// The part of a window in which events are counted.
+const COUNTED: f64 = 0.25;
+/// Before a window ends `perf` is told to write what it has; that must not reach into what is measured.
+const TO_WRITE: Duration = Duration::from_millis(500);
+/// The clients have to know of a window before it begins.
+const TO_TELL: Duration = Duration::from_millis(200);
+
+/// When a step is profiled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum When {
+    /// To be seen by how fast it is; so many operations in all.
+    ToBeSeen(u64),
+    /// From so long after the start, for so long; and whether it is measured again afterwards.
+    At { begin: Duration, length: Duration, again: bool },
+    /// Not at all.
+    Never,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Before,
+    /// Events are counted, since so many operations.
+    Counting(u64),
+    Sampling,
+    Over,
+}
+
+/// A step being profiled.
+pub struct Profiling<'a> {
+    profiler: &'a Profiler,
+    // These before the directory in which they write, so that they end before it is removed.
+    counting: Option<Counting>,
+    recorder: Option<Recorder>,
+    recorded: Option<Recorded>,
+    scratch: Scratch,
+    root_pid: u32,
+    when: When,
+    stage: Stage,
+    start: Instant,
+    targets: Targets,
+    sampler: Option<Sampler>,
+    first: Option<Recording>,
+    profiled: Profiled,
+}
+
+impl<'a> Profiling<'a> {
+    /// Makes ready to profile a step of a trial in `block` whose clients are connected, on a server
+    /// that has the machine to itself; `perf` is to write into `path`. What can't be is told.
+    pub fn of(
+        profiler: &'a Profiler,
+        step: &Step,
+        group: Option<&Group>,
+        block: u32,
+        ledger: &Ledger,
+        path: PathBuf,
+    ) -> Result<Profiling<'a>, Vec<String>> {
+        let root_pid = match group {
+            Some(Group::Cgroup { root_pid, .. } | Group::Tree(root_pid)) => *root_pid,
+            None => return Err(Vec::new()),
+        };
+        if !in_block(block) {
+            return Err(Vec::new());
+        }
+        let when = match (step.seconds, planned(step)) {
+            (Some(seconds), _) => When::At {
+                begin: Duration::from_secs_f64(seconds),
+                length: profiler.window(),
+                again: false,
+            },
+            (None, Some(operations)) => When::ToBeSeen(operations),
+            (None, None) => {
+                return Err(vec!["no profile: nothing of this step can be left out".to_owned()]);
+            }
+        };
+        let scratch = Scratch::make(ledger, path, &profiler.perf)
+            .map_err(|error| vec![format!("no profile: {error}")])?;
+        Ok(Profiling {
+            profiler,
+            counting: None,
+            recorder: None,
+            recorded: None,
+            scratch,
+            root_pid,
+            when,
+            stage: Stage::Before,
+            start: Instant::now(),
+            targets: Targets::default(),
+            sampler: None,
+            first: None,
+            profiled: Profiled::default(),
+        })
+    }
+
+    /// The step starts at `start`, watched by `sampler`, which looks at `targets`.
+    pub fn begin(&mut self, start: Instant, targets: Targets, sampler: Sampler) {
+        self.start = start;
+        self.targets = targets;
+        self.sampler = Some(sampler);
+    }
+
+    /// Does what is due. Returns when there is something to do next, where that is known.
+    pub fn look(&mut self, running: &dyn Running) -> Option<Instant> {
+        if let When::ToBeSeen(operations) = self.when {
+            return self.decide(running, operations);
+        }
+        let When::At { begin, length, again } = self.when else { return None };
+        let (begin, end) = (self.start + begin, self.start + begin + length);
+        let counted = begin + length.mul_f64(COUNTED);
+        if self.stage == Stage::Before && Instant::now() >= begin {
+            self.count(running);
+        }
+        if let Stage::Counting(since) = self.stage
+            && Instant::now() >= counted
+        {
+            self.counted(running, since);
+            self.sample();
+        }
+        if self.stage == Stage::Sampling && Instant::now() + TO_WRITE >= end {
+            self.leave(end, again);
+        }
+        match self.stage {
+            Stage::Before => Some(begin),
+            Stage::Counting(_) => Some(counted),
+            Stage::Sampling => Some(end - TO_WRITE),
+            Stage::Over => None,
+        }
+    }
+
+    /// Chooses the window of a step that ends by its work.
+    fn decide(&mut self, running: &dyn Running, operations: u64) -> Option<Instant> {
+        let elapsed = Instant::now().saturating_duration_since(self.start);
+        if elapsed < WATCHED {
+            return Some(self.start + WATCHED);
+        }
+        let done = done(running);
+        let expected = elapsed.as_secs_f64() * operations as f64 / done.max(1) as f64;
+        let wanted = self.profiler.window().as_secs();
+        let Some((begin, length)) = window(elapsed, expected, wanted) else {
+            self.profiled.notes.push(too_short(&format!("about {expected:.0} s")));
+            self.when = When::Never;
+            return None;
+        };
+        running.leave_out(begin..begin + length);
+        let begin = Duration::from_secs(begin);
+        self.when = When::At { begin, length: Duration::from_secs(length), again: true };
+        Some(self.start + begin)
+    }
+
+    /// What is measured pauses or ends, and events are counted.
+    fn count(&mut self, running: &dyn Running) {
+        self.first = self.sampler.take().map(Sampler::stop);
+        let perf = &self.profiler.perf;
+        let counting =
+            probe::members(self.root_pid).map_err(|error| error.to_string()).and_then(|pids| {
+                let mut counting =
+                    perf.count(&pids, &self.scratch.path).map_err(|error| error.to_string())?;
+                counting.resume().map_err(|error| error.to_string())?;
+                Ok(counting)
+            });
+        match counting {
+            Ok(counting) => self.counting = Some(counting),
+            Err(error) => self.not_counted(&error),
+        }
+        self.stage = Stage::Counting(done(running));
+    }
+
+    /// The events since then are those of so many operations.
+    fn counted(&mut self, running: &dyn Running, since: u64) {
+        let Some(mut counting) = self.counting.take() else { return };
+        let operations = done(running).saturating_sub(since) as f64;
+        match counting.pause().and_then(|()| counting.finish()) {
+            Ok(counts) if operations > 0.0 => {
+                let per_operation = |(event, count)| (event, count / operations);
+                self.profiled.events = counts.into_iter().map(per_operation).collect();
+            }
+            Ok(_) => self.not_counted("no operation ended meanwhile"),
+            Err(error) => self.not_counted(&error.to_string()),
+        }
+    }
+
+    /// Samples are taken from now on.
+    fn sample(&mut self) {
+        self.stage = Stage::Sampling;
+        let call_graph = self.profiler.call_graph(self.root_pid);
+        let recorder =
+            probe::members(self.root_pid).map_err(|error| error.to_string()).and_then(|pids| {
+                let recorder = self.profiler.perf.record(&pids, call_graph, &self.scratch.path);
+                recorder.map_err(|error| error.to_string())
+            });
+        match recorder {
+            Ok(recorder) => self.recorder = Some(recorder),
+            Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+        }
+    }
+
+    /// The samples are taken; where the step is measured `again`, that begins at `end`.
+    fn leave(&mut self, end: Instant, again: bool) {
+        self.stage = Stage::Over;
+        self.stop_recording();
+        if again {
+            self.sampler = Some(Sampler::start(self.targets.clone(), end, Duration::from_secs(1)));
+        }
+    }
+
+    fn stop_recording(&mut self) {
+        let Some(recorder) = self.recorder.take() else { return };
+        match recorder.stop() {
+            Ok(recorded) => self.recorded = Some(recorded),
+            Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+        }
+    }
+
+    /// The load has ended: what the kernel said of the measured part.
+    pub fn end(&mut self) -> Option<Recording> {
+        let last = self.sampler.take().map(Sampler::stop);
+        match (self.first.take(), last) {
+            (Some(first), Some(last)) => Some(first.followed_by(last)),
+            (first, last) => first.or(last),
+        }
+    }
+
+    /// What came of it. Unwinding the stacks takes seconds, so the load should have ended.
+    pub fn finish(mut self) -> Profiled {
+        // A step that ended before its window did: what there is of it is a profile all the same.
+        self.stop_recording();
+        match self.when {
+            When::ToBeSeen(_) => self.profiled.notes.push(too_short("under 2 s")),
+            When::At { .. } if self.stage == Stage::Before => {
+                self.profiled.notes.push("no profile: the step ended before its window".to_owned());
+            }
+            _ => {}
+        }
+        if let Some(recorded) = self.recorded.take() {
+            match self.profiler.fold(recorded) {
+                Ok(folded) => self.profiled.folded = Some(folded),
+                Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+            }
+        }
+        self.profiled
+    }
+
+    fn not_counted(&mut self, why: &str) {
+        self.profiled.notes.push(format!("events were not counted: {why}"));
+    }
+}
+
+/// Operations on all targets so far, measured or not.
+fn done(running: &dyn Running) -> u64 {
+    running.operations().iter().sum()
+}
+
+fn too_short(time: &str) -> String {
+    format!(
+        "no profile: the step takes {time}, and a step that ends by its work is profiled from {:.0} s on",
+        SHORTEST as f64 / PART
+    )
+}
+
+/// First second and number of seconds of the window of a step that has run for `elapsed` and is expected to take
+/// `expected` seconds in all; `wanted` seconds or as many as it can have.
+fn window(elapsed: Duration, expected: f64, wanted: u64) -> Option<(u64, u64)> {
+    let length = wanted.min((expected * PART) as u64);
+    if length < SHORTEST {
+        return None;
+    }
+    let middle = ((expected - length as f64) / 2.0) as u64;
+    let earliest = (elapsed + TO_TELL).as_secs() + 1;
+    Some((middle.max(earliest), length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_in_the_middle_and_a_third_at_most() {
+        let after = Duration::from_millis(2100);
+        assert_eq!(window(after, 100.0, 6), Some((47, 6)));
+        assert_eq!(window(after, 12.0, 6), Some((4, 4)));
+        assert_eq!(window(after, 6.0, 6), Some((3, 2)), "clients must know before");
+        assert_eq!(window(after, 5.9, 6), None);
+        assert_eq!(window(after, f64::MAX, 6).map(|(_, length)| length), Some(6));
+        assert_eq!(window(Duration::from_millis(2850), 6.5, 6), Some((4, 2)));
+    }
+}

@@ -1,0 +1,99 @@
+//! Where an experiment has its systems under test from.
+
+use std::sync::atomic::AtomicBool;
+
+use dbms::{
+    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
+    ServerUser, System,
+};
+use drive::{Address, Postgres, Target};
+
+/// A started system, with how the copy was made that it runs on, where it is one.
+pub type Started = (Box<dyn System>, Option<Restored>);
+
+/// What an experiment asks of the systems under test before they run. [`Installed`] has the real
+/// ones; tests have their own.
+///
+/// The errors are those of the functions of the same name in `dbms`.
+#[allow(clippy::missing_errors_doc)]
+pub trait Systems {
+    /// Where binaries and prepared data directories are kept.
+    fn cache(&self) -> &Cache;
+
+    /// Obtains what `reference` names.
+    fn obtain(
+        &self,
+        reference: &Reference,
+        server_user: Option<&str>,
+        interrupted: &AtomicBool,
+        progress: &dyn Fn(&str),
+    ) -> Result<Installation, Error>;
+
+    /// The user that servers run as.
+    fn user(&self, name: Option<&str>) -> Result<ServerUser, Error>;
+
+    /// Starts a server, empty or on a copy of `origin`.
+    fn start(&self, spec: ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error>;
+
+    /// Connects to a server that already runs.
+    fn attach(&self, reference: &Reference) -> Result<Box<dyn System>, Error>;
+
+    /// Where the load goes.
+    fn target(&self, variant: &str, endpoint: Endpoint) -> Target;
+}
+
+/// The systems that `dbms` knows.
+#[derive(Debug)]
+pub struct Installed(pub Cache);
+
+impl Systems for Installed {
+    fn cache(&self) -> &Cache {
+        &self.0
+    }
+
+    fn obtain(
+        &self,
+        reference: &Reference,
+        server_user: Option<&str>,
+        interrupted: &AtomicBool,
+        progress: &dyn Fn(&str),
+    ) -> Result<Installation, Error> {
+        dbms::obtain_interruptible(reference, &self.0, server_user, interrupted, progress)
+    }
+
+    fn user(&self, name: Option<&str>) -> Result<ServerUser, Error> {
+        ServerUser::choose(name)
+    }
+
+    fn start(&self, spec: ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
+        match origin {
+            Some(origin) => dbms::start_on_copy(&spec, origin)
+                .map(|(server, restored)| (server, Some(restored))),
+            None => dbms::start(spec).map(|server| (server, None)),
+        }
+    }
+
+    fn attach(&self, reference: &Reference) -> Result<Box<dyn System>, Error> {
+        dbms::attach(reference)
+    }
+
+    fn target(&self, variant: &str, endpoint: Endpoint) -> Target {
+        target(variant, endpoint)
+    }
+}
+
+/// Where clients connect to. Each system has its own kind of address.
+pub fn target(variant: &str, endpoint: Endpoint) -> Target {
+    let connect = match endpoint {
+        Endpoint::Postgres { host, port, user, password, database } => Postgres {
+            address: match host {
+                Host::Socket(file) => Address::Unix(file),
+                Host::Tcp(host) => Address::Tcp(host, port),
+            },
+            user,
+            password: password.map(|secret| secret.reveal().to_owned()),
+            database,
+        },
+    };
+    Target::new(variant, connect)
+}

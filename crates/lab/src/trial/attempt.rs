@@ -1,0 +1,104 @@
+//! A trial under way: a variant's server, started for it, with what its steps need.
+
+use std::sync::Arc;
+
+use dbms::{Diagnosis, Snapshot, System};
+use probe::{Cgroup, Device, Group};
+use store::{StepRecord, TrialId};
+use workload::Benchmark;
+
+use crate::error::Error;
+use crate::lineup::Subject;
+use crate::observe::fitness::Fitness;
+
+/// Log lines that an error shows.
+const LOG_LINES: usize = 12;
+
+/// A trial as it was entered in the store.
+#[derive(Debug, Clone, Copy)]
+pub struct Entered {
+    pub trial: TrialId,
+    /// Place of its variant in the plan.
+    pub variant: usize,
+    pub block: u32,
+    /// The key of the sequence of steps that it goes through.
+    pub sequence: u32,
+    /// How many of the workload's steps it goes through, from the first.
+    pub steps: usize,
+    /// Whether it is run again where it turns out polluted; it is broken off then.
+    pub again: bool,
+}
+
+/// A trial under way. [`stop`](crate::trial::server::stop) stops its server and tells whether that
+/// went well; dropping it stops the server too.
+pub struct Attempt<'a> {
+    /// Which trial it is.
+    pub entered: Entered,
+    /// Its variant.
+    pub subject: &'a Subject,
+    /// What it goes through.
+    pub benchmark: Arc<Benchmark>,
+    /// The server.
+    pub server: Box<dyn System>,
+    /// How the kernel knows the server; `None` where it is not on this machine.
+    pub group: Option<Group>,
+    /// The device that holds its data.
+    pub device: Option<Device>,
+    /// The server's counters as the step before left them; `None` where something else came
+    /// between. To read them takes a good half second, in which the server's last numbers arrive.
+    pub counted: Option<Snapshot>,
+    /// How its next step runs among those of other trials under way, for people; `None` where it is
+    /// the only one.
+    pub among: Option<String>,
+    /// How many phases of the benchmark a copy of the load has done already; the trial goes through the others.
+    pub first: usize,
+    /// What to record of making that copy; `None` where the server began empty.
+    pub restored: Option<StepRecord>,
+    /// What its steps so far say of its worth.
+    pub fitness: Fitness,
+}
+
+impl Attempt<'_> {
+    /// The variant's name.
+    pub fn name(&self) -> &str {
+        &self.subject.variant.name
+    }
+
+    /// The server's control group, where there is one.
+    pub fn cgroup(&self) -> Option<&Arc<Cgroup>> {
+        match self.group.as_ref()? {
+            Group::Cgroup { cgroup, .. } => Some(cgroup),
+            Group::Tree(_) => None,
+        }
+    }
+
+    /// Whether it is to be broken off: it is polluted and will be run again.
+    pub fn in_vain(&self) -> bool {
+        self.entered.again && self.fitness.is_polluted()
+    }
+
+    /// The error for a step that failed, with the end of the server's log.
+    pub fn failed(&mut self, step: &str, dop: u32, reason: String) -> Error {
+        let tail = self.server.log_tail(LOG_LINES);
+        let log = if tail.trim().is_empty() {
+            String::new()
+        } else {
+            format!("\nlast lines of the server's log:\n{}", tail.trim_end())
+        };
+        // SQLSTATE disk_full, in what the load says.
+        let full = self.server.diagnose() == Some(Diagnosis::DiskFull) || reason.contains("53100");
+        let remedy = if full {
+            ". The disk with the data directory is full: free space there, or choose another place with --data-dir"
+        } else {
+            ""
+        };
+        Error::Step {
+            variant: self.name().to_owned(),
+            block: self.entered.block,
+            dop,
+            step: step.to_owned(),
+            reason: format!("{reason}{remedy}"),
+            log,
+        }
+    }
+}

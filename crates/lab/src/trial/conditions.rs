@@ -1,0 +1,70 @@
+//! What all trials of an experiment share.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dbms::{Ledger, ServerUser};
+use plan::Plan;
+use store::{Experiment, Store, StoreError, TrialId, Warning};
+use workload::stream_seed;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::lineup::Lineup;
+use crate::observe::profile::Profiler;
+use crate::options::Options;
+use crate::systems::Systems;
+use crate::trial::loads::Loads;
+
+/// What all trials of an experiment share.
+pub struct Conditions<'a> {
+    pub lineup: &'a Lineup,
+    pub options: &'a Options,
+    pub systems: &'a dyn Systems,
+    pub ledger: &'a Ledger,
+    pub user: &'a ServerUser,
+    pub interrupted: &'a AtomicBool,
+    pub store: &'a Store,
+    pub experiment: &'a Experiment,
+    /// Takes profiles, where the plan wants them and this machine can.
+    pub profiler: Option<Profiler>,
+    /// What was loaded for the trials to begin on.
+    pub loads: Loads,
+    /// Who is told what happens.
+    pub listener: RefCell<&'a mut dyn FnMut(Event)>,
+}
+
+impl<'a> Conditions<'a> {
+    pub fn plan(&self) -> &'a Plan {
+        &self.lineup.plan
+    }
+
+    /// Tells what has happened.
+    pub fn tell(&self, event: Event) {
+        (self.listener.borrow_mut())(event);
+    }
+
+    /// Stores what to know about a trial, or about the experiment.
+    pub fn warn(&self, trial: Option<TrialId>, code: &str, text: String) -> Result<(), StoreError> {
+        self.store.warn(self.experiment.id, trial, &Warning { code: code.to_owned(), text })
+    }
+
+    /// Stores what to know about the experiment, unless an earlier run or trial has said it.
+    pub fn warn_once(&self, warning: &Warning) -> Result<(), StoreError> {
+        let known = self.store.warnings(self.experiment.id)?;
+        if known.iter().any(|stored| stored.warning.code == warning.code) {
+            return Ok(());
+        }
+        self.store.warn(self.experiment.id, None, warning)
+    }
+
+    /// An error once the user has ended the run.
+    pub fn go_on(&self) -> Result<(), Error> {
+        if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// The seed of what is drawn in a block: the same for all variants.
+    pub fn draw_seed(&self, block: u32) -> u64 {
+        stream_seed(self.experiment.seed, "block", 0, block, "")
+    }
+}

@@ -1,0 +1,192 @@
+//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence, and what they left is kept
+//! while the run lasts, for its trials to begin on copies of it.
+//!
+//! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each variant, and none of
+//! the blocks that verdicts come from. It draws its parameters from that block's seed, so all loads of a sequence insert the
+//! same values; the steps after it draw from their own block's.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use dbms::{Loaded, Restored};
+use plan::Plan;
+use store::{StepKind, StepRecord, Warning};
+use workload::{Benchmark, Phase};
+
+use crate::trial::attempt::Entered;
+
+/// The block in which loads are stored; those of trials begin with 1.
+pub const LOAD_BLOCK: u32 = 0;
+
+/// What was loaded and is kept, by variant (its place in the plan) and sequence. Removed
+/// when this is dropped.
+#[derive(Debug, Default)]
+pub struct Loads(RefCell<BTreeMap<(usize, u32), Rc<Loaded>>>);
+
+impl Loads {
+    /// The state in which a trial begins; `None`: on an empty server. So does a load.
+    pub fn of(&self, entered: Entered) -> Option<Rc<Loaded>> {
+        if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.sequence) }
+    }
+
+    /// What is kept for the trials of this variant and sequence.
+    pub fn get(&self, variant: usize, sequence: u32) -> Option<Rc<Loaded>> {
+        self.0.borrow().get(&(variant, sequence)).cloned()
+    }
+
+    /// Keeps it, in place of what was kept before.
+    pub fn keep(&self, entered: Entered, loaded: Loaded) {
+        self.0.borrow_mut().insert((entered.variant, entered.sequence), Rc::new(loaded));
+    }
+
+    /// Removes all that is kept.
+    pub fn discard(&self) {
+        // What cannot be removed stays in the ledger for the next run.
+        self.0.borrow_mut().clear();
+    }
+}
+
+/// How many of a benchmark's phases belong to the load: those up to the plan's `restore_after`, and the settling that
+/// follows it. 0 where every trial loads.
+pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
+    let Some(last) = &plan.restore_after else { return 0 };
+    let is_last = |phase: &Phase| matches!(phase, Phase::Step(step) if step.name == *last);
+    let Some(last) = benchmark.phases.iter().rposition(is_last) else {
+        return benchmark.phases.len();
+    };
+    let after = benchmark.phases[last + 1..].iter();
+    last + 1 + after.take_while(|phase| matches!(phase, Phase::Settle { .. })).count()
+}
+
+/// The record of keeping what a load left, after its `phases`.
+pub fn keep_record(loaded: &Loaded, phases: usize, dop: u32, began_ms: i64) -> StepRecord {
+    let manifest = loaded.manifest();
+    let mut record = between("keep", phases, dop, began_ms);
+    record.seconds = (store::now_ms() - began_ms) as f64 / 1000.0;
+    record.notes = vec![format!(
+        "kept as load {}: {} files, {}",
+        manifest.digest(),
+        manifest.files(),
+        size(manifest.bytes())
+    )];
+    record.metrics = vec![("load.bytes".to_owned(), manifest.bytes() as f64)];
+    record
+}
+
+/// The record of making the copy on which a trial begins, before its first phase of its own, `first`.
+pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i64) -> StepRecord {
+    // The load has at least one phase, else there would be nothing to restore.
+    let mut record = between("restore", first.saturating_sub(1), dop, started_ms);
+    record.seconds = restored.copy_seconds + restored.check_seconds + restored.read_seconds;
+    let how = if restored.shared { "sharing its blocks" } else { "every byte copied" };
+    record.notes = vec![
+        format!(
+            "copy of load {}: {} files, {}, {how}, in {:.1} s",
+            restored.digest,
+            restored.files,
+            size(restored.bytes),
+            restored.copy_seconds
+        ),
+        format!("the same to the byte, checked in {:.1} s", restored.check_seconds),
+    ];
+    if restored.read_seconds > 0.0 {
+        record.notes.push(format!(
+            "read by the server's control group in {:.1} s, so that its memory limit holds for cached pages",
+            restored.read_seconds
+        ));
+    }
+    record.metrics = vec![
+        ("restore.copy".to_owned(), restored.copy_seconds),
+        ("restore.check".to_owned(), restored.check_seconds),
+        ("restore.read".to_owned(), restored.read_seconds),
+        ("load.bytes".to_owned(), restored.bytes as f64),
+    ];
+    record
+}
+
+/// What to know about all intervals of an experiment that loads once.
+pub fn one_load(plan: &Plan) -> Option<Warning> {
+    let step = plan.restore_after.as_ref()?;
+    Some(Warning {
+        code: "one-load".to_owned(),
+        text: format!(
+            "all trials of a variant began on copies of one load (up to {step}): what differs between loads by chance \
+             is not in the intervals"
+        ),
+    })
+}
+
+/// What to know where a run went on with another load.
+pub fn loaded_again(variant: &str, dop: u32, loaded: &Loaded) -> Warning {
+    Warning {
+        code: "loaded-again".to_owned(),
+        text: format!(
+            "{variant}, dop {dop}: loaded again when the run went on; its trials from then on began on load {}",
+            loaded.manifest().digest()
+        ),
+    }
+}
+
+/// A record of something done between the steps.
+fn between(name: &str, ordinal: usize, dop: u32, started_ms: i64) -> StepRecord {
+    let mut record = StepRecord::new(ordinal as u32, name, dop);
+    record.kind = StepKind::Settle;
+    record.started_ms = started_ms;
+    record
+}
+
+/// Bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::Dialect;
+
+    /// Names of the phases that belong to the load, of a plan with these lines.
+    fn load(whole: &str, workload: &str) -> Vec<String> {
+        let text = format!(
+            "{whole}\n[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\nrows = 1000\n{workload}\n"
+        );
+        let plan = Plan::parse(&text, None, "test").unwrap();
+        let benchmark = workload::benchmark(&plan.workload, 1, Dialect::postgres(14)).unwrap();
+        let phases = benchmark.phases.iter().take(load_phases(&plan, &benchmark));
+        phases.map(|phase| crate::event::phase_name(phase).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_load_ends_with_its_step_and_the_settling_after_it() {
+        assert_eq!(load("", ""), Vec::<String>::new());
+        assert_eq!(load("restore_after = \"l.i0\"", ""), ["l.i0"]);
+        assert_eq!(load("restore_after = \"l.x\"", ""), ["l.i0", "l.x"]);
+        assert_eq!(load("restore_after = \"l.i1\"", ""), ["l.i0", "l.x", "l.i1"]);
+        assert_eq!(load("restore_after = \"l.i2\"", ""), ["l.i0", "l.x", "l.i1", "l.i2", "settle"]);
+    }
+
+    #[test]
+    fn what_is_recorded_of_a_copy() {
+        let restored = Restored {
+            digest: "0123456789abcdef".to_owned(),
+            files: 1003,
+            bytes: 1_280_000_000,
+            shared: true,
+            copy_seconds: 0.2,
+            check_seconds: 0.5,
+            read_seconds: 0.0,
+        };
+        let record = restore_record(&restored, 2, 4, 77);
+        assert_eq!((record.ordinal, record.dop, record.kind), (1, 4, StepKind::Settle));
+        assert!((record.seconds - 0.7).abs() < 1e-9);
+        assert_eq!(
+            record.notes[0],
+            "copy of load 0123456789abcdef: 1003 files, 1.3 GB, sharing its blocks, in 0.2 s"
+        );
+        assert_eq!(record.notes.len(), 2);
+    }
+}

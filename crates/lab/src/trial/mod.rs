@@ -1,0 +1,12 @@
+//! One trial: a variant's server is started, goes through the phases of the benchmark, and is
+//! stopped.
+
+pub mod attached;
+pub mod attempt;
+pub mod conditions;
+pub mod loads;
+pub mod phase;
+pub mod server;
+pub mod settle;
+pub mod step;
+pub mod whole;

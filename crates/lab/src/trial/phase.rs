@@ -1,0 +1,82 @@
+//! One phase of a trial: a step that is measured, or settling.
+
+use std::sync::Arc;
+
+use store::{StepRecord, StepState};
+use workload::Phase;
+
+use crate::error::Error;
+use crate::event::{Event, phase_name};
+use crate::observe::figures::measure;
+use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::conditions::Conditions;
+use crate::trial::settle::settle;
+use crate::trial::step::{Trouble, step};
+
+/// Has a trial go through one phase, and records it.
+pub fn phase(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    phase: &Phase,
+    ordinal: u32,
+) -> Result<(), Error> {
+    let entered = attempt.entered;
+    let mut record = new_record(entered, phase, ordinal);
+    let (name, dop) = (phase_name(phase), record.dop);
+    record.notes.extend(attempt.among.clone());
+    conditions.tell(Event::phase_began(phase, dop));
+    let outcome = match phase {
+        Phase::Settle { rows } => {
+            attempt.counted = None;
+            settle(conditions, attempt, *rows, record).map(|record| (record, None)).map_err(
+                |error| match error {
+                    Error::Interrupted => Trouble::Interrupted,
+                    error => Trouble::Failed(error.to_string()),
+                },
+            )
+        }
+        Phase::Step(measured) => step(conditions, attempt, &Arc::new(measured.clone()), record),
+    };
+    let trouble = match outcome {
+        Ok((record, trouble)) => {
+            conditions.store.record_step(entered.trial, &record)?;
+            if trouble.is_none() {
+                let name = attempt.among.as_ref().map(|_| attempt.name());
+                conditions.tell(Event::step_ended(Some(phase), &record, name));
+            }
+            trouble
+        }
+        Err(trouble) => {
+            record_failed(conditions, entered, phase, ordinal);
+            Some(trouble)
+        }
+    };
+    match trouble {
+        None => conditions.go_on(),
+        Some(Trouble::Interrupted) => Err(Error::Interrupted),
+        Some(Trouble::Failed(reason)) => Err(attempt.failed(name, dop, reason)),
+    }
+}
+
+/// Records a phase of which there is nothing but that it failed.
+pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phase, ordinal: u32) {
+    let mut record = new_record(entered, phase, ordinal);
+    record.state = StepState::Failed;
+    // The trouble is what to tell, even where it can't be stored.
+    let _ = conditions.store.record_step(entered.trial, &record);
+}
+
+/// The record of a phase that begins now. The dop of a step is its own; what runs between steps
+/// goes by the sequence's key.
+pub fn new_record(entered: Entered, phase: &Phase, ordinal: u32) -> StepRecord {
+    let dop = match phase {
+        Phase::Step(step) => step.dop,
+        Phase::Settle { .. } => entered.sequence,
+    };
+    let mut record = StepRecord::new(ordinal, phase_name(phase), dop);
+    record.started_ms = store::now_ms();
+    if let Phase::Step(step) = phase {
+        record.measure = measure(step);
+    }
+    record
+}

@@ -1,0 +1,283 @@
+//! The server of a trial: started, given its tables, stopped.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dbms::{Origin, Pages, ServerSpec, Stopped};
+use probe::{Cgroup, Group};
+use store::Setting;
+use workload::Phase;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::lineup::{Subject, benchmark};
+use crate::observe::fitness::Fitness;
+use crate::systems::Started;
+use crate::trial::attached;
+use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::conditions::Conditions;
+use crate::trial::loads::{load_phases, restore_record};
+use crate::trial::settle::interruptible;
+
+/// Starts a server for a trial: on a copy of what was loaded for it where the plan loads once, else
+/// empty. Its tables are still to be made or found ([`set_up`]).
+pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attempt<'a>, Error> {
+    let subject = &conditions.lineup.subjects[entered.variant];
+    let mut benchmark = benchmark(&conditions.plan().workload, entered.sequence, subject)?;
+    end_after(&mut benchmark.phases, entered.steps);
+    let loaded = conditions.loads.of(entered);
+    if loaded.is_some() {
+        conditions.tell(Event::untimed_began("restore", entered.sequence));
+    }
+    let cgroup = cgroup(conditions, entered, subject)?;
+    let began_ms = store::now_ms();
+    let limited = subject.variant.memory_limit.is_some();
+    let origin = loaded.as_deref().map(|loaded| Origin {
+        loaded,
+        pages: if limited { Pages::Charged } else { Pages::Alike },
+        interrupted: conditions.interrupted,
+    });
+    let name = format!("{}-t{}", std::process::id(), entered.trial);
+    let directory = conditions.options.data_dir.join(name);
+    let (mut server, restored) =
+        start(conditions, subject, &directory, cgroup.as_ref(), origin.as_ref())?;
+    let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
+    let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
+    if let Some(record) = &restored {
+        conditions.tell(Event::step_ended(None, record, None));
+    }
+    let group = server.root_pid().map(|root_pid| match cgroup {
+        Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
+        None => Group::Tree(root_pid),
+    });
+    let data = group.as_ref().and_then(|_| server.data_directory());
+    Ok(Attempt {
+        entered,
+        subject,
+        benchmark: Arc::new(benchmark),
+        server,
+        group,
+        device: data.and_then(|path| probe::block_device_of(&path)),
+        counted: None,
+        among: None,
+        first,
+        restored,
+        fitness: Fitness::Clean,
+    })
+}
+
+/// Creates the tables, where they do not come with a copy of the load, and records the server's
+/// settings.
+pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
+    let trial = attempt.entered.trial;
+    if let Some(record) = &attempt.restored {
+        conditions.store.record_step(trial, record)?;
+    } else {
+        create_tables(conditions, attempt).map_err(|error| match error {
+            Error::Dbms(source) => {
+                attempt.failed("setup", attempt.entered.sequence, source.to_string())
+            }
+            other => other,
+        })?;
+    }
+    let settings: Vec<_> = attempt
+        .server
+        .settings()?
+        .into_iter()
+        .map(|setting| Setting {
+            name: setting.name,
+            value: setting.value,
+            unit: setting.unit.unwrap_or_default(),
+            source: setting.source,
+            boot_value: setting.boot_value.unwrap_or_default(),
+        })
+        .collect();
+    Ok(conditions.store.record_settings(trial, &settings)?)
+}
+
+fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
+    let Attempt { subject, benchmark, server, .. } = attempt;
+    let owned = server.owned();
+    if !owned {
+        attached::clear(server.need_sql()?, &subject.variant.name, &benchmark.tables)?;
+    }
+    interruptible(server.as_mut(), conditions.interrupted, |server| {
+        let sql = server.need_sql()?;
+        if !owned {
+            return attached::create(sql, &benchmark.setup, &benchmark.tables);
+        }
+        for statement in &benchmark.setup {
+            sql.execute(statement)?;
+        }
+        Ok(())
+    })
+}
+
+/// Stops the server of a trial whose steps came to `result`, and hands over what it has left on
+/// disk. Dropped, that is removed; the server's log is kept before.
+pub fn stop(
+    conditions: &Conditions<'_>,
+    mut attempt: Attempt<'_>,
+    result: Result<(), Error>,
+) -> Result<Stopped, Error> {
+    let cgroup = attempt.cgroup().map(Arc::as_ref);
+    let result = result.map_err(|error| explain_out_of_memory(error, cgroup));
+    if !attempt.server.owned() {
+        let tables = &attempt.benchmark.tables;
+        let sql = attempt.server.need_sql().map_err(Error::from);
+        let dropped = sql.and_then(|sql| attached::drop_tables(sql, tables));
+        if result.is_ok() {
+            dropped?;
+        }
+    }
+    let stopped = attempt.server.stop();
+    if let Ok(stopped) = &stopped
+        && let Some(log) = &stopped.log
+    {
+        keep_log(conditions, attempt.entered, attempt.subject, log);
+    }
+    // A failure of the trial itself says more than one of the stop after it.
+    result?;
+    Ok(stopped?)
+}
+
+/// A control group for the server: needed for a memory limit, else the better way to count.
+fn cgroup(
+    conditions: &Conditions<'_>,
+    entered: Entered,
+    subject: &Subject,
+) -> Result<Option<Cgroup>, Error> {
+    if !subject.installation.is_ours() {
+        return Ok(None);
+    }
+    let name = format!("steelyard-{}-t{}", std::process::id(), entered.trial);
+    match Cgroup::create(&name, subject.variant.memory_limit) {
+        Ok(cgroup) => Ok(Some(cgroup)),
+        Err(source) if subject.variant.memory_limit.is_some() => {
+            Err(Error::MemoryLimit { variant: subject.variant.name.clone(), source })
+        }
+        Err(error) => {
+            let text = format!(
+                "no control group for the server ({error}); its CPU is added up over its processes \
+                 instead"
+            );
+            conditions.warn(Some(entered.trial), "no-cgroup", text)?;
+            Ok(None)
+        }
+    }
+}
+
+fn start(
+    conditions: &Conditions<'_>,
+    subject: &Subject,
+    directory: &Path,
+    cgroup: Option<&Cgroup>,
+    origin: Option<&Origin<'_>>,
+) -> Result<Started, Error> {
+    if !subject.installation.is_ours() {
+        let attached = conditions.systems.attach(&subject.reference).map_err(|source| {
+            Error::Variant { variant: subject.variant.name.clone(), source: Box::new(source) }
+        })?;
+        return Ok((attached, None));
+    }
+    let text = subject.variant.config_text.as_ref();
+    let config_file = text.map(|text| write_config(text, directory)).transpose()?;
+    let spec = ServerSpec {
+        installation: &subject.installation,
+        name: &subject.variant.name,
+        directory,
+        config: subject.variant.config.clone(),
+        config_file: config_file.clone(),
+        initdb: subject.variant.initdb.clone(),
+        procs_files: cgroup.map(Cgroup::procs_files).unwrap_or_default(),
+        wrapper: Vec::new(),
+        user: conditions.user.clone(),
+        start_limit: conditions.options.start_limit,
+        stop_limit: conditions.options.stop_limit,
+        cache: &conditions.lineup.cache,
+        ledger: conditions.ledger,
+    };
+    let started = conditions.systems.start(spec, origin);
+    if let Some(file) = config_file {
+        // It has been copied into the server's own configuration.
+        let _ = fs::remove_file(file);
+    }
+    Ok(started?)
+}
+
+/// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
+fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, log: &Path) {
+    let Entered { trial, block, sequence, .. } = entered;
+    let directory = conditions.options.results.join("artifacts").join("logs");
+    let name = format!("{}.b{block}.dop{sequence}.t{trial}.log", subject.variant.name);
+    let kept = fs::create_dir_all(&directory)
+        .and_then(|()| fs::copy(log, directory.join(name)).map(|_| ()));
+    if let Err(error) = kept {
+        let text = format!("the server's log could not be kept: {error}");
+        let _ = conditions.warn(Some(trial), "log-not-kept", text);
+    }
+}
+
+/// A variant's configuration file, from the text that the plan keeps of it, beside the directory of its server.
+pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
+    let path = directory.with_extension("conf");
+    fs::write(&path, text).map_err(|source| Error::Io {
+        path: path.clone(),
+        source,
+        remedy: "Choose another place with --data-dir",
+    })?;
+    Ok(path)
+}
+
+/// Leaves out the phases after so many measured steps; where all are wanted, settling after the last stays.
+fn end_after(phases: &mut Vec<Phase>, steps: usize) {
+    let measured = phases.iter().enumerate().filter(|(_, p)| matches!(p, Phase::Step(_)));
+    let ends: Vec<usize> = measured.map(|(place, _)| place + 1).collect();
+    if steps < ends.len() {
+        phases.truncate(steps.checked_sub(1).map_or(0, |last| ends[last]));
+    }
+}
+
+/// Says so where the kernel ended a process of the server because of its memory limit: the server's
+/// own log only tells of a killed process.
+fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
+    let killed = cgroup.and_then(Cgroup::oom_kills).is_some_and(|kills| kills > 0);
+    match error {
+        Error::Step { variant, block, dop, step, reason, log } if killed => Error::Step {
+            variant,
+            block,
+            dop,
+            step,
+            reason: format!(
+                "{reason}. The kernel ended a process of the server for want of memory: raise \
+                 `memory_limit`, or lower the server's settings such as maintenance_work_mem"
+            ),
+            log,
+        },
+        error => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::phase_name;
+    use workload::Dialect;
+
+    #[test]
+    fn a_shorter_trial_ends_with_its_last_step() {
+        let insert = plan::InsertPlan::default();
+        let phases = workload::insert::benchmark(&insert, 1, Dialect::postgres(14)).unwrap().phases;
+        let names = |steps| {
+            let mut cut = phases.clone();
+            end_after(&mut cut, steps);
+            cut.iter().map(|phase| phase_name(phase).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(1), ["l.i0"]);
+        assert_eq!(names(4), ["l.i0", "l.x", "l.i1", "l.i2"], "without settling for what follows");
+        assert_eq!(names(5), ["l.i0", "l.x", "l.i1", "l.i2", "settle", "qr100"]);
+        assert_eq!(names(10).len(), phases.len());
+        assert_eq!(names(0), [""; 0]);
+    }
+}

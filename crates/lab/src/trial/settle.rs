@@ -1,0 +1,135 @@
+//! Paying off the debt that steps leave: the server's part, the host's dirty pages, a rest.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use dbms::System;
+use store::{StepKind, StepRecord};
+
+use crate::error::Error;
+use crate::trial::attempt::Attempt;
+use crate::trial::conditions::Conditions;
+
+/// Dirty pages that other software makes all the time, in KB; less than this is settled.
+const CALM_KB: u64 = 4 * 1024;
+/// Looks at the interrupt and at the dirty pages are this far apart.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Settles the server and its host; the record says what was done and how long it took.
+pub fn settle(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    rows: u64,
+    mut record: StepRecord,
+) -> Result<StepRecord, Error> {
+    let interrupted = conditions.interrupted;
+    let (server, tables) = (attempt.server.as_mut(), &attempt.benchmark.tables);
+    record.kind = StepKind::Settle;
+    let begin = Instant::now();
+    let settled = interruptible(server, interrupted, |server| server.settle(tables))?;
+    record.notes.extend(settled.lines);
+    record.metrics.push(("settle.server".to_owned(), settled.seconds));
+    let writeback = Instant::now();
+    if server.owned() {
+        record.notes.push(write_back(&conditions.options.data_dir));
+    }
+    match wait_for_writeback(conditions) {
+        Some(left) => record.notes.push(format!(
+            "waited {:.1} s for writeback; {left} KB of dirty pages left",
+            writeback.elapsed().as_secs_f64()
+        )),
+        None => record.notes.push("dirty pages could not be read; did not wait".to_owned()),
+    }
+    let rest = rest(rows, conditions.plan().settle_seconds_scale);
+    let until = Instant::now() + rest;
+    while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
+    }
+    record.notes.push(format!("rested {:.1} s", rest.as_secs_f64()));
+    record.seconds = begin.elapsed().as_secs_f64();
+    Ok(record)
+}
+
+/// The rest after settling: 60 s and a second per million rows, 1200 s at most, times `scale`.
+fn rest(rows: u64, scale: f64) -> Duration {
+    let seconds = (60.0 + rows as f64 / 1e6).min(1200.0);
+    Duration::from_secs_f64((seconds * scale).max(0.0))
+}
+
+/// Has the filesystem of the data written back now, instead of when the kernel finds it due.
+pub fn write_back(directory: &Path) -> String {
+    let synced = std::fs::File::open(directory)
+        .and_then(|file| nix::unistd::syncfs(&file).map_err(std::io::Error::from));
+    match synced {
+        Ok(()) => "wrote the filesystem's dirty pages back".to_owned(),
+        Err(error) => format!("could not have dirty pages written back ({error})"),
+    }
+}
+
+/// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.
+pub fn wait_for_writeback(conditions: &Conditions<'_>) -> Option<u64> {
+    let begin = Instant::now();
+    let mut now = probe::dirty_pages_kb().ok()?;
+    let mut fewest = now;
+    let mut unchanged = Instant::now();
+    while now > CALM_KB
+        && begin.elapsed() < conditions.options.writeback_limit
+        && conditions.go_on().is_ok()
+    {
+        std::thread::sleep(LOOK);
+        now = probe::dirty_pages_kb().ok()?;
+        if now < fewest {
+            fewest = now;
+            unchanged = Instant::now();
+        } else if unchanged.elapsed() > Duration::from_secs(35) {
+            // Longer than the kernel's default dirty_expire_centisecs: what is left stays, or
+            // other software makes new ones as fast as old ones are written.
+            break;
+        }
+    }
+    Some(now)
+}
+
+/// Runs a long task of the server; an interrupt has the server, where it is ours, break it off.
+pub fn interruptible<T>(
+    server: &mut dyn System,
+    interrupted: &AtomicBool,
+    task: impl FnOnce(&mut dyn System) -> Result<T, dbms::Error>,
+) -> Result<T, Error> {
+    let interrupter = server.interrupter();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                if interrupted.load(Ordering::Relaxed) {
+                    if let Some(interrupt) = &interrupter {
+                        interrupt();
+                    }
+                    return;
+                }
+                std::thread::sleep(LOOK / 4);
+            }
+        });
+        let result = task(server);
+        done.store(true, Ordering::Relaxed);
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        Ok(result?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_grows_with_the_rows_and_is_capped() {
+        assert_eq!(rest(0, 1.0), Duration::from_secs(60));
+        assert_eq!(rest(500_000_000, 1.0), Duration::from_secs(560));
+        assert_eq!(rest(5_000_000_000, 1.0), Duration::from_secs(1200));
+        assert_eq!(rest(5_000_000_000, 0.0), Duration::ZERO);
+        assert_eq!(rest(0, 0.01), Duration::from_millis(600));
+    }
+}

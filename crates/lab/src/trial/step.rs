@@ -1,0 +1,370 @@
+//! One step: clients connected, kernel and counters watched, everything into one record.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dbms::Snapshot;
+use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
+use probe::{Recording, Sampler, Targets};
+use store::{Counter, Size, StepRecord, StepState};
+use workload::Step;
+
+use crate::event::Event;
+use crate::observe::disturbance::{Seen, Watch};
+use crate::observe::figures::{self, Locality};
+use crate::observe::fitness::Fitness;
+use crate::observe::profile::Profiled;
+use crate::observe::profiling::Profiling;
+use crate::trial::attempt::Attempt;
+use crate::trial::conditions::Conditions;
+
+/// How long before its start a step is announced to the clients, so that all are awake.
+const LEAD_TIME: Duration = Duration::from_millis(20);
+/// How often a running step is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+/// After the server has died, clients get this long to notice by themselves.
+const NOTICE: Duration = Duration::from_secs(2);
+
+/// A dying server's connections break before its end can be seen, by at most this.
+const DEATH: Duration = Duration::from_millis(500);
+
+/// Why a step has no result.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The user ended the run.
+    Interrupted,
+    /// Something failed; the text says what.
+    Failed(String),
+}
+
+impl From<dbms::Error> for Trouble {
+    fn from(error: dbms::Error) -> Trouble {
+        Trouble::Failed(error.to_string())
+    }
+}
+
+/// What went wrong in a step that runs on one server or on several.
+#[derive(Debug)]
+pub struct Fault {
+    /// Whose trial it is to be told of: its index among those that ran the step.
+    pub at: usize,
+    /// What it is.
+    pub trouble: Trouble,
+}
+
+/// What came of a step on one server.
+#[derive(Debug)]
+pub struct Measured {
+    /// What the clients counted.
+    pub outcome: Outcome,
+    /// What the kernel said.
+    pub recording: Recording,
+    /// The server's counters before the step.
+    before: Snapshot,
+    /// What came of its profiling, where it was wanted.
+    profiled: Option<Profiled>,
+}
+
+/// What came of a step on all servers that it ran on.
+#[derive(Debug)]
+pub struct Ran {
+    /// When it began, in milliseconds since 1970 (UTC).
+    pub started_ms: i64,
+    /// One for each server, in their order.
+    pub measured: Vec<Measured>,
+    /// What the servers did while others had the load; `None` where there was only one.
+    pub seen: Option<Seen>,
+    /// What else there is to know of how it ran.
+    pub notes: Vec<String>,
+    /// Why the step has no result, where it has none.
+    pub fault: Option<Fault>,
+}
+
+/// Runs a step on one server that has the machine to itself. The record is complete also where the
+/// step failed; [`StepRecord::state`] and the trouble beside it tell.
+pub fn step(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    step: &Arc<Step>,
+    mut record: StepRecord,
+) -> Result<(StepRecord, Option<Trouble>), Trouble> {
+    let ran = run(conditions, std::slice::from_mut(attempt), step, None, drive::prepare)
+        .map_err(|fault| fault.trouble)?;
+    let trouble = ran.fault.map(|fault| fault.trouble);
+    let Some(mut measured) = ran.measured.into_iter().next() else {
+        return Err(Trouble::Failed("the load had no target".to_owned()));
+    };
+    record.started_ms = ran.started_ms;
+    let well = trouble.is_none();
+    complete(conditions, attempt, &mut record, step, &measured, Locality::Local, well)?;
+    record.notes.extend(ran.notes);
+    if let (Some(profiler), Some(profiled), None) =
+        (&conditions.profiler, measured.profiled.take(), &trouble)
+    {
+        let entered = attempt.entered;
+        profiler.keep(&mut record, profiled, attempt.name(), entered.block, entered.trial);
+    }
+    Ok((record, trouble))
+}
+
+/// Runs a step on all servers of `attempts`, the load moving between them by `slices` where they
+/// are several; `connect` makes its clients ready. What was measured is there also where something
+/// went wrong on the way.
+pub fn run(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    step: &Arc<Step>,
+    slices: Option<Slices>,
+    connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
+) -> Result<Ran, Fault> {
+    let mut before = Vec::new();
+    for (at, attempt) in attempts.iter_mut().enumerate() {
+        before.push(match attempt.counted.take() {
+            Some(counted) => counted,
+            None => attempt
+                .server
+                .counters(&attempt.benchmark.tables)
+                .map_err(|error| Fault { at, trouble: error.into() })?,
+        });
+    }
+    let target = |attempt: &Attempt<'_>| {
+        conditions.systems.target(attempt.name(), attempt.server.endpoint())
+    };
+    let load = Load {
+        step: Arc::clone(step),
+        targets: attempts.iter().map(target).collect(),
+        seed: conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block)),
+        slices,
+        overtime: overtime(conditions, attempts, step),
+    };
+    let ready = connect(&load).map_err(|error| {
+        let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
+        Fault { at, trouble: Trouble::Failed(error.to_string()) }
+    })?;
+    let (mut profiling, notes) = match profiling(conditions, attempts, step) {
+        Ok(profiling) => (Some(profiling), Vec::new()),
+        Err(notes) => (None, notes),
+    };
+    let start = Instant::now() + LEAD_TIME;
+    let started_ms = store::now_ms();
+    let alone = attempts.len() == 1;
+    let targets = |attempt: &Attempt<'_>| {
+        let device = if alone { attempt.device.clone() } else { None };
+        Targets { device, dbms: attempt.group.clone(), driver: alone }
+    };
+    let sample =
+        |attempt: &Attempt<'_>| Sampler::start(targets(attempt), start, Duration::from_secs(1));
+    let mut samplers: Vec<_> = attempts.iter().map(sample).collect();
+    if let (Some(profiling), [attempt]) = (&mut profiling, &*attempts)
+        && let Some(sampler) = samplers.pop()
+    {
+        profiling.begin(start, targets(attempt), sampler);
+    }
+    let watch = load.slices.as_ref().map(|slices| {
+        let servers: Vec<_> =
+            attempts.iter().map(|a| (a.name(), a.cgroup().map(Arc::as_ref))).collect();
+        let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
+        Watch::start(&servers, device, slices, start)
+    });
+    let running = ready.go(start);
+    let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());
+    let seen = watch.map(Watch::stop);
+    let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
+    recordings.extend(profiling.as_mut().and_then(Profiling::end));
+    let outcomes = running.join();
+    let fault = fault.or_else(|| {
+        let cut_off = outcomes.iter().any(cut_off);
+        cut_off.then(|| death(attempts, DEATH)).flatten()
+    });
+    let fault = fault.or_else(|| {
+        let failed = |outcome: &Outcome| outcome.fatal.clone().map(Trouble::Failed);
+        let mut fatal = outcomes.iter().map(failed).enumerate();
+        fatal.find_map(|(at, trouble)| Some(Fault { at, trouble: trouble? }))
+    });
+    let mut measured: Vec<_> = outcomes
+        .into_iter()
+        .zip(recordings)
+        .zip(before)
+        .map(|((outcome, recording), before)| Measured {
+            outcome,
+            recording,
+            before,
+            profiled: None,
+        })
+        .collect();
+    if let (Some(profiling), [measured], None) = (profiling, &mut measured[..], &fault) {
+        measured.profiled = Some(profiling.finish());
+    }
+    Ok(Ran { started_ms, measured, seen, notes, fault })
+}
+
+/// How long the load goes on after the step's time for a profile.
+fn overtime(conditions: &Conditions<'_>, attempts: &[Attempt<'_>], step: &Step) -> Duration {
+    match (&conditions.profiler, attempts) {
+        (Some(profiler), [alone]) if alone.group.is_some() => {
+            profiler.overtime(step, alone.entered.block)
+        }
+        _ => Duration::ZERO,
+    }
+}
+
+/// Makes ready to profile a step, where that is wanted and can be. What can't be is told.
+fn profiling<'a>(
+    conditions: &'a Conditions<'_>,
+    attempts: &[Attempt<'_>],
+    step: &Step,
+) -> Result<Profiling<'a>, Vec<String>> {
+    let Some(profiler) = &conditions.profiler else { return Err(Vec::new()) };
+    let [Attempt { entered, group, .. }] = attempts else {
+        return Err(vec!["steps in slices are not profiled".to_owned()]);
+    };
+    let name = format!("{}-t{}-perf", std::process::id(), entered.trial);
+    let path = conditions.options.data_dir.join(name);
+    Profiling::of(profiler, step, group.as_ref(), entered.block, conditions.ledger, path)
+}
+
+/// Looks after a running step until it has ended or has to be ended.
+fn look_after(
+    conditions: &Conditions<'_>,
+    running: &dyn Running,
+    attempts: &mut [Attempt<'_>],
+    load: &Load,
+    start: Instant,
+    mut profiling: Option<&mut Profiling<'_>>,
+) -> Option<Fault> {
+    let answer_limit = conditions.options.answer_limit;
+    let limit = load.limit().map(|limit| start + limit + load.overtime + answer_limit);
+    loop {
+        let due = profiling.as_mut().and_then(|profiling| profiling.look(running));
+        let look = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
+        if running.wait(look.min(LOOK)) {
+            break;
+        }
+        if conditions.go_on().is_err() {
+            running.break_off();
+            return Some(Fault { at: 0, trouble: Trouble::Interrupted });
+        }
+        if attempts.iter_mut().any(|attempt| !attempt.server.alive()) {
+            // The clients see it too, and their connections tell more exactly when.
+            running.wait(NOTICE);
+            running.break_off();
+            return death(attempts, Duration::ZERO);
+        }
+        if limit.is_some_and(|limit| Instant::now() > limit) {
+            running.break_off();
+            let text = format!(
+                "the server did not answer within {} s after the step's time",
+                answer_limit.as_secs()
+            );
+            return Some(Fault { at: 0, trouble: Trouble::Failed(text) });
+        }
+        conditions.tell(Event::Progress {
+            operations: running.operations().iter().sum(),
+            elapsed: start.elapsed(),
+        });
+    }
+    death(attempts, Duration::ZERO)
+}
+
+/// Which server died and how, if one did or does so within `limit`.
+fn death(attempts: &mut [Attempt<'_>], limit: Duration) -> Option<Fault> {
+    let begin = Instant::now();
+    loop {
+        for (at, attempt) in attempts.iter_mut().enumerate() {
+            if !attempt.server.alive() {
+                let how = attempt.server.died().unwrap_or_else(|| "no reason known".to_owned());
+                let text = format!("the server died ({how})");
+                return Some(Fault { at, trouble: Trouble::Failed(text) });
+            }
+        }
+        if begin.elapsed() >= limit {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Completes the record of a step: figures, and for one that went well the server's counters and
+/// sizes; then its state and what is not known of it. `here` is what the host's figures are about
+/// where the server is on this machine.
+pub fn complete(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    record: &mut StepRecord,
+    step: &Step,
+    measured: &Measured,
+    here: Locality,
+    well: bool,
+) -> Result<(), Trouble> {
+    let Measured { outcome, recording, before, profiled: _ } = measured;
+    let locality = if attempt.group.is_some() { here } else { Locality::Remote };
+    figures::fill(record, step, outcome, recording, locality);
+    if let Some(share) = figures::cpu_share(step, outcome, recording) {
+        record.metrics.push(("cpu.share".to_owned(), share));
+    }
+    if well {
+        afterwards(attempt, record, before)?;
+    }
+    record.notes.extend(unknown(outcome, recording, locality));
+    record.state = if well { StepState::Finished } else { StepState::Failed };
+    // What is stolen from a step in slices meets all servers alike.
+    if outcome.slices.is_empty() {
+        attempt.fitness.and(Fitness::of_step(record, conditions.plan().steal_limit));
+    }
+    Ok(())
+}
+
+/// What the server counted over the step, and how large the tables are now.
+fn afterwards(
+    attempt: &mut Attempt<'_>,
+    record: &mut StepRecord,
+    before: &Snapshot,
+) -> Result<(), Trouble> {
+    let tables = &attempt.benchmark.tables;
+    let after = attempt.server.counters(tables)?;
+    record.counters = after
+        .difference(before)
+        .into_iter()
+        .map(|c| Counter { view: c.view, object: c.object, name: c.name, value: c.value })
+        .collect();
+    record.absent.clone_from(&after.absent);
+    attempt.counted = Some(after);
+    record.sizes = attempt
+        .server
+        .footprint(tables)?
+        .into_iter()
+        .flat_map(|found| {
+            let object = found.object;
+            let size = move |(name, bytes)| Size { object: object.clone(), name, bytes };
+            found.bytes.into_iter().map(size)
+        })
+        .collect();
+    Ok(())
+}
+
+/// What is not known of a step, and why.
+fn unknown(outcome: &Outcome, recording: &Recording, locality: Locality) -> Vec<String> {
+    let of_host = match locality {
+        Locality::Remote => Some(
+            "the server's processes are not on this machine or can't be found: CPU, context              switches and storage figures are absent",
+        ),
+        Locality::Shared => Some(
+            "all variants' servers were up and shared the load in slices: figures of the host as a              whole (cpu/o, cs/o, r/o, rKB/o, w/o, wKB/o) can't be split among them and are absent",
+        ),
+        Locality::Local if recording.totals.device.is_none() => {
+            Some("no block device is known below the data directory: storage figures are absent")
+        }
+        Locality::Local => None,
+    };
+    let missed = outcome.classes.iter().filter(|class| class.missed > 0).map(|class| {
+        let (missed, name) = (class.missed, &class.class.plural);
+        format!("{missed} scheduled {name} were not begun in the step's time")
+    });
+    of_host.map(str::to_owned).into_iter().chain(missed).collect()
+}
+
+/// Whether a client lost its connection.
+fn cut_off(outcome: &Outcome) -> bool {
+    let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
+    outcome.fatal.is_some() && last.is_some_and(|last| last.kind == ErrorKind::Disconnected)
+}

@@ -1,0 +1,62 @@
+//! A trial from its start to its end, and a load.
+
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::event::Event;
+use crate::observe::fitness::Fitness;
+use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::conditions::Conditions;
+use crate::trial::loads::{keep_record, load_phases};
+use crate::trial::phase::phase;
+use crate::trial::server::{begin, set_up, stop};
+
+/// Runs one trial; every finished step is in the store when this returns, whatever it returns. One
+/// that is polluted and can be run again ends with the step that showed it.
+pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Error> {
+    let mut attempt = begin(conditions, entered)?;
+    let phases = attempt.first..attempt.benchmark.phases.len();
+    let result = go_through(conditions, &mut attempt, phases);
+    let fitness = attempt.fitness.clone();
+    stop(conditions, attempt, result)?.discard()?;
+    Ok(fitness)
+}
+
+/// Loads for a variant and sequence, and keeps the state for its trials in place of one that was kept
+/// before. Every finished step is in the store when this returns, whatever it returns.
+pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
+    let mut attempt = begin(conditions, entered)?;
+    let phases = load_phases(conditions.plan(), &attempt.benchmark);
+    let result = go_through(conditions, &mut attempt, 0..phases);
+    let stopped = stop(conditions, attempt, result)?;
+    let began_ms = store::now_ms();
+    let loaded = stopped.keep(conditions.interrupted)?;
+    let record = keep_record(&loaded, phases, entered.sequence, began_ms);
+    conditions.store.record_step(entered.trial, &record)?;
+    let manifest = loaded.manifest();
+    conditions.tell(Event::Kept {
+        digest: manifest.digest(),
+        files: manifest.files(),
+        bytes: manifest.bytes(),
+        seconds: record.seconds,
+    });
+    conditions.loads.keep(entered, loaded);
+    Ok(())
+}
+
+/// Sets the server up and has it go through these phases.
+fn go_through(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    phases: std::ops::Range<usize>,
+) -> Result<(), Error> {
+    set_up(conditions, attempt)?;
+    let benchmark = Arc::clone(&attempt.benchmark);
+    for ordinal in phases {
+        phase(conditions, attempt, &benchmark.phases[ordinal], ordinal as u32)?;
+        if attempt.in_vain() {
+            break;
+        }
+    }
+    Ok(())
+}

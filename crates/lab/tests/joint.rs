@@ -1,0 +1,86 @@
+//! Joint blocks: the servers of all variants are up together.
+
+use std::time::Duration;
+
+use store::TrialState;
+
+use crate::common::world::Fault;
+use crate::common::{Site, Trial};
+
+const SLICES: &str = "blocks = 1\npairing = \"slices\"\nslice_ms = 5";
+const STEPS: &str = "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]";
+
+fn site() -> Site {
+    let site = Site::new();
+    site.world.set_delay(|_, _| Duration::from_micros(500));
+    site
+}
+
+#[test]
+fn a_load_moves_between_servers_that_are_up_together() {
+    let mut site = site();
+    site.run(&Site::plan(&["a", "b"], SLICES, STEPS)).unwrap();
+    let mut calls = site.world.calls_of(&["start", "stop"]);
+    calls[..2].sort();
+    calls[2..].sort();
+    assert_eq!(calls, ["start a", "start b", "stop a", "stop b"]);
+    let trials = site.finished();
+    assert_eq!(trials.len(), 2);
+    let metric = |trial: &Trial, name: &str| site.metric(trial, "l.i0", name);
+    for trial in &trials {
+        assert!(metric(trial, "slice.rounds").is_some_and(|rounds| rounds > 3.0));
+        assert!(metric(trial, "slice.ms").is_some_and(|ms| (ms - 5.0).abs() < 1e-9));
+        assert!(site.notes(trial, "l.i0").contains("in slices with all variants"));
+        assert!(site.notes(trial, "l.x").contains("in turns"));
+        assert_eq!(site.metric(trial, "l.x", "slice.rounds"), None);
+    }
+    assert_eq!(metric(&trials[0], "slice.rounds"), metric(&trials[1], "slice.rounds"));
+}
+
+#[test]
+fn what_the_first_block_found_holds_after_an_interruption() {
+    let mut site = site();
+    let plan = Site::plan(&["a", "b"], "blocks = 2\npairing = \"auto\"", STEPS);
+    site.world.at("start", 4, Fault::Interrupt);
+    assert!(site.run(&plan).is_err());
+    let kept = site.finished();
+    assert_eq!(kept.len(), 2);
+    let chosen = site.metric(&kept[0], "l.i0", "slice.ms").unwrap();
+    site.resume().unwrap();
+    assert_eq!(site.world.count("start"), 2);
+    for trial in &site.finished()[2..] {
+        let again = site.metric(trial, "l.i0", "slice.ms").unwrap();
+        let settled = site.metric(&kept[0], "l.i0", "slice.settled") == Some(1.0);
+        assert!(!settled || (again - chosen).abs() < 1e-9, "{chosen} {again}");
+        assert!(!site.told().contains("slices of") || !settled, "{}", site.told());
+    }
+}
+
+#[test]
+fn a_server_that_dies_in_a_slice_ends_the_block_of_all() {
+    let mut site = site();
+    site.world.at("request", 100, Fault::Die);
+    let Err(error) = site.run(&Site::plan(&["a", "b"], SLICES, STEPS)) else { panic!("no error") };
+    assert!(error.to_string().contains("step l.i0: the server died (signal: 9)"), "{error}");
+    for trial in site.trials() {
+        assert_eq!((trial.state, trial.steps), (TrialState::Failed, vec!["l.i0!".to_owned()]));
+    }
+    assert_eq!(site.world.count("stop"), 2);
+}
+
+#[test]
+fn servers_that_are_up_together_begin_on_copies_too() {
+    let mut site = site();
+    let whole = format!("{SLICES}\nrestore_after = \"l.i0\"");
+    let steps = "rows = 300\nindexed_rows = 20000\nsecondary_indexes = 0\n\
+                 delete_per_insert = false\nsteps = [\"l.i0\", \"l.i1\"]";
+    site.run(&Site::plan(&["a", "b"], &whole, steps)).unwrap();
+    let trials = site.finished();
+    let (loads, trials) = trials.split_at(2);
+    assert!(loads.iter().all(|load| load.steps == ["l.i0", "keep"]), "{loads:?}");
+    for trial in trials {
+        assert_eq!(trial.steps, ["restore", "l.i1"]);
+        assert!(site.metric(trial, "l.i1", "slice.rounds").is_some());
+    }
+    assert_eq!((site.world.count("start"), site.world.count("copy")), (2, 2));
+}

@@ -1,0 +1,75 @@
+//! Adaptive runs: looks, and what ends them.
+
+use std::time::Duration;
+
+use lab::{Error, Event};
+
+use crate::common::Site;
+
+const STEPS: &str = "rows = 300\nsteps = [\"l.i0\"]";
+
+/// `c` is six times as slow as `a` always; `b` now far slower, now far faster.
+fn site() -> Site {
+    let site = Site::new();
+    site.world.set_delay(|name, times| {
+        Duration::from_millis(match (name, times % 2) {
+            ("a", _) => 10,
+            ("b", 1) => 1,
+            _ => 60,
+        })
+    });
+    site
+}
+
+fn look(site: &Site) -> usize {
+    site.events.iter().position(|event| matches!(event, Event::Look { .. })).unwrap()
+}
+
+#[test]
+fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
+    let plan = Site::plan(&["a", "b", "c"], "blocks = 4\nmax_blocks = 5", STEPS);
+    let mut site = site();
+    site.run(&plan).unwrap();
+    let at = look(&site);
+    let Event::Look { blocks, decided, open, next, trials, steps } = &site.events[at] else {
+        panic!("no look")
+    };
+    assert_eq!((*blocks, *decided, *trials, *steps), (4, 1, 2, 2), "{open:?}");
+    assert!(open.len() == 1 && open[0].starts_with("b l.i0 ±"), "{open:?}");
+    assert_eq!(next, "1 more block of a, b");
+    let of = |site: &Site, name: &str| {
+        site.finished().iter().filter(|trial| trial.variant == name).count()
+    };
+    assert_eq!(["a", "b", "c"].map(|name| of(&site, name)), [5, 5, 4]);
+    assert_eq!(site.warnings(), ["block-limit"]);
+
+    let mut broken = self::site();
+    broken.interrupt_at = Some(at + 1);
+    assert!(matches!(broken.run(&plan), Err(Error::Interrupted)));
+    assert_eq!(broken.finished().len(), 12);
+    broken.resume().unwrap();
+    assert_eq!(["a", "b", "c"].map(|name| of(&broken, name)), [5, 5, 4]);
+    // It looks at the same results again, and comes to the same.
+    let Event::Look { blocks: 4, next: again, .. } = &broken.events[look(&broken)] else {
+        panic!("no look")
+    };
+    assert_eq!(again, next);
+    assert_eq!((broken.world.count("start"), broken.warnings()), (2, site.warnings()));
+}
+
+#[test]
+fn a_run_ends_when_all_is_decided() {
+    let mut site = site();
+    site.run(&Site::plan(&["a", "c"], "blocks = 4\nmax_blocks = 9", STEPS)).unwrap();
+    assert_eq!((site.finished().len(), site.warnings()), (8, vec!["all-decided".to_owned()]));
+    assert!(site.told().contains("every comparison was decided after 4 blocks"));
+}
+
+#[test]
+fn no_block_begins_that_would_end_after_the_budget() {
+    let mut site = Site::new();
+    site.world.set_delay(|_, _| Duration::from_millis(250));
+    site.run(&Site::plan(&["a"], "blocks = 6\nbudget = \"1s\"", STEPS)).unwrap();
+    assert_eq!((site.finished().len(), site.warnings()), (1, vec!["budget-spent".to_owned()]));
+    assert!(site.told().contains("the run ended after 1 block: of its budget of 1s"));
+}

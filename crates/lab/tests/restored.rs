@@ -1,0 +1,44 @@
+//! Plans that load once.
+
+use store::TrialState;
+
+use crate::common::Site;
+use crate::common::world::Fault;
+
+const WHOLE: &str = "blocks = 2\nrestore_after = \"l.i0\"";
+const STEPS: &str = "rows = 300\nsteps = [\"l.i0\", \"l.x\"]";
+
+#[test]
+fn each_variant_loads_once_and_its_trials_begin_on_copies() {
+    let mut site = Site::new();
+    site.run(&Site::plan(&["a", "b"], WHOLE, STEPS)).unwrap();
+    assert_eq!((site.world.count("start"), site.world.count("copy")), (2, 4));
+    let trials = site.finished();
+    let (loads, trials) = trials.split_at(2);
+    assert!(loads.iter().all(|t| t.block == 0 && t.steps == ["l.i0", "keep"]), "{loads:?}");
+    assert!(trials.iter().all(|t| t.block > 0 && t.steps == ["restore", "l.x"]), "{trials:?}");
+    for trial in trials {
+        let load = loads.iter().find(|load| load.variant == trial.variant).unwrap();
+        let (kept, copy) = (site.notes(load, "keep"), site.notes(trial, "restore"));
+        let digest = |note: &str, about: &str| note.split(about).nth(1).unwrap()[..16].to_owned();
+        assert_eq!(digest(&kept, "kept as load "), digest(&copy, "copy of load "));
+    }
+    assert_eq!(site.warnings(), ["one-load"]);
+}
+
+#[test]
+fn a_run_that_goes_on_loads_again_and_says_so() {
+    let mut site = Site::new();
+    let plan = Site::plan(&["a"], WHOLE, STEPS);
+    site.world.at("copy", 2, Fault::Interrupt);
+    assert!(site.run(&plan).is_err());
+    let kept = site.finished();
+    assert_eq!(kept.len(), 2, "the load and a trial");
+    site.resume().unwrap();
+    assert_eq!((site.world.count("start"), site.world.count("copy")), (1, 1));
+    let finished = site.finished();
+    assert_eq!((finished.len(), &finished[..2]), (3, &kept[..]), "the first load counts");
+    let again = site.trials().into_iter().filter(|t| t.block == 0).nth(1).unwrap();
+    assert_eq!(again.state, TrialState::Failed, "what only served to go on is no result");
+    assert_eq!(site.warnings(), ["one-load", "loaded-again"]);
+}

@@ -1,0 +1,131 @@
+//! The declarations.
+
+use crate::words::{SPEED, Words, does, has, reads, uses, writes};
+use crate::{Better, Metric};
+
+/// A static for each metric, documented by its meaning, and the list of all.
+macro_rules! declare {
+    ($($id:ident = $name:expr, $unit:literal, $kind:expr, $meaning:expr;)*) => {
+        $(
+            #[doc = $meaning]
+            pub static $id: Metric = Metric { name: $name, unit: $unit, meaning: $meaning, ..$kind };
+        )*
+        pub(crate) static DECLARED: &[&Metric] = &[$(&$id),*];
+    };
+}
+
+const fn metric(better: Better, words: Words) -> Metric {
+    let published = "";
+    Metric { name: "", unit: "", better, meaning: "", words, everywhere: true, published }
+}
+
+const fn cost(words: Words) -> Metric {
+    metric(Better::Less, words)
+}
+
+/// A cost that published reports have under another name.
+const fn published(words: Words, published: &'static str) -> Metric {
+    Metric { published, ..cost(words) }
+}
+
+/// Only some steps have it.
+const fn sometimes(metric: Metric) -> Metric {
+    Metric { everywhere: false, ..metric }
+}
+
+const FACT: Metric = metric(Better::Neither, has(""));
+
+macro_rules! response {
+    ($quantile:literal) => {
+        concat!("response time of {class} statements, ", $quantile, " of each block")
+    };
+}
+
+/// Response time of a class of statements.
+const fn latency(what: &'static str) -> Metric {
+    sometimes(cost(has(what)))
+}
+
+declare! {
+    OPS = "o/s", "/s", metric(Better::More, SPEED), "operations/s, throughput";
+    CPU = "cpu/o", "%·s", published(uses("CPU of the host per operation"), "cpupq"),
+        "CPU per operation: us + sy of the whole host in percent / (o/s); not microseconds";
+    CPU_US = "cpu_us/o", "µs", cost(uses("CPU of the host per operation")),
+        "CPU microseconds per operation of the whole host";
+    DBMS_CPU = "dbms.cpu/o", "µs", cost(uses("CPU per operation of the DBMS")),
+        "CPU microseconds per operation of the DBMS's processes alone";
+    DBMS_USER = "dbms.us/o", "µs", cost(uses("user CPU per operation of the DBMS")),
+        "the part of dbms.cpu/o in user space";
+    DBMS_SYSTEM = "dbms.sy/o", "µs", cost(uses("system CPU per operation of the DBMS")),
+        "the part of dbms.cpu/o in the kernel";
+    CLIENT_CPU = "client.cpu/o", "µs", cost(uses("CPU per operation of the client")),
+        "CPU microseconds per operation of the benchmark client alone";
+    CLIENT_USER = "client.us/o", "µs", cost(uses("user CPU per operation of the client")),
+        "the part of client.cpu/o in user space";
+    SWITCHES = "cs/o", "", published(does("context switches per operation"), "csecpq"),
+        "context switches per operation";
+    DBMS_SWITCHES = "dbms.cs/o", "", cost(does("context switches per operation of the DBMS")),
+        "context switches per operation of the DBMS's processes alone";
+    CLIENT_SWITCHES = "client.cs/o", "", cost(does("context switches per operation of the client")),
+        "context switches per operation of the benchmark client alone";
+    READS = "r/o", "", published(does("reads from storage per operation"), "rpq"),
+        "reads from storage per operation";
+    READ_KB = "rKB/o", "KB", published(reads("from storage per operation"), "rkbpq"),
+        "KB read from storage per operation";
+    WRITES = "w/o", "", cost(does("writes to storage per operation")),
+        "writes to storage per operation";
+    WRITTEN_KB = "wKB/o", "KB", published(writes("to storage per operation"), "wkbpi"),
+        "KB written to storage per operation";
+    MEAN = "{class}.mean", "µs", latency("mean of {class} times"), response!("mean");
+    P50 = "{class}.p50", "µs", latency("p50 of {class} times"), response!("p50");
+    P90 = "{class}.p90", "µs", latency("p90 of {class} times"), response!("p90");
+    P95 = "{class}.p95", "µs", latency("p95 of {class} times"), response!("p95");
+    P99 = "{class}.p99", "µs", latency("p99 of {class} times"), response!("p99");
+    P999 = "{class}.p999", "µs", latency("p999 of {class} times"), response!("p999");
+    MAX = "{class}.max", "µs", latency("max of {class} times"), response!("max");
+    RATE = "{class}.rate", "/s",
+        sometimes(metric(Better::More, Words { worse: "lower", ..has("{class} rate") })),
+        "{class} operations per second (rows of inserts and deletes) beside what the step counts";
+    TARGET = "{class}.target", "/s", FACT, "{class} operations per second that were asked for";
+    HELD = "{class}.held", "", FACT, "1 where at least 95% of the {class} target was reached, else 0";
+    RETRIES = "retries", "", cost(does("retries")), "statements that were tried again";
+    STALL_COUNT = "stall.count", "", sometimes(cost(does("stalls"))), "number of stalls";
+    STALL_SHARE = "stall.share", "", sometimes(cost(has("share of stalled seconds"))),
+        "share of the seconds in stalls";
+    STALL_LONGEST = "stall.longest", "s", sometimes(cost(has("longest stall"))),
+        "length of the longest stall";
+    EVENT = "perf.{event}/o", "", cost(does("{event} per operation in the DBMS")),
+        "{event} per operation of the DBMS's processes, counted by perf";
+    TASK_CLOCK = "perf.task-clock/o", "ms", cost(does("task-clock per operation in the DBMS")),
+        "task-clock per operation of the DBMS's processes, counted by perf";
+    SECONDS = "seconds", "s", FACT, "how long the step took";
+    CPU_SHARE = "cpu.share", "", FACT, "share of the time in which a server and its clients were on CPU";
+    SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";
+    SLICE_SETTLED = "slice.settled", "", FACT, "1 where the length of the slices is decided, else 0";
+    SLICE_ROUNDS = "slice.rounds", "", FACT, "rounds of slices";
+    SLICE_SET_ASIDE = "slice.set_aside", "", FACT, "share of the slices that were set aside";
+    SLICE_WATCHING = "slice.watching", "", FACT, "share of a CPU that watching the slices took";
+    START_CACHED = "start.cached_kb", "KB", FACT, "page cache of the host when the step began";
+    START_DIRTY = "start.dirty_kb", "KB", FACT, "the part of it that waited to be written";
+    START_WRITEBACK = "start.writeback_kb", "KB", FACT, "the part of it that was being written";
+    STEAL = "steal", "", FACT, "share of the CPU time that the hypervisor gave to others";
+    STEAL_WORST = "steal.worst", "", FACT, "the same in the worst second";
+    CLOCK = "clock.mhz", "MHz", FACT, "mean clock of the CPUs";
+    CLOCK_CHANGE = "clock.change", "", FACT, "change of the clock from the first third to the last";
+    THROTTLED = "throttled", "", FACT, "times that the CPU was throttled for heat";
+    STEADY_REACHED = "steady.reached", "", FACT, "1 where throughput became steady, else 0";
+    STEADY_FROM = "steady.from", "s", FACT, "the second from which throughput was steady";
+    TREND = "trend", "", FACT, "change of throughput over the step";
+    TREND_ERROR = "trend.error", "", FACT, "standard error of the trend";
+    AUTOCORRELATION = "autocorrelation", "", FACT,
+        "how much a steady second is like the one before it, -1 to 1";
+    EFFECTIVE_SECONDS = "effective.seconds", "s", FACT,
+        "number of independent seconds that say as much as the steady ones";
+    WARM_UP = "warm_up.effect", "", FACT,
+        "by which fraction the seconds before the steady ones move the mean";
+    SETTLE_SECONDS = "settle.server", "s", FACT, "how long the server took to settle";
+    LOAD_BYTES = "load.bytes", "B", FACT, "size of the data that trials begin on";
+    RESTORE_COPY = "restore.copy", "s", FACT, "how long the copy of the load took";
+    RESTORE_CHECK = "restore.check", "s", FACT, "how long comparing the copy took";
+    RESTORE_READ = "restore.read", "s", FACT, "how long reading the copy into the page cache took";
+}

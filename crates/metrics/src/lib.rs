@@ -1,0 +1,232 @@
+//! What is measured: every metric declared once, with name, unit, direction, meaning and the words
+//! for a difference. Whoever writes, judges, shows or explains one takes it from here.
+//!
+//! Metrics of a class of statements or of an event are one declaration for all of them:
+//!
+//! ```
+//! use metrics::Better;
+//!
+//! assert_eq!(metrics::OPS.name, "o/s");
+//! assert_eq!(metrics::P99.of("update"), "update.p99");
+//! let found = metrics::find("update.p99").expect("a metric of a class");
+//! assert_eq!((found.unit, found.better), ("µs", Better::Less));
+//! assert!(metrics::find("update.p98").is_none());
+//! ```
+
+mod declared;
+mod series;
+mod words;
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+pub use declared::*;
+pub use series::*;
+pub use words::Words;
+
+/// Which way a metric is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// A throughput: more of it is an improvement.
+    More,
+    /// A cost: more of it is a regression.
+    Less,
+    /// It describes the step or the machine; no verdict can be about it.
+    Neither,
+}
+
+impl Better {
+    /// The word for it in documents.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::More => "more",
+            Self::Less => "less",
+            Self::Neither => "neither",
+        }
+    }
+}
+
+/// A metric that is stored with a step, or a family of them whose names have a part in braces.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// The name under which it is stored.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Which way it is better.
+    pub better: Better,
+    /// What it is, as legends say it.
+    pub meaning: &'static str,
+    /// How a difference reads: "uses 5% more …".
+    pub words: Words,
+    /// Whether every step should have it; others are about paced streams or classes of statements
+    /// that only some steps have.
+    pub everywhere: bool,
+    /// What published insert benchmark reports call it; empty where they don't have it.
+    pub published: &'static str,
+}
+
+/// The costs per operation, in the order of the published tables.
+pub static COSTS: [&Metric; 7] =
+    [&CPU, &SWITCHES, &READS, &READ_KB, &WRITTEN_KB, &DBMS_CPU, &CLIENT_CPU];
+
+/// Response times as tables show them.
+pub static LATENCIES: [&Metric; 7] = [&MEAN, &P50, &P90, &P95, &P99, &P999, &MAX];
+
+/// Those of [`LATENCIES`] that are quantiles, with the share of responses that are faster.
+pub static QUANTILES: [(&Metric, f64); 5] =
+    [(&P50, 0.5), (&P90, 0.9), (&P95, 0.95), (&P99, 0.99), (&P999, 0.999)];
+
+/// Events that perf counts, in the order of tables: those of the CPU, then those of the kernel.
+pub const EVENTS: [&str; 10] = [
+    "instructions",
+    "cycles",
+    "branch-misses",
+    "cache-misses",
+    "task-clock",
+    "context-switches",
+    "cpu-migrations",
+    "page-faults",
+    "minor-faults",
+    "major-faults",
+];
+
+impl Metric {
+    /// Name of the member of a family: `P99.of("query")`.
+    pub fn of(&self, member: &str) -> String {
+        let (before, after) = self.around();
+        format!("{before}{member}{after}")
+    }
+
+    /// A family's name without the part that its members differ in: `p99`.
+    pub fn short(&self) -> &'static str {
+        self.around().1.trim_start_matches('.')
+    }
+
+    /// Whether it stands for a metric of each class or event.
+    pub fn is_family(&self) -> bool {
+        self.name.contains('{')
+    }
+
+    /// The class or event in the name of a member of this family.
+    pub fn member_in<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let (before, after) = self.around();
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        let member = name.strip_prefix(before)?.strip_suffix(after)?;
+        (self.is_family() && !member.is_empty() && member.chars().all(is_word)).then_some(member)
+    }
+
+    /// What stands before and after the part that members differ in.
+    fn around(&self) -> (&'static str, &'static str) {
+        let after = self.name.split_once('}').map_or("", |(_, after)| after);
+        (self.name.split('{').next().unwrap_or_default(), after)
+    }
+
+    /// The metric of this name, if it belongs to this family.
+    fn member(&self, name: &str) -> Option<Self> {
+        let (before, after) = self.around();
+        let member = self.member_in(name)?;
+        let part = self.name.get(before.len()..self.name.len() - after.len())?;
+        let text = |pattern: &str| leaked(pattern.replace(part, member));
+        let words = Words { what: text(self.words.what), ..self.words };
+        Some(Self { name: text(self.name), meaning: text(self.meaning), words, ..*self })
+    }
+}
+
+/// Every declaration, in the order in which they are explained; families once.
+pub fn all() -> impl Iterator<Item = &'static Metric> {
+    DECLARED.iter().copied()
+}
+
+/// The metric of this name.
+pub fn find(name: &str) -> Option<&'static Metric> {
+    // Members of families live as long as the process: there are as many as classes and events.
+    static MEMBERS: Mutex<BTreeMap<&'static str, &'static Metric>> = Mutex::new(BTreeMap::new());
+    if let Some(declared) = all().find(|metric| metric.name == name && !metric.is_family()) {
+        return Some(declared);
+    }
+    let mut members = MEMBERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = members.get(name) {
+        return Some(known);
+    }
+    let member: &'static Metric = Box::leak(Box::new(all().find_map(|m| m.member(name))?));
+    members.insert(member.name, member);
+    Some(member)
+}
+
+/// The metric that is meant by `name` in a step that counts `class`: `p99` is that of its class.
+pub fn in_step(name: &str, class: &str) -> Option<&'static Metric> {
+    let of_class = || LATENCIES.iter().find(|family| family.short() == name);
+    find(name).or_else(|| find(&of_class()?.of(class)))
+}
+
+/// The metric that is asked for by `name`, whatever a step counts: of `p99` its family.
+pub fn named(name: &str) -> Option<&'static Metric> {
+    find(name).or_else(|| LATENCIES.into_iter().find(|family| family.short() == name))
+}
+
+/// Names that a verdict can be about, among metrics of `classes` of statements.
+pub fn judgeable<'a>(classes: &[&'a str]) -> impl Iterator<Item = String> + use<'a> {
+    let mut names = Vec::new();
+    for metric in all().filter(|metric| metric.better != Better::Neither) {
+        if metric.name.starts_with("{class}") {
+            names.extend(classes.iter().map(|class| metric.of(class)));
+        } else if metric.is_family() {
+            names.extend(EVENTS.iter().map(|event| metric.of(event)));
+        } else {
+            names.push(metric.name.to_owned());
+        }
+    }
+    names.extend(LATENCIES.iter().map(|family| family.short().to_owned()));
+    names.into_iter()
+}
+
+fn leaked(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_declared_once() {
+        let mut names: Vec<&str> = all().map(|metric| metric.name).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        for (metric, _) in QUANTILES {
+            assert!(LATENCIES.iter().any(|latency| latency.name == metric.name));
+        }
+    }
+
+    #[test]
+    fn a_family_has_a_member_for_any_class_or_event() {
+        let found = find("put.p999").unwrap();
+        assert_eq!(found.name, "put.p999");
+        assert_eq!(found.meaning, "response time of put statements, p999 of each block");
+        assert_eq!(found.words.what, "p999 of put times");
+        assert!(!found.everywhere);
+        assert!(std::ptr::eq(found, find("put.p999").unwrap()), "made once");
+        assert_eq!(find(&EVENT.of("cycles")).unwrap().name, "perf.cycles/o");
+        assert_eq!(find("perf.task-clock/o").unwrap().unit, "ms");
+        for unknown in ["p99", ".p99", "a.b.p99", "{class}.p99", "perf./o", "nonsense", ""] {
+            assert!(find(unknown).is_none(), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_alone_is_that_of_what_the_step_counts() {
+        assert_eq!(in_step("p99", "insert").unwrap().name, "insert.p99");
+        assert_eq!(in_step("query.p99", "insert").unwrap().name, "query.p99");
+        assert!(in_step("p98", "insert").is_none() && in_step("rate", "insert").is_none());
+        let names: Vec<String> = judgeable(&["update"]).collect();
+        for name in ["o/s", "p99", "update.p99", "update.rate", "perf.cycles/o"] {
+            assert!(names.iter().any(|known| known == name), "{name}");
+        }
+        for name in ["seconds", "query.p99", "update.target", "{class}.p99"] {
+            assert!(!names.iter().any(|known| known == name), "{name}");
+        }
+    }
+}

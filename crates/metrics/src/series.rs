@@ -1,0 +1,47 @@
+//! Names of the series that more than one room knows: what is told per second, or per slice.
+
+/// Group of the series of throughput.
+pub const THROUGHPUT: &str = "throughput";
+/// Group of the series of slices.
+pub const SLICES: &str = "slices";
+
+/// Rate in each slice.
+pub const SLICE_RATES: &str = "slice.o/s";
+/// Planned length of each slice, milliseconds.
+pub const SLICE_LENGTHS: &str = "slice.length";
+/// Why a slice has no rate, as [`SliceReason`].
+pub const SLICE_REASONS: &str = "slice.reason";
+/// CPU that servers without the load used in each slice, percent.
+pub const SLICE_IDLE: &str = "slice.idle";
+/// KB written to the device per second of each slice.
+pub const SLICE_WRITTEN: &str = "slice.written";
+
+/// Series of the operations per second of a class of statements.
+pub fn throughput_of(class: &str) -> String {
+    format!("tp.{class}")
+}
+
+/// Series of the longest response time of a class of statements in each second, microseconds.
+pub fn longest_of(class: &str) -> String {
+    format!("lat.{class}")
+}
+
+/// Why a slice has no rate, or that it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SliceReason {
+    /// It was measured.
+    Measured = 0,
+    /// Set aside: a server that should have been idle worked.
+    IdleServer = 1,
+    /// Set aside: more was written to the device than this server causes.
+    Writeback = 2,
+    /// One of the clients never came: another server held it, or it had nothing left to do.
+    NotMeasured = 3,
+}
+
+impl SliceReason {
+    /// As stored in [`SLICE_REASONS`].
+    pub fn value(self) -> f64 {
+        f64::from(self as u8)
+    }
+}

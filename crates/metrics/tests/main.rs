@@ -1,0 +1,3 @@
+//! What is declared is what the documentation says.
+
+mod glossary;

@@ -1,0 +1,78 @@
+//! What a workload tells of itself.
+
+use std::collections::BTreeMap;
+
+use crate::key::Key;
+use crate::problem::Problems;
+
+/// Steps that need a system of their own to go through, from a known state: one trial each per
+/// block and variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sequence {
+    /// What tells it from the workload's other sequences. Insert: its number of clients.
+    pub key: u32,
+    /// In the order in which they run.
+    pub steps: Vec<PlannedStep>,
+}
+
+/// A step of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedStep {
+    /// Canonical name.
+    pub name: String,
+    /// Number of clients.
+    pub dop: u32,
+    /// What else tells it from steps of the same name, such as a protocol.
+    pub labels: BTreeMap<String, String>,
+    /// Whether it ends by time; else it ends when its work is done.
+    pub timed: bool,
+}
+
+impl Sequence {
+    /// Place of the step with this name and number of clients.
+    pub fn place(&self, name: &str, dop: u32) -> Option<usize> {
+        self.steps.iter().position(|step| step.name == name && step.dop == dop)
+    }
+}
+
+/// A family of workloads, as plans have it. Its folder implements this, the register names it.
+pub(crate) trait Family {
+    /// Its name: that of its section in a plan, and of its short form.
+    fn name(&self) -> &'static str;
+
+    /// Its keys, in the order in which they are written.
+    fn keys(&mut self) -> Vec<Key<'_>>;
+
+    /// Sets what follows from other keys where it is not `given` itself.
+    fn complete(&mut self, _given: &dyn Fn(&str) -> bool) {}
+
+    /// Sets what the short form chooses by itself where it is not `given`; returns
+    /// `settle_seconds_scale`.
+    fn shorten(&mut self, _given: &dyn Fn(&str) -> bool) -> f64 {
+        1.0
+    }
+
+    /// Complains of what does not fit together. Each single value is fine.
+    fn check(&self, problems: &mut Problems);
+
+    /// Older names of steps: what is written, what it means.
+    fn aliases(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// What runs.
+    fn sequences(&self) -> Vec<Sequence>;
+
+    /// Takes away which steps run with how many clients. What is left is what makes results of
+    /// different experiments comparable.
+    fn clear_steps(&mut self);
+
+    /// The numbers of rows to which durations of steps are in proportion.
+    fn rows(&mut self) -> Vec<&mut u64>;
+
+    /// The durations of timed steps, in seconds.
+    fn seconds(&mut self) -> Vec<&mut u32>;
+
+    /// The number of rows to which the duration of a step that ends by its work is in proportion.
+    fn rows_of(&self, step: &str) -> u64;
+}

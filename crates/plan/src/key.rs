@@ -1,0 +1,257 @@
+//! A key of a plan's table, declared once: how it is read, written and given on the command line.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use toml::Value as Toml;
+use toml::de::DeValue;
+
+use crate::near::nearest;
+use crate::problem::Problems;
+use crate::section::{Section, Value, describe, integer32, printable, string};
+
+/// Reads a value into its field. The text names the key in messages: `` `rows` in [workload.insert]``.
+type Read<'a> = Box<dyn FnMut(&mut Problems, &Value<'_>, &str) + 'a>;
+
+/// A key with the field that it stands for.
+pub(crate) struct Key<'a> {
+    name: &'static str,
+    /// What a written plan says of it; may be empty.
+    note: &'static str,
+    /// The present value; `None`: not written.
+    value: Option<Toml>,
+    read: Read<'a>,
+    pub(crate) option: Option<CommandOption>,
+}
+
+impl<'a> Key<'a> {
+    /// A key that is always written. `read` says what is wrong with a value.
+    pub(crate) fn new<T: Serialize + From<U>, U>(
+        name: &'static str,
+        field: &'a mut T,
+        read: impl Fn(&DeValue) -> Result<U, String> + 'a,
+    ) -> Self {
+        let value = toml(field);
+        let read: Read<'a> = Box::new(move |p, value, shown| match read(value.get_ref()) {
+            Ok(read) => *field = read.into(),
+            Err(message) => p.at(value.span(), format!("{shown}: {message}")),
+        });
+        Key { name, note: "", value: Some(value), read, option: None }
+    }
+
+    /// The steps of a workload, by the names it knows; an older name stands for its present one.
+    pub(crate) fn steps(
+        field: &'a mut Vec<String>,
+        known: &'static [&'static str],
+        aliases: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        let value = toml(field);
+        let note = if field.len() == known.len() { "all there are" } else { "" };
+        let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known, aliases));
+        Key { name: "steps", note, value: Some(value), read, option: None }
+    }
+
+    /// What a written plan says of it.
+    pub(crate) fn note(self, note: &'static str) -> Self {
+        Key { note, ..self }
+    }
+
+    /// The option `--name` of the short form stands for it.
+    pub(crate) fn option(
+        self,
+        name: &'static str,
+        value: &'static str,
+        form: Form,
+        help: &'static str,
+    ) -> Self {
+        let option = CommandOption { name, value, help, key: self.name, form };
+        Key { option: Some(option), ..self }
+    }
+}
+
+/// An option of the command line that stands for a key of a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandOption {
+    /// Its name, behind `--`.
+    pub name: &'static str,
+    /// What its value is called; empty for a switch.
+    pub value: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// The key that it stands for.
+    pub key: &'static str,
+    form: Form,
+}
+
+/// How the text of an option becomes a value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Form {
+    /// A count, such as `200k`.
+    Count,
+    /// Counts, separated by commas.
+    Counts,
+    /// Names, separated by commas.
+    Names,
+    /// A switch that stands for this value.
+    Switch(&'static str),
+}
+
+impl CommandOption {
+    /// The line of the plan that an option with this value stands for.
+    ///
+    /// # Errors
+    /// What is wrong with the value, in words.
+    pub fn line(&self, text: &str) -> Result<String, String> {
+        let list = |items: Result<Vec<String>, String>| Ok(format!("[{}]", items?.join(", ")));
+        let value: Result<String, String> = match self.form {
+            Form::Count => count(text).map(|count| count.to_string()),
+            Form::Counts => {
+                list(text.split(',').map(|item| Ok(count(item)?.to_string())).collect())
+            }
+            Form::Names => list(Ok(text.split(',').map(quoted).collect())),
+            Form::Switch(value) => Ok(value.to_owned()),
+        };
+        value
+            .map(|value| format!("{} = {value}\n", self.key))
+            .map_err(|message| format!("`--{}`: {message}", self.name))
+    }
+}
+
+/// A count, with `_` between digits or a k, m or g at the end.
+fn count(text: &str) -> Result<u64, String> {
+    let plain = text.trim().replace('_', "").to_ascii_lowercase();
+    let (digits, factor) = match plain.as_bytes() {
+        [.., b'k'] => (&plain[..plain.len() - 1], 1_000),
+        [.., b'm'] => (&plain[..plain.len() - 1], 1_000_000),
+        [.., b'g'] => (&plain[..plain.len() - 1], 1_000_000_000),
+        _ => (plain.as_str(), 1),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(factor));
+    number.filter(|number| *number > 0).ok_or_else(|| {
+        format!("expected a count above 0 such as 200000, 200k or 20m, found `{text}`")
+    })
+}
+
+/// Numbers of clients: one, or a list without repetition.
+pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
+    let one = |v: &DeValue| integer32(v, 1..10_001);
+    let list = match value {
+        DeValue::Array(array) => {
+            array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<u32>, String>>()?
+        }
+        single => vec![one(single)?],
+    };
+    if list.is_empty() {
+        return Err("the list is empty; name at least one number of clients".to_owned());
+    }
+    match list.iter().enumerate().find(|(place, dop)| list[..*place].contains(dop)) {
+        Some((_, twice)) => Err(format!("{twice} stands twice; to repeat trials raise `blocks`")),
+        None => Ok(list),
+    }
+}
+
+/// The list of steps, with the places of its items; without what is not understood.
+fn steps(
+    p: &mut Problems,
+    value: &Value<'_>,
+    known: &[&'static str],
+    aliases: &[(&'static str, &'static str)],
+) -> Vec<String> {
+    let DeValue::Array(array) = value.get_ref() else {
+        p.mark_unread("workload");
+        let found = describe(value.get_ref());
+        p.at(value.span(), format!("`steps`: expected a list of steps, found {found}"));
+        return Vec::new();
+    };
+    let mut steps: Vec<String> = Vec::new();
+    for item in array {
+        let name = match string(item.get_ref()) {
+            Ok(name) => name,
+            Err(message) => {
+                p.mark_unread("workload");
+                p.at(item.span(), format!("`steps`: {message}"));
+                continue;
+            }
+        };
+        p.place(format!("steps.{name}"), item.span());
+        let name = canonical(&name, aliases);
+        if !known.contains(&name) {
+            p.mark_unread("workload");
+            let all = known.iter().copied();
+            let near = match nearest(name, all.chain(aliases.iter().map(|(alias, _)| *alias))) {
+                Some(near) => format!("did you mean `{near}`? "),
+                None => String::new(),
+            };
+            let (name, known) = (printable(name), known.join(", "));
+            p.at(item.span(), format!("unknown step `{name}`; {near}known steps: {known}"));
+        } else if steps.iter().any(|earlier| earlier == name) {
+            let message = format!("step `{name}` stands twice in `steps`; every step runs once");
+            p.at(item.span(), message);
+        } else {
+            steps.push(name.to_owned());
+        }
+    }
+    if array.is_empty() {
+        p.at(value.span(), "`steps` is empty; leave it out to run all, or name steps");
+    }
+    steps
+}
+
+/// The present name of a step.
+pub(crate) fn canonical<'n>(name: &'n str, aliases: &[(&str, &'static str)]) -> &'n str {
+    let meant = aliases.iter().find(|(alias, _)| *alias == name);
+    meant.map_or(name, |(_, canonical)| *canonical)
+}
+
+/// A value as TOML.
+fn toml(value: &impl Serialize) -> Toml {
+    // What does not fit into TOML is written as a text that its reader refuses.
+    Toml::try_from(value).unwrap_or_else(|error| Toml::String(error.to_string()))
+}
+
+/// Takes the keys from a table.
+pub(crate) fn read_keys(p: &mut Problems, section: &mut Section<'_, '_>, keys: Vec<Key<'_>>) {
+    for mut key in keys {
+        if let Some(value) = section.take(p, key.name) {
+            (key.read)(p, value, &format!("`{}`{}", key.name, section.within()));
+        }
+    }
+}
+
+/// Writes the keys that have a value.
+pub(crate) fn write_keys(out: &mut String, keys: &[Key<'_>]) {
+    for key in keys {
+        if let Some(value) = &key.value {
+            line(out, key.name, &value.to_string(), key.note);
+        }
+    }
+}
+
+/// Writes one key.
+pub(crate) fn line(out: &mut String, key: &str, value: &str, note: &str) {
+    let assignment = format!("{key} = {value}");
+    let _ = if note.is_empty() {
+        writeln!(out, "{assignment}")
+    } else {
+        writeln!(out, "{assignment:<32} # {note}")
+    };
+}
+
+/// A text as TOML.
+pub(crate) fn quoted(text: &str) -> String {
+    Toml::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_may_have_a_unit() {
+        assert_eq!(count("200_000"), Ok(200_000));
+        assert_eq!(count("20m"), Ok(20_000_000));
+        for bad in ["0", "many", "99999999999g", "", "k"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+    }
+}

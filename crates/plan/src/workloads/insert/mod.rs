@@ -1,0 +1,149 @@
+//! The insert benchmark (workloads.md §1) in a plan: `[workload.insert]`.
+
+mod check;
+mod plan;
+
+use std::collections::BTreeMap;
+
+use crate::family::{Family, PlannedStep, Sequence};
+use crate::key::{Form, Key, dops};
+use crate::problem::Problems;
+use crate::section::{boolean, choice, integer, integer32};
+use check::check;
+use plan::{ALIASES, is_read_write};
+
+pub use plan::{INSERT_STEPS, InsertPlan, Tables};
+
+/// From this many rows on the rest after settling is as long as the benchmark says (the published
+/// cached workload has 20M rows); smaller runs of the short form rest in proportion.
+const FULL_REST_ROWS: f64 = 20e6;
+/// More rows than TOML's numbers can count exactly.
+const TOO_MANY_ROWS: u64 = 1 << 53;
+
+impl Family for InsertPlan {
+    fn name(&self) -> &'static str {
+        "insert"
+    }
+
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let tables = [("per-client", Tables::PerClient), ("shared", Tables::Shared)];
+        vec![
+            Key::new("rows", &mut self.rows, |v| integer(v, 1..TOO_MANY_ROWS))
+                .note("rows of l.i0, over all clients")
+                .option(
+                    "rows",
+                    "N",
+                    Form::Count,
+                    "Rows of l.i0, over all clients [default: 200000]",
+                ),
+            Key::new("indexed_rows", &mut self.indexed_rows, |v| integer(v, 0..TOO_MANY_ROWS))
+                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients")
+                .option(
+                    "indexed-rows",
+                    "N",
+                    Form::Count,
+                    "Rows of l.i1 and l.i2 together, over all clients [default: 50000]",
+                ),
+            Key::steps(&mut self.steps, &INSERT_STEPS, &ALIASES).option(
+                "steps",
+                "STEP,…",
+                Form::Names,
+                "Steps in order, separated by commas [default: all ten]",
+            ),
+            Key::new("dop", &mut self.dop, dops).note("clients").option(
+                "dop",
+                "N,…",
+                Form::Counts,
+                "Numbers of clients, separated by commas [default: 1]",
+            ),
+            Key::new("read_write_seconds", &mut self.read_write_seconds, |v| {
+                integer32(v, 1..10_000_001)
+            })
+            .note("per qr… and qp… step")
+            .option(
+                "seconds",
+                "S",
+                Form::Count,
+                "Seconds of each read+write step [default: 10]",
+            ),
+            Key::new("tables", &mut self.tables, move |v| choice(v, &tables))
+                .note("per-client or shared")
+                .option(
+                    "shared-table",
+                    "",
+                    Form::Switch("\"shared\""),
+                    "All clients use one table",
+                ),
+            Key::new("delete_per_insert", &mut self.delete_per_insert, boolean)
+                .note("delete the oldest rows at the rate of the inserts")
+                .option(
+                    "delete-per-insert",
+                    "",
+                    Form::Switch("true"),
+                    "Delete the oldest rows at the rate of the inserts, from l.i1 on",
+                ),
+            Key::new("prepared_queries", &mut self.prepared_queries, boolean),
+            Key::new("prepared_inserts", &mut self.prepared_inserts, boolean),
+            Key::new("secondary_indexes", &mut self.secondary_indexes, |v| integer32(v, 0..4))
+                .note("0 to 3"),
+            Key::new("partitions", &mut self.partitions, |v| integer32(v, 0..1001))
+                .note("per table, 0 = none"),
+            Key::new("hold_transaction_seconds", &mut self.hold_transaction_seconds, |v| {
+                integer32(v, 0..1_000_001)
+            })
+            .note("an open transaction held for so long at a time, 0 = none"),
+        ]
+    }
+
+    fn complete(&mut self, given: &dyn Fn(&str) -> bool) {
+        if self.secondary_indexes == 0 && !given("steps") {
+            self.steps.retain(|step| step != "l.x");
+        }
+    }
+
+    fn shorten(&mut self, given: &dyn Fn(&str) -> bool) -> f64 {
+        if given("rows") && !given("indexed_rows") {
+            // In the proportion of the defaults.
+            self.indexed_rows = (self.rows / 4).max(1);
+        }
+        // The whole rest after settling is for databases of the published size.
+        (self.rows as f64 / FULL_REST_ROWS).clamp(0.05, 1.0)
+    }
+
+    fn check(&self, problems: &mut Problems) {
+        check(self, problems);
+    }
+
+    fn aliases(&self) -> &'static [(&'static str, &'static str)] {
+        &ALIASES
+    }
+
+    /// One for each number of clients, as tables are per client.
+    fn sequences(&self) -> Vec<Sequence> {
+        let step = |name: &String, dop: u32| PlannedStep {
+            name: name.clone(),
+            dop,
+            labels: BTreeMap::new(),
+            timed: is_read_write(name),
+        };
+        let steps = |dop: u32| self.steps.iter().map(|name| step(name, dop)).collect();
+        self.dop.iter().map(|dop| Sequence { key: *dop, steps: steps(*dop) }).collect()
+    }
+
+    fn clear_steps(&mut self) {
+        self.steps.clear();
+        self.dop.clear();
+    }
+
+    fn rows(&mut self) -> Vec<&mut u64> {
+        vec![&mut self.rows, &mut self.indexed_rows]
+    }
+
+    fn seconds(&mut self) -> Vec<&mut u32> {
+        vec![&mut self.read_write_seconds]
+    }
+
+    fn rows_of(&self, step: &str) -> u64 {
+        if matches!(step, "l.i0" | "l.x") { self.rows } else { self.indexed_rows }
+    }
+}

@@ -1,0 +1,163 @@
+//! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
+
+pub(crate) mod insert;
+
+use toml::de::DeTable;
+
+use crate::family::{Family, Sequence};
+use crate::key::{CommandOption, canonical, read_keys, write_keys};
+use crate::near::nearest;
+use crate::problem::Problems;
+use crate::section::{Section, as_table, join, printable};
+
+macro_rules! register {
+    ($($(#[$doc:meta])* $name:ident($plan:ty),)*) => {
+        /// The workload of a plan: exactly one.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum WorkloadPlan {
+            $($(#[$doc])* $name($plan),)*
+        }
+
+        impl WorkloadPlan {
+            /// All there are, each with its defaults.
+            pub fn all() -> Vec<WorkloadPlan> {
+                vec![$(WorkloadPlan::$name(<$plan>::default()),)*]
+            }
+
+            fn family(&self) -> &dyn Family {
+                match self {
+                    $(WorkloadPlan::$name(plan) => plan,)*
+                }
+            }
+
+            fn family_mut(&mut self) -> &mut dyn Family {
+                match self {
+                    $(WorkloadPlan::$name(plan) => plan,)*
+                }
+            }
+        }
+    };
+}
+
+register! {
+    /// The insert benchmark, `[workload.insert]`.
+    Insert(insert::InsertPlan),
+}
+
+impl WorkloadPlan {
+    /// The names in a plan.
+    pub fn names() -> Vec<&'static str> {
+        WorkloadPlan::all().iter().map(WorkloadPlan::name).collect()
+    }
+
+    /// The workload of this name, with its defaults.
+    pub fn named(name: &str) -> Option<WorkloadPlan> {
+        WorkloadPlan::all().into_iter().find(|workload| workload.name() == name)
+    }
+
+    /// The name in a plan, such as `insert`.
+    pub fn name(&self) -> &'static str {
+        self.family().name()
+    }
+
+    /// What runs: every variant goes through each sequence once per block, on a system of its own.
+    pub fn sequences(&self) -> Vec<Sequence> {
+        self.family().sequences()
+    }
+
+    /// What is left without the list of steps and the numbers of clients: what experiments must
+    /// have in common to be compared.
+    pub fn without_steps(&self) -> WorkloadPlan {
+        let mut workload = self.clone();
+        workload.family_mut().clear_steps();
+        workload
+    }
+
+    /// The numbers of rows to which durations of steps are in proportion.
+    pub fn rows(&self) -> Vec<u64> {
+        self.clone().family_mut().rows().iter().map(|rows| **rows).collect()
+    }
+
+    /// The number of rows to which the duration of a step is in proportion that ends by its work.
+    pub fn rows_of(&self, step: &str) -> u64 {
+        self.family().rows_of(step)
+    }
+
+    /// Sets all numbers of rows.
+    pub fn set_rows(&mut self, of: impl Fn(u64) -> u64) {
+        self.family_mut().rows().into_iter().for_each(|rows| *rows = of(*rows));
+    }
+
+    /// How long timed steps last, in seconds; the longest where they differ.
+    pub fn seconds(&self) -> Option<u32> {
+        self.clone().family_mut().seconds().iter().map(|seconds| **seconds).max()
+    }
+
+    /// Sets how long timed steps last.
+    pub fn set_seconds(&mut self, to: u32) {
+        self.family_mut().seconds().into_iter().for_each(|seconds| *seconds = to);
+    }
+
+    /// The options of its short form.
+    pub fn options(&self) -> Vec<CommandOption> {
+        let mut workload = self.clone();
+        let keys = workload.family_mut().keys();
+        keys.iter().filter_map(|key| key.option).collect()
+    }
+
+    /// Sets what the short form chooses by itself; returns `settle_seconds_scale`.
+    pub(crate) fn shorten(&mut self, given: &dyn Fn(&str) -> bool) -> f64 {
+        self.family_mut().shorten(given)
+    }
+
+    /// The present name of a step.
+    pub(crate) fn canonical<'n>(&self, step: &'n str) -> &'n str {
+        canonical(step, self.family().aliases())
+    }
+
+    pub(crate) fn check(&self, problems: &mut Problems) {
+        self.family().check(problems);
+    }
+
+    /// Writes its section.
+    pub(crate) fn write(&self, out: &mut String) {
+        out.push_str(&format!("\n[workload.{}]\n", self.name()));
+        write_keys(out, &self.clone().family_mut().keys());
+    }
+
+    /// Reads `[workload]`. Without one the first is returned, and nothing is said of its steps.
+    pub(crate) fn read(p: &mut Problems, table: Option<&DeTable>) -> WorkloadPlan {
+        let names = WorkloadPlan::names();
+        let mut found: Option<WorkloadPlan> = None;
+        for (key, value) in table.into_iter().flatten() {
+            let name = key.get_ref().as_ref();
+            let path = join("workload", name);
+            p.place(path.clone(), key.span());
+            let Some(mut workload) = WorkloadPlan::named(name) else {
+                let hint = match nearest(name, names.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known workloads: {}", names.join(", ")),
+                };
+                p.mark_unread("workload");
+                p.at(key.span(), format!("unknown workload `{}`; {hint}", printable(name)));
+                continue;
+            };
+            if let Some(found) = &found {
+                let message = format!("the workload is `{}` already; remove one", found.name());
+                p.at(key.span(), message);
+            }
+            if let Some(table) = as_table(p, &path, value) {
+                let mut section = Section::new(table, path);
+                read_keys(p, &mut section, workload.family_mut().keys());
+                section.finish(p);
+                workload.family_mut().complete(&|key| table.contains_key(key));
+            }
+            found = Some(workload);
+        }
+        if table.is_none_or(|table| table.is_empty()) {
+            p.mark_unread("workload");
+            p.of("workload", format!("no workload; add [workload.{}]", names[0]));
+        }
+        found.unwrap_or_else(|| WorkloadPlan::all().swap_remove(0))
+    }
+}

@@ -1,0 +1,72 @@
+//! Kinds of requests that are counted apart.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of requests that is counted apart from others: its name, what its operations are, and
+/// what they do to the data. Those below are used by several workloads; a workload may have others.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Class {
+    /// The word results use, such as `query`.
+    pub name: Cow<'static, str>,
+    /// Several of its requests: `queries`.
+    pub plural: Cow<'static, str>,
+    /// What its operations are, for tables: `queries`, `rows`.
+    pub unit: Cow<'static, str>,
+    /// What its requests do.
+    pub effect: Effect,
+}
+
+/// What requests of a class do to the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Effect {
+    /// They leave it as it is.
+    Reads,
+    /// They add to it.
+    Adds,
+    /// They change or remove what is there, and leave something to be cleaned up.
+    Changes,
+    /// They define something, such as an index: few requests, each of which takes long.
+    Defines,
+    /// They hold something open; they are no throughput.
+    Holds,
+}
+
+impl Class {
+    /// Inserts, counted in rows.
+    pub const INSERT: Class = Class::new("insert", "inserts", "rows", Effect::Adds);
+    /// Deletes, counted in rows.
+    pub const DELETE: Class = Class::new("delete", "deletes", "rows", Effect::Changes);
+    /// Queries, counted in statements.
+    pub const QUERY: Class = Class::new("query", "queries", "queries", Effect::Reads);
+    /// Definitions such as `CREATE INDEX`, counted in statements.
+    pub const DEFINE: Class = Class::new("define", "definitions", "statements", Effect::Defines);
+    /// A transaction held open.
+    pub const HOLD: Class = Class::new("hold", "holds", "statements", Effect::Holds);
+
+    /// A class of a workload's own.
+    pub const fn new(
+        name: &'static str,
+        plural: &'static str,
+        unit: &'static str,
+        effect: Effect,
+    ) -> Class {
+        let [name, plural, unit] =
+            [Cow::Borrowed(name), Cow::Borrowed(plural), Cow::Borrowed(unit)];
+        Class { name, plural, unit, effect }
+    }
+
+    /// Whether its requests are many and alike, so that their times and their number in each second
+    /// say something.
+    pub fn is_steady(&self) -> bool {
+        !matches!(self.effect, Effect::Defines | Effect::Holds)
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}

@@ -1,0 +1,173 @@
+//! What a client sends: SQL statements or key-value operations, with places for drawn values.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::draw::Draw;
+
+/// One thing that a client asks of a system under test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// A statement for a system that speaks SQL.
+    Sql(Statement),
+    /// An operation for a system that keeps values by their keys.
+    KeyValue(KeyValue),
+}
+
+impl Request {
+    /// The answer that is right.
+    pub fn expect(&self) -> Expect {
+        match self {
+            Request::Sql(statement) => statement.expect,
+            Request::KeyValue(operation) => operation.expect,
+        }
+    }
+}
+
+impl fmt::Display for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Request::Sql(statement) => f.write_str(&statement.numbered()),
+            Request::KeyValue(operation) => write!(f, "{:?}", operation.action),
+        }
+    }
+}
+
+impl From<Statement> for Request {
+    fn from(statement: Statement) -> Request {
+        Request::Sql(statement)
+    }
+}
+
+/// An operation on keys, which are numbers, laid out by the engine's session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeyValue {
+    /// What is done.
+    pub action: KeyAction,
+    /// The key, drawn anew for each.
+    pub key: Draw,
+    /// The answer that is right: rows are pairs found, affected are pairs written.
+    pub expect: Expect,
+}
+
+/// What is done with keys.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum KeyAction {
+    /// Reads the value of one key, or of several in one call, each drawn apart.
+    Get {
+        /// How many.
+        keys: u32,
+    },
+    /// Writes a value.
+    Put {
+        /// The value.
+        value: Draw,
+    },
+    /// Removes a key.
+    Delete,
+    /// Seeks to the key and reads so many pairs from there.
+    Scan {
+        /// How many.
+        pairs: u32,
+        /// Whether towards smaller keys.
+        reverse: bool,
+    },
+}
+
+/// A statement with places for drawn values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The text and its values, in order.
+    pub pieces: Vec<Piece>,
+    /// Parsed once by the server and then bound, or sent as text each time.
+    pub prepared: bool,
+    /// The answer that is right.
+    pub expect: Expect,
+}
+
+impl Statement {
+    /// A statement without parameters, sent as text.
+    pub fn plain(text: impl Into<String>, expect: Expect) -> Statement {
+        Statement { pieces: vec![Piece::Text(text.into())], prepared: false, expect }
+    }
+
+    /// The text with `$1`, `$2`, … where values are drawn, as the server parses it.
+    pub fn numbered(&self) -> String {
+        fn add(pieces: &[Piece], next: &mut usize, text: &mut String) {
+            for piece in pieces {
+                match piece {
+                    Piece::Text(part) => text.push_str(part),
+                    Piece::Value(_) => {
+                        text.push('$');
+                        text.push_str(&next.to_string());
+                        *next += 1;
+                    }
+                    Piece::Rows { count, row } => {
+                        for index in 0..*count {
+                            if index > 0 {
+                                text.push(',');
+                            }
+                            add(row, next, text);
+                        }
+                    }
+                }
+            }
+        }
+        let mut text = String::new();
+        add(&self.pieces, &mut 1, &mut text);
+        text
+    }
+
+    /// The draws of one execution, in the order of the parameters.
+    pub fn draws(&self) -> Vec<&Draw> {
+        fn add<'a>(pieces: &'a [Piece], draws: &mut Vec<&'a Draw>) {
+            for piece in pieces {
+                match piece {
+                    Piece::Text(_) => {}
+                    Piece::Value(draw) => draws.push(draw),
+                    Piece::Rows { count, row } => {
+                        for _ in 0..*count {
+                            add(row, draws);
+                        }
+                    }
+                }
+            }
+        }
+        let mut draws = Vec::new();
+        add(&self.pieces, &mut draws);
+        draws
+    }
+}
+
+/// A part of a statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Piece {
+    /// Text as it stands.
+    Text(String),
+    /// A value drawn for each execution.
+    Value(Draw),
+    /// The same pieces `count` times, separated by commas: the rows of a multi-row insert.
+    Rows {
+        /// Number of rows.
+        count: u32,
+        /// The pieces of one row.
+        row: Vec<Piece>,
+    },
+}
+
+/// The answer to a statement that is right; anything else fails the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Expect {
+    /// A result with this many rows.
+    Rows {
+        /// The fewest.
+        min: u32,
+        /// The most.
+        max: u32,
+    },
+    /// Exactly this many rows affected.
+    Affected(u64),
+    /// Success is enough.
+    Success,
+}
