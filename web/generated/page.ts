@@ -261,8 +261,11 @@ export type PageSetting = {
 export type PageStep = {
   name: string,
   dop: number,
+  /** The class of statements that an operation is, and what its throughput counts. */
+  class: string,
   unit: string,
-  rate_target?: Value,
+  /** Statements per second that paced classes were asked for. */
+  rates: { [key in string]: Value },
   throughput: Array<Value>,
   relative: Array<PageRelative>,
   latency: Array<PageLatency>,

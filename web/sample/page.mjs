@@ -60,6 +60,13 @@ const CATALOG = {
   "client.cs": ["client context switches", "/s", "client"],
 };
 
+const METRICS = [
+  ["o/s", "/s", "operations/s, throughput", ""],
+  ["cpu/o", "%·s", "CPU per operation: us + sy of the whole host in percent / (o/s)", "cpupq"],
+  ["dbms.cpu/o", "µs", "CPU microseconds per operation of the DBMS's processes alone", ""],
+  ["cs/o", "", "context switches per operation", "csecpq"],
+].map(([name, unit, meaning, published]) => ({ name, unit, meaning, published }));
+
 /** Name, unit, throughput of the base, rate that is wanted. */
 const STEPS = [
   ["l.i0", "rows", 152_000, undefined],
@@ -343,7 +350,9 @@ export function samplePage(request = {}) {
     const step = {
       name: round > 0 && dops.length <= round ? `${name}.r${round + 1}` : name,
       dop,
+      class: unit === "queries" ? "query" : "insert",
       unit,
+      rates: target === undefined ? {} : { insert: target * dop },
       throughput: ratios.map((ratio) => four(level * scale * ratio)),
       relative: ratios.flatMap((ratio, index) =>
         index === 0
@@ -354,7 +363,6 @@ export function samplePage(request = {}) {
       percentiles,
       trials,
     };
-    if (target !== undefined) step.rate_target = target * dop;
     steps.push(step);
   }
   return {
@@ -385,6 +393,7 @@ export function samplePage(request = {}) {
     }),
     ...(history && { history: sampleHistory(random, names, steps, { ...history, nasty }) }),
     ...(profiles && { profiles: sampleProfiles(random, names, steps) }),
+    metrics: METRICS,
     catalog: Object.fromEntries(
       Object.entries(CATALOG).map(([key, [label, unit, group]]) => [key, { label, unit, group }]),
     ),
@@ -449,7 +458,7 @@ function sampleTables(names, steps) {
         label,
         cells: steps.map(
           (step) =>
-            `${Math.round(step.throughput[index])}${index === 2 && step.rate_target === 1000 ? "*" : ""}`,
+            `${Math.round(step.throughput[index])}${index === 2 && step.rates.insert === 1000 ? "*" : ""}`,
         ),
         ...kind(index),
       })),
@@ -496,19 +505,19 @@ function sampleTables(names, steps) {
       legend: ["inserts/s achieved, against the target"],
       columns: ["step", "target", ...names],
       rows: steps
-        .filter((step) => step.rate_target)
+        .filter((step) => step.rates.insert)
         .slice(0, 12)
         .map((step) => ({
           label: step.name,
           cells: [
-            String(step.rate_target),
+            String(step.rates.insert),
             ...names.map((_, index) =>
-              index === 2 && step.rate_target === 1000
-                ? `${Math.round(step.rate_target * 0.91)}*`
-                : String(step.rate_target),
+              index === 2 && step.rates.insert === 1000
+                ? `${Math.round(step.rates.insert * 0.91)}*`
+                : String(step.rates.insert),
             ),
           ],
-          ...(step.rate_target === 1000 ? { kind: "marked" } : {}),
+          ...(step.rates.insert === 1000 ? { kind: "marked" } : {}),
         })),
     },
     {
@@ -612,7 +621,7 @@ function sampleWarnings(names, steps, blocks) {
           : `${blocks} blocks: intervals of fewer than 6 are wide and lean on the assumption of normal scatter.`,
     });
   for (const step of steps) {
-    if (step.rate_target === 1000 && names[2] !== undefined)
+    if (step.rates.insert === 1000 && names[2] !== undefined)
       warnings.push({
         step: step.name,
         dop: step.dop,

@@ -23,7 +23,9 @@ const trial = (
 const step = (trials: PageTrial[]): PageStep => ({
   name: "l.i0",
   dop: 1,
+  class: "insert",
   unit: "rows",
+  rates: {},
   throughput: [],
   relative: [],
   latency: [],

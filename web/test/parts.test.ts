@@ -127,12 +127,12 @@ describe("y axes", () => {
   it("start at zero and hold the wanted rate", () =>
     expect(yRange(800, 900, 1000, true)).toEqual([0, 1040]));
   it("fit what is in view on request", () => {
-    const [low, high] = yRange(900, 1000, undefined, false);
+    const [low, high] = yRange(900, 1000, null, false);
     expect(low).toBeGreaterThan(880);
     expect(high).toBeLessThan(1020);
   });
   it("have a length even without values", () =>
-    expect(yRange(null, null, undefined, true)).toEqual([0, 1]));
+    expect(yRange(null, null, null, true)).toEqual([0, 1]));
 });
 
 describe("the environment", () => {

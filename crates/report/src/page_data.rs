@@ -86,10 +86,11 @@ pub(crate) struct PageFact {
 pub(crate) struct PageStep {
     pub(crate) name: String,
     pub(crate) dop: u32,
+    /// The class of statements that an operation is, and what its throughput counts.
+    pub(crate) class: String,
     pub(crate) unit: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) rate_target: Option<Number>,
+    /// Statements per second that paced classes were asked for.
+    pub(crate) rates: BTreeMap<String, Number>,
     pub(crate) throughput: Vec<Number>,
     pub(crate) relative: Vec<PageRelative>,
     pub(crate) latency: Vec<PageLatency>,

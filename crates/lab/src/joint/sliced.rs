@@ -287,20 +287,20 @@ fn fill(
             name: name.to_owned(),
             label: label.to_owned(),
             unit: unit.to_owned(),
-            group: "slices".to_owned(),
+            group: metrics::SLICES.to_owned(),
             values,
         });
     };
     let unit = format!("{}/s", record.measure.unit);
-    add("slice.o/s", "rate in each slice", &unit, kept.rates.clone());
+    add(metrics::SLICE_RATES, "rate in each slice", &unit, kept.rates.clone());
     let lengths = outcome.slices.iter().map(|slice| slice.length.as_secs_f64() * 1000.0);
-    add("slice.length", "planned length of each slice", "ms", lengths.collect());
-    let reasons = kept.reasons.iter().map(|reason| f64::from(*reason as u8));
-    add("slice.reason", "why a slice has no rate", "", reasons.collect());
+    add(metrics::SLICE_LENGTHS, "planned length of each slice", "ms", lengths.collect());
+    let reasons = kept.reasons.iter().map(|reason| reason.value());
+    add(metrics::SLICE_REASONS, "why a slice has no rate", "", reasons.collect());
     let idle = kept.readings.iter().map(|reading| reading.idle * 100.0);
-    add("slice.idle", "CPU of the servers without the load", "%", idle.collect());
+    add(metrics::SLICE_IDLE, "CPU of the servers without the load", "%", idle.collect());
     let written = kept.readings.iter().map(|reading| reading.written / 1024.0);
-    add("slice.written", "KB written to the device", "KB/s", written.collect());
+    add(metrics::SLICE_WRITTEN, "KB written to the device", "KB/s", written.collect());
 }
 
 #[cfg(test)]

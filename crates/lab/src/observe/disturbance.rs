@@ -31,6 +31,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use drive::{Slice, Slices, Slot, Timetable};
+pub use metrics::SliceReason as Reason;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use probe::{Cgroup, CpuMeter, Device, WriteMeter};
@@ -43,19 +44,6 @@ pub const BURST: f64 = 2.0;
 pub const USUAL: f64 = 0.95;
 /// Bytes per second below which writing is no burst, whatever is usual.
 pub const BURST_FLOOR: f64 = 16.0 * 1024.0 * 1024.0;
-
-/// Why a slice has no rate, or that it has one. The numbers are those of the series `slice.reason`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
-    /// It was measured.
-    Measured = 0,
-    /// Set aside: a server that should have been idle worked.
-    IdleServer = 1,
-    /// Set aside: more was written to the device than this server causes.
-    Writeback = 2,
-    /// One of the clients never came: another server held it, or it had nothing left to do.
-    NotMeasured = 3,
-}
 
 /// What was seen in the measured part of a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,24 +1,13 @@
 /** What the words and columns mean, and how a verdict comes about. */
 
 import "./glossary.css";
+import type { Page } from "#page";
 import { marginText } from "../../data/page";
 import { usePage, type View } from "../../shared/page";
 
 type Term = [term: string, meaning: string];
 
-const COLUMNS: Term[] = [
-  ["o/s", "operations per second: rows in steps that insert or index, queries in steps that read"],
-  [
-    "cpu/o",
-    "user and system CPU of the whole host in percent, divided by o/s (published as cpupq)",
-  ],
-  [
-    "dbms.cpu/o, client.cpu/o",
-    "CPU microseconds per operation of the DBMS processes alone; of the benchmark client alone",
-  ],
-  ["cs/o", "context switches per operation (csecpq)"],
-  ["r/o, rKB/o", "storage reads and KB read per operation (rpq, rkbpq)"],
-  ["wKB/o", "KB written to storage per operation (wkbpi)"],
+const WORDS: Term[] = [
   [
     "index, rel, total",
     "size of indexes, of tables, and of both with all that belongs to them, at the end of the step",
@@ -76,6 +65,14 @@ function Terms({ title, terms }: { title: string; terms: Term[] }) {
   );
 }
 
+/** The columns of tables, as the Rust side explains them. */
+function columns({ metrics }: Page): Term[] {
+  return metrics.map(({ name, meaning, published }) => [
+    name,
+    published === "" ? meaning : `${meaning} (published as ${published})`,
+  ]);
+}
+
 function Glossary() {
   const page = usePage();
   const margin = marginText(page);
@@ -89,6 +86,7 @@ function Glossary() {
     ],
     ["? inconclusive", "none of these: more blocks are needed, and the sentence says how many"],
   ];
+  const words = [...columns(page), ...WORDS, ...(page.counts ? COUNTS : [])];
   return (
     <>
       <p class="prose">
@@ -99,7 +97,7 @@ function Glossary() {
       </p>
       <div class="columns">
         <Terms title="Verdicts" terms={verdicts} />
-        <Terms title="Columns and words" terms={page.counts ? [...COLUMNS, ...COUNTS] : COLUMNS} />
+        <Terms title="Columns and words" terms={words} />
       </div>
     </>
   );

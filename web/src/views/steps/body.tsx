@@ -18,7 +18,7 @@ import {
   shownTrials,
   stalledSeconds,
 } from "./align";
-import { allFigures, figuresFor, GROUPS, throughputFigure } from "./figures";
+import { allFigures, figuresFor, GROUPS, rateOf, throughputFigure } from "./figures";
 import { Latencies } from "./latency";
 import { TimePlot } from "./timeplot";
 import { type PlotView, usePlotView } from "./view";
@@ -91,7 +91,7 @@ function FigurePicker({ step, chosen }: { step: PageStep; chosen: Chosen }) {
       <div class="picker-panel">
         {grouped(offered, ({ group }) => group).map(([group, members]) => (
           <fieldset>
-            <legend>{GROUPS.find(([id]) => id === group)?.[1] ?? group}</legend>
+            <legend>{GROUPS[group] ?? group}</legend>
             {members.map(({ id, label }) => (
               <label>
                 <input
@@ -191,8 +191,9 @@ function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoic
       ))}
       {isThinned(step) &&
         " To keep this file small, it has hardware per second of one typical block per variant."}
-      {typeof step.rate_target === "number" &&
-        ` Dashed line: the insert rate that was wanted, ${short(step.rate_target)}/s.`}
+      {Object.entries(step.rates).map(
+        ([name, rate]) => ` Dashed line: the ${name} rate that was wanted, ${short(rate)}/s.`,
+      )}
     </p>
   );
 }
@@ -257,7 +258,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
               length={length}
               height={figure.id === main.id ? MAIN_HEIGHT : SIDE_HEIGHT}
               labelled={labelled}
-              target={figure.keys[0] === "tp.insert" ? step.rate_target : null}
+              target={rateOf(step, figure)}
             />
           );
         })}

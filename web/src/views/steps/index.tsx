@@ -10,7 +10,7 @@ import { Swatch } from "../../shared/variant";
 import { SIGN } from "../../shared/verdict";
 import { count, ratio, short } from "../../text/format";
 import { type Chosen, StepBody } from "./body";
-import { DEFAULTS } from "./figures";
+import { defaultFigures } from "./figures";
 
 /** The step at a glance: throughput of the base and every ratio with its verdict's sign. */
 function Glance({ step }: { step: PageStep }) {
@@ -112,9 +112,10 @@ function Panel({ step, first, open, setOpen, chosen }: PanelProps) {
 }
 
 function Steps() {
-  const { steps } = usePage();
+  const page = usePage();
+  const { steps } = page;
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set([0]));
-  const [figures, setFigures] = useState<ReadonlySet<string>>(new Set(DEFAULTS));
+  const [figures, setFigures] = useState<ReadonlySet<string>>(() => defaultFigures(page));
   const [linked, setLinked] = useState(0);
 
   const change = (place: number, opens: boolean): void =>

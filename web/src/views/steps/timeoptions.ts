@@ -1,15 +1,14 @@
 /** What the canvas of a plot over time draws: lines, stalls, a wanted rate. */
 
 import uPlot from "uplot";
-import type { Page, Value } from "#page";
+import type { Page, PageStep, PageTrial, Value } from "#page";
 import { variantName } from "../../data/page";
 import { type ChartOptions, X_AXIS } from "../../shared/chart";
 import { ink } from "../../shared/ink";
 import { faded } from "../../shared/theme";
 import { lookOf } from "../../shared/variant";
 import { axisValue } from "../../text/format";
-import { isolated, type Line, stallBands } from "./align";
-import type { TimePlotProps } from "./timeplot";
+import { type BlockChoice, type Figure, isolated, type Line, stallBands } from "./align";
 import { opacity, type PlotView } from "./view";
 
 /** Room above every plot for the ticks that mark stalls, shared by the variants that stalled. */
@@ -26,7 +25,7 @@ const ROUND_BYTES = [1, 1024, 1024 ** 2, 1024 ** 3].flatMap((unit) =>
 export function yRange(
   min: number | null,
   max: number | null,
-  target: number | null | undefined,
+  target: number | null,
   fromZero: boolean,
 ): [number, number] {
   const top = Math.max(max ?? 0, target ?? -Infinity);
@@ -34,6 +33,23 @@ export function yRange(
   if (fromZero || top <= bottom) return [Math.min(0, bottom), top > 0 ? top * 1.04 : 1];
   const air = (top - bottom) * 0.06;
   return [bottom >= 0 ? Math.max(0, bottom - air) : bottom - air, top + air];
+}
+
+/** What a plot over time is made of. */
+export interface TimePlotProps {
+  step: PageStep;
+  figure: Figure;
+  lines: Line[];
+  trials: PageTrial[];
+  block: BlockChoice;
+  view: PlotView;
+  /** Seconds on the axis. */
+  length: number;
+  height: number;
+  /** Whether the seconds are written under this plot. */
+  labelled: boolean;
+  /** A rate that was wanted, drawn as a dashed line. */
+  target: number | null;
 }
 
 export function timeOptions(
@@ -84,7 +100,7 @@ export function timeOptions(
 
   /** The rate that was wanted. */
   const aim = (u: uPlot): void => {
-    if (typeof target !== "number") return;
+    if (target === null) return;
     const pixel = uPlot.pxRatio;
     const y = u.valToPos(target, "y", true);
     u.ctx.save();

@@ -3,32 +3,14 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type uPlot from "uplot";
-import type { PageStep, PageTrial } from "#page";
 import { baseIndex } from "../../data/page";
 import { Chart, X_AXIS } from "../../shared/chart";
 import { usePage } from "../../shared/page";
 import { TipTable } from "../../shared/tip";
 import { Marked, Swatch } from "../../shared/variant";
 import { headingUnit, NOTHING, withUnit } from "../../text/format";
-import type { BlockChoice, Figure, Line } from "./align";
-import { timeOptions } from "./timeoptions";
+import { type TimePlotProps, timeOptions } from "./timeoptions";
 import { type Inspection, inspection, type PlotView, showVariants } from "./view";
-
-export interface TimePlotProps {
-  step: PageStep;
-  figure: Figure;
-  lines: Line[];
-  trials: PageTrial[];
-  block: BlockChoice;
-  view: PlotView;
-  /** Seconds on the axis. */
-  length: number;
-  height: number;
-  /** Whether the seconds are written under this plot. */
-  labelled: boolean;
-  /** A rate that was wanted, drawn as a dashed line. */
-  target: number | null | undefined;
-}
 
 const KEYS = "Arrow keys move the cursor, plus and minus zoom, 0 shows everything.";
 
