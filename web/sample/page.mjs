@@ -470,10 +470,12 @@ function sampleTables(names, steps) {
       title: "Throughput relative to the first result",
       legend: [`relative to ${names[0]}`, "exp of the mean of paired log ratios over blocks"],
       columns: ["version", ...columns],
-      rows: names.slice(1).map((label, index) => ({
-        label,
-        cells: steps.map((step) => (step.relative[index]?.ratio ?? 1).toFixed(3)),
-      })),
+      rows: names
+        .slice(1)
+        .map((label, index) => ({
+          label,
+          cells: steps.map((step) => (step.relative[index]?.ratio ?? 1).toFixed(3)),
+        })),
     },
     {
       id: "verdicts",
@@ -481,22 +483,24 @@ function sampleTables(names, steps) {
       title: "Verdicts",
       legend: ["interval: 95%, Student's t over blocks", "p: exact sign-flip test"],
       columns: ["step", "variant", "ratio", "low", "high", "p", "verdict"],
-      rows: steps.slice(0, 12).flatMap((step) =>
-        step.relative.map((one) => ({
-          label: step.name,
-          cells: [
-            names[one.variant],
-            one.ratio?.toFixed(3) ?? "–",
-            one.low?.toFixed(3) ?? "–",
-            one.high?.toFixed(3) ?? "–",
-            one.low === null ? "–" : "0.031",
-            one.verdict,
-          ],
-          ...(one.verdict === "regression" || one.verdict === "improvement"
-            ? { kind: one.verdict }
-            : {}),
-        })),
-      ),
+      rows: steps
+        .slice(0, 12)
+        .flatMap((step) =>
+          step.relative.map((one) => ({
+            label: step.name,
+            cells: [
+              names[one.variant],
+              one.ratio?.toFixed(3) ?? "–",
+              one.low?.toFixed(3) ?? "–",
+              one.high?.toFixed(3) ?? "–",
+              one.low === null ? "–" : "0.031",
+              one.verdict,
+            ],
+            ...(one.verdict === "regression" || one.verdict === "improvement"
+              ? { kind: one.verdict }
+              : {}),
+          })),
+        ),
     },
     {
       id: "rates",

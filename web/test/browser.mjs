@@ -148,14 +148,16 @@ async function checkCounts(page) {
     first.length,
     "every kind of the first protocol",
   );
-  const bars = await section.locator(".phases").evaluateAll((all) =>
-    all.map((bar) => ({
-      spans: bar.children.length,
-      width: bar.getBoundingClientRect().width,
-      sum: [...bar.children].reduce((sum, one) => sum + one.getBoundingClientRect().width, 0),
-      cell: bar.parentElement.getBoundingClientRect().width,
-    })),
-  );
+  const bars = await section
+    .locator(".phases")
+    .evaluateAll((all) =>
+      all.map((bar) => ({
+        spans: bar.children.length,
+        width: bar.getBoundingClientRect().width,
+        sum: [...bar.children].reduce((sum, one) => sum + one.getBoundingClientRect().width, 0),
+        cell: bar.parentElement.getBoundingClientRect().width,
+      })),
+    );
   assert.deepEqual(
     bars.map((bar) => bar.spans),
     first.flatMap(({ phases }) => phases),

@@ -1,14 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PageVariant, Table } from "#page";
 import { readPage } from "../src/data/read";
-import {
-  cellHeadings,
-  isNumericColumn,
-  labelHeading,
-  toCsv,
-  toMarkdown,
-  toText,
-} from "../src/text/export";
+import { isNumericColumn, toCsv, toMarkdown, toText } from "../src/text/export";
 import { sideBySide } from "../src/views/environment/sides";
 import { placeFacts } from "../src/views/head/place";
 import { tallyWords } from "../src/views/head/tally";
@@ -42,13 +35,6 @@ describe("exports of a table", () => {
     section: "absolute",
     note: ["* not held"],
   };
-  it("knows whether the first heading is that of the labels", () => {
-    expect([labelHeading(table), cellHeadings(table)]).toEqual(["version", ["l.i0", "l.i1"]]);
-    expect([
-      labelHeading({ ...table, columns: ["l.i0", "l.i1"] }),
-      cellHeadings({ ...table, columns: ["l.i0", "l.i1"] }),
-    ]).toEqual(["", ["l.i0", "l.i1"]]);
-  });
   it("tells figures from words", () => {
     const rows = (...cells: string[]) => ({
       rows: cells.map((cell) => ({ label: "", cells: [cell] })),

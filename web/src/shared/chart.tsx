@@ -24,10 +24,7 @@ export function inspected(kind: keyof typeof drawn): object[] {
 export type ChartOptions = Pick<
   uPlot.Options,
   "cursor" | "hooks" | "padding" | "scales" | "series"
-> & {
-  x: uPlot.Axis;
-  y: uPlot.Axis;
-};
+> & { x: uPlot.Axis; y: uPlot.Axis };
 
 export interface ChartProps {
   /** What it shows, for those who do not see it. */

@@ -47,6 +47,19 @@ export function Scroll({ name, children }: { name: string; children: ComponentCh
   );
 }
 
+/** Headings of columns, each with its class. */
+export function Heads({ of }: { of: [heading: ComponentChildren, style?: string | undefined][] }) {
+  return (
+    <>
+      {of.map(([heading, style]) => (
+        <th scope="col" class={style}>
+          {heading}
+        </th>
+      ))}
+    </>
+  );
+}
+
 /** Remarks, one per line; nothing where there are none. */
 export function Remarks({ lines, strong }: { lines: ComponentChildren[]; strong?: boolean }) {
   if (lines.length === 0) return null;

@@ -1,8 +1,8 @@
 /** A table as the Rust side has formatted it, with its legend and buttons to copy it. */
 
 import type { Row, RowKind, Table } from "#page";
-import { cellHeadings, isNumericColumn, labelHeading } from "../text/export";
-import { Remarks, Scroll } from "./controls";
+import { isNumericColumn } from "../text/export";
+import { Heads, Remarks, Scroll } from "./controls";
 import { CopyTable } from "./copy";
 import { usePage } from "./page";
 import { Named } from "./variant";
@@ -36,7 +36,7 @@ function Label({ row }: { row: Row }) {
 }
 
 export function TableView({ table }: { table: Table }) {
-  const headings = cellHeadings(table);
+  const [label, ...headings] = table.columns;
   const style = headings.map((_, column) => (isNumericColumn(table, column) ? "" : "label"));
   return (
     <figure class="table" data-table={table.id} id={`table-${table.id}`}>
@@ -48,14 +48,8 @@ export function TableView({ table }: { table: Table }) {
         <table class="data">
           <thead>
             <tr>
-              <th scope="col" class="label">
-                {labelHeading(table)}
-              </th>
-              {headings.map((heading, column) => (
-                <th scope="col" class={style[column]}>
-                  {heading}
-                </th>
-              ))}
+              <Heads of={[[label, "label"]]} />
+              <Heads of={headings.map((heading, column) => [heading, style[column]])} />
             </tr>
           </thead>
           <tbody>

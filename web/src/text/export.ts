@@ -2,21 +2,6 @@
 
 import type { Table } from "#page";
 
-/** The heading of the label column: the first of `columns` where it names that one too. */
-export function labelHeading(table: Pick<Table, "columns" | "rows">): string {
-  return hasLabelColumn(table) ? (table.columns[0] ?? "") : "";
-}
-
-/** The headings of the cells alone. */
-export function cellHeadings(table: Pick<Table, "columns" | "rows">): string[] {
-  return hasLabelColumn(table) ? table.columns.slice(1) : table.columns;
-}
-
-function hasLabelColumn(table: Pick<Table, "columns" | "rows">): boolean {
-  const width = Math.max(0, ...table.rows.map((row) => row.cells.length));
-  return table.rows.length > 0 && table.columns.length === width + 1;
-}
-
 const FIGURE = /^[<>≤≥~±+\-−]?\s*\d[\d.,\u202f\u00a0 ]*([eE][+-]?\d+)?/;
 const UNIT = /\s*(%|[a-zA-Zµ]{1,3}(\/[a-zA-Z]+)?)?\s*[*†‡!]?$/;
 const NUMERIC = new RegExp(FIGURE.source + UNIT.source);
@@ -35,15 +20,9 @@ export function isNumericColumn(table: Pick<Table, "rows">, column: number): boo
   return figures >= words;
 }
 
-function grid(table: Table): string[][] {
-  const head = [labelHeading(table), ...cellHeadings(table)];
-  return [
-    head,
-    ...table.rows.map((row) => [
-      row.label,
-      ...head.slice(1).map((_, index) => row.cells[index] ?? ""),
-    ]),
-  ];
+/** Headings and rows; the first of the headings is that of the labels. */
+function grid({ columns, rows }: Table): string[][] {
+  return [columns, ...rows.map(({ label, cells }) => [label, ...cells])];
 }
 
 /** The published shape: legend first, then columns that line up in a mail. */

@@ -1,7 +1,7 @@
 /** Kinds of statements with a bar for each variant, made of its phases. */
 
 import type { CountVerdict, PageCount, PageCounts, PageKind } from "#page";
-import { Breakable, Scroll } from "../../shared/controls";
+import { Breakable, Heads, Scroll } from "../../shared/controls";
 import { usePage } from "../../shared/page";
 import { hideTip, showTip, TipTable } from "../../shared/tip";
 import { Named } from "../../shared/variant";
@@ -104,12 +104,12 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
       <table class="counts">
         <thead>
           <tr>
-            <th class="kind" scope="col">
-              kind
-            </th>
-            <th class="variant" scope="col">
-              version
-            </th>
+            <Heads
+              of={[
+                ["kind", "kind"],
+                ["version", "variant"],
+              ]}
+            />
             <th class="bar-cell" scope="col">
               {names.length === 0 && "instructions per statement"}
               <span class="phase-legend">
@@ -121,17 +121,10 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
                 ))}
               </span>
             </th>
-            <th scope="col">per statement</th>
-            {rows && (
-              <th scope="col" class="roomy">
-                per row
-              </th>
-            )}
-            {several && <th scope="col">relative</th>}
-            {several && <th scope="col">difference</th>}
-            <th scope="col" class="roomy">
-              repeats to
-            </th>
+            <Heads of={[["per statement"]]} />
+            {rows && <Heads of={[["per row", "roomy"]]} />}
+            {several && <Heads of={[["relative"], ["difference"]]} />}
+            <Heads of={[["repeats to", "roomy"]]} />
           </tr>
         </thead>
         {kinds.map((kind) => (

@@ -77,17 +77,19 @@ function About({ counts }: { counts: PageCounts }) {
         {!finished && ", not finished"}. A difference is one when it exceeds the repeatability of
         both sides together, and 0.01%. Bars of one kind share a scale.
       </p>
-      <div class="counts-warnings">
-        <Remarks
-          strong
-          lines={counts.warnings.map(({ code, text }) => (
-            <>
-              <span class="minor">{code.replace(/[-_]/g, " ")}: </span>
-              {text}
-            </>
-          ))}
-        />
-      </div>
+      {counts.warnings.length > 0 && (
+        <div class="counts-warnings">
+          <Remarks
+            strong
+            lines={counts.warnings.map(({ code, text }) => (
+              <>
+                <span class="minor">{code.replace(/[-_]/g, " ")}: </span>
+                {text}
+              </>
+            ))}
+          />
+        </div>
+      )}
       {counts.sentences.length > 0 && (
         <ul class="counts-words">
           {counts.sentences.map((sentence) => (

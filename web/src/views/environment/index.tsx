@@ -1,8 +1,9 @@
 /** The recorded environment: host, variants side by side, the plan as it was run. */
 
 import "./environment.css";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { Breakable, Scroll } from "../../shared/controls";
+import { Breakable, Heads, Scroll } from "../../shared/controls";
 import { CopyButton } from "../../shared/copy";
 import { grouped } from "../../shared/group";
 import { usePage, type View } from "../../shared/page";
@@ -57,6 +58,10 @@ function Variants() {
   const { variants } = usePage();
   const [only, setOnly] = useState(false);
   const rows = sideBySide(variants);
+  const names = variants.map((_, variant): [ComponentChildren, string] => [
+    <Named variant={variant} />,
+    "label",
+  ]);
   const differing = rows.filter(({ differs }) => differs);
   return (
     <div>
@@ -78,17 +83,7 @@ function Variants() {
         <table class="data side">
           <thead>
             <tr>
-              <th scope="col" class="label">
-                Name
-              </th>
-              {variants.map((_, variant) => (
-                <th scope="col" class="label">
-                  <Named variant={variant} />
-                </th>
-              ))}
-              <th scope="col" class="label minor">
-                default
-              </th>
+              <Heads of={[["Name", "label"], ...names, ["default", "label minor"]]} />
             </tr>
           </thead>
           {grouped(only ? differing : rows, ({ group }) => group).map(([group, lines]) => (

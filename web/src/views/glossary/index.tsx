@@ -25,7 +25,10 @@ const WORDS: Term[] = [
       "measured; a flamegraph draws each function as wide as its share of the samples, above " +
       "the function that called it",
   ],
-  ["median", "absolute figures are the median over blocks"],
+  [
+    "absolute figures",
+    "geometric means over the paired blocks where relative ones stand beside them, else medians",
+  ],
 ];
 
 /** Words of the part about instruction counts, where the report has it. */

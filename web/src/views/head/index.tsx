@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { Page, PageWarning } from "#page";
 import { baseIndex, onlyCounted, severalDops, stepAnchor, stepLabel } from "../../data/page";
-import { Scroll } from "../../shared/controls";
+import { Heads, Scroll } from "../../shared/controls";
 import { grouped } from "../../shared/group";
 import { usePage } from "../../shared/page";
 import { onPrint } from "../../shared/print";
@@ -46,12 +46,12 @@ function Summary() {
         </caption>
         <thead>
           <tr>
-            <th scope="col" class="label">
-              Variant
-            </th>
-            <th scope="col" class="label">
-              Version
-            </th>
+            <Heads
+              of={[
+                ["Variant", "label"],
+                ["Version", "label"],
+              ]}
+            />
             {VERDICTS.map((verdict) => (
               <th scope="col" data-verdict={verdict}>
                 <span aria-hidden="true" class="sign">
@@ -60,12 +60,12 @@ function Summary() {
                 <span class="word"> {verdict}</span>
               </th>
             ))}
-            <th scope="col" class="label">
-              Lowest
-            </th>
-            <th scope="col" class="label">
-              Highest
-            </th>
+            <Heads
+              of={[
+                ["Lowest", "label"],
+                ["Highest", "label"],
+              ]}
+            />
           </tr>
         </thead>
         <tbody>

@@ -14,7 +14,7 @@ import {
   stepLabel,
   variantName,
 } from "../../data/page";
-import { Select } from "../../shared/controls";
+import { Heads, Select } from "../../shared/controls";
 import { grouped } from "../../shared/group";
 import { useNear } from "../../shared/near";
 import { usePage, type View } from "../../shared/page";
@@ -189,27 +189,23 @@ function Chart({ entries }: { entries: Entry[] }) {
         <caption class="offscreen">Throughput relative to {base}</caption>
         <thead>
           <tr>
-            <th scope="col" class="step">
-              Step
-            </th>
-            <th scope="col" class="variant">
-              Variant
-            </th>
+            <Heads
+              of={[
+                ["Step", "step"],
+                ["Variant", "variant"],
+              ]}
+            />
             <th scope="col" class="plot" aria-label="Chart">
               <Axis scale={scale} />
             </th>
-            <th scope="col" class="number">
-              Ratio
-            </th>
-            <th scope="col" class="number change">
-              Change
-            </th>
-            <th scope="col" class="number range">
-              95% interval
-            </th>
-            <th scope="col" class="mark">
-              Verdict
-            </th>
+            <Heads
+              of={[
+                ["Ratio", "number"],
+                ["Change", "number change"],
+                ["95% interval", "number range"],
+                ["Verdict", "mark"],
+              ]}
+            />
           </tr>
         </thead>
         {arranged(shown, order).map((group) => {

@@ -130,10 +130,7 @@ export function timeOptions(
     },
     scales: {
       // A single second would get an axis of 100 from the library.
-      x: {
-        time: false,
-        range: (_u, min, max) => (length > 1 ? [min, max] : view().full),
-      },
+      x: { time: false, range: (_u, min, max) => (length > 1 ? [min, max] : view().full) },
       y: { range: (_u, min, max) => yRange(min, max, target, view().fromZero) },
     },
     x: {
