@@ -7,16 +7,16 @@ use metrics::{OPS, STALL_SHARE};
 use crate::ReportError;
 use crate::document::{
     BothMeans, Document, FORMAT, Figure, LatencyFigures, MetricComparison, MetricDocument,
-    RateFigures, RelativeFigures, SlicesDocument, StepDocument, TwinDocument, TwinsDocument,
-    VariantDocument, WarningDocument, costs,
+    RateFigures, RelativeFigures, StepDocument, TwinDocument, TwinsDocument, VariantDocument,
+    WarningDocument, costs,
 };
 use crate::figures::{absolute, ratio};
-use crate::gate::{Reasons, reasons};
+use crate::gate::{Gate, Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
 use crate::latency::Pooled;
 use crate::model::{Noted, Results, StepResults, VariantStep};
 use crate::sheet::{Format, Part, Sheet};
-use crate::sliced::slicing;
+use crate::sliced::slicing_of;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
@@ -101,6 +101,16 @@ impl Comparison {
         let parts = self.shown().into_iter().cloned().map(Part::Table).collect();
         Sheet { parts }.render(format, &self.document)
     }
+
+    /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
+    pub fn gate(&self, gate: Gate) -> Vec<String> {
+        self.reasons.of(gate)
+    }
+
+    /// The sentences of all regressions with their steps.
+    pub fn regressions(&self) -> &[String] {
+        &self.reasons.regressions
+    }
 }
 
 fn document(results: &Results, judged: &Judged, verdicts: &[Judged]) -> Document {
@@ -125,9 +135,11 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
     let step = results.steps.get(number)?;
     let variants = step.variants.iter().enumerate();
     Some(StepDocument {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
         unit: step.unit.clone(),
+        better: step.better.as_str().to_owned(),
         loaded_once: step.loaded_once,
         variants: variants
             .map(|(place, figures)| VariantDocument {
@@ -143,7 +155,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
-                slices: slices(results, judged, step, place, figures),
+                slices: slicing_of(results, step, judged.base, place),
                 latency: latency(figures),
                 rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
                 size: figures.sizes.clone(),
@@ -152,31 +164,6 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 warnings: warnings_of(results, judged, number, step, place),
             })
             .collect(),
-    })
-}
-
-/// How a step's slices went: against the base, or for a twin against its original.
-fn slices(
-    results: &Results,
-    judged: &Judged,
-    step: &StepResults,
-    place: usize,
-    figures: &VariantStep,
-) -> Option<SlicesDocument> {
-    let twin_of = results.variants.get(place).and_then(|variant| variant.twin_of);
-    let against = twin_of.unwrap_or(judged.base);
-    let other = step.variant(against).filter(|_| place != against)?;
-    let slicing = slicing(other, figures)?;
-    Some(SlicesDocument {
-        length_ms: slicing.length_ms,
-        restarts: slicing.restarts,
-        rounds: slicing.rounds,
-        set_aside: slicing.set_aside,
-        ratio: slicing.ratio,
-        within: slicing.within,
-        between: slicing.between,
-        by_chosen: slicing.by_length.map(|(chosen, _)| chosen),
-        by_longer: slicing.by_length.map(|(_, longer)| longer),
     })
 }
 
@@ -238,8 +225,9 @@ fn metric(results: &Results, judged: &Judged) -> MetricDocument {
         let mean = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
         let means = BothMeans { base_mean: mean(judged.base), mean: mean(finding.variant) };
         Some(MetricComparison {
-            step: step.name.clone(),
-            dop: step.dop,
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
             variant: results.variant_name(finding.variant).to_owned(),
             relative: judgement(finding, means),
         })
@@ -261,8 +249,9 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
     let pairs = judged.twins.iter().filter_map(|twin| {
         let step = results.steps.get(twin.step)?;
         Some(TwinDocument {
-            step: step.name.clone(),
-            dop: step.dop,
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
             variant: results.variant_name(twin.original).to_owned(),
             twin: results.variant_name(twin.twin).to_owned(),
             ratio: twin.comparison.ratio,
@@ -308,10 +297,10 @@ fn warnings_of(
     place: usize,
 ) -> Vec<String> {
     let judged = judged.of(number, place).map(|comparison| comparison.warnings.as_slice());
-    let of_step = results.warnings.iter().filter(|noted| {
-        noted.variant == Some(place)
-            && noted.step.as_ref().is_some_and(|(name, dop)| *name == step.name && *dop == step.dop)
-    });
+    let of_step = results
+        .warnings
+        .iter()
+        .filter(|noted| noted.variant == Some(place) && noted.step.as_ref() == Some(&step.key));
     let mut texts: Vec<String> =
         judged.unwrap_or_default().iter().map(ToString::to_string).collect();
     for noted in of_step {
@@ -323,9 +312,11 @@ fn warnings_of(
 }
 
 pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+    let step = noted.step.as_ref();
     WarningDocument {
-        step: noted.step.as_ref().map(|(name, _)| name.clone()),
-        dop: noted.step.as_ref().map(|(_, dop)| *dop),
+        step: step.map(|step| step.name.clone()),
+        dop: step.map(|step| step.dop),
+        labels: step.map(|step| step.labels.clone()).unwrap_or_default(),
         variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
         block: noted.block,
         code: noted.warning.code.clone(),

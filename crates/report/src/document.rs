@@ -9,6 +9,7 @@ use metrics::{COSTS, OPS};
 use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
+use crate::sliced::Slicing;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 pub const FORMAT: u32 = 3;
@@ -51,13 +52,20 @@ pub struct StepDocument {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What else tells it from steps of the same name, such as `pinning`; mostly empty.
+    pub labels: Labels,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// `more` or `less`: which way its throughput is better.
+    pub better: String,
     /// Whether the plan runs it once per variant (`restore_after`): shown, never judged.
     pub loaded_once: bool,
     /// Every variant, in the order of the plan.
     pub variants: Vec<VariantDocument>,
 }
+
+/// Labels of a step.
+pub type Labels = BTreeMap<String, String>;
 
 /// One variant in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,7 +81,7 @@ pub struct VariantDocument {
     /// Compared with the base.
     pub relative: RelativeFigures,
     /// How its slices and the base's (for a twin, those of its original) went; `null` where the load did not move in slices.
-    pub slices: Option<SlicesDocument>,
+    pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
     pub latency: BTreeMap<String, LatencyFigures>,
     /// Paced statements beside what the step counts, by class.
@@ -86,29 +94,6 @@ pub struct VariantDocument {
     pub failures: u64,
     /// Texts.
     pub warnings: Vec<String>,
-}
-
-/// How the slices of a step went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SlicesDocument {
-    /// The length chosen, milliseconds.
-    pub length_ms: f64,
-    /// Restarts of all servers.
-    pub restarts: usize,
-    /// Rounds in which both were measured, over all restarts.
-    pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not measured.
-    pub set_aside: f64,
-    /// Throughput / throughput of the other.
-    pub ratio: f64,
-    /// Standard error of the log ratio of one restart, from batches of its rounds.
-    pub within: f64,
-    /// Standard deviation of the log ratios of the restarts; `null` with one.
-    pub between: Option<f64>,
-    /// The ratio by slices of the length chosen; `null` where there was no second length.
-    pub by_chosen: Option<f64>,
-    /// The ratio by slices at least half as long again; `null` as above.
-    pub by_longer: Option<f64>,
 }
 
 /// One thing for throughput and for each cost per operation, by name of the metric.
@@ -151,6 +136,8 @@ pub struct MetricComparison {
     pub step: String,
     /// Number of clients of the step.
     pub dop: u32,
+    /// Labels of the step.
+    pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
     /// The comparison with the base.
@@ -232,6 +219,8 @@ pub struct TwinDocument {
     pub step: String,
     /// Number of clients of the step.
     pub dop: u32,
+    /// Labels of the step.
+    pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
     /// Name of the same under its second name.
@@ -281,6 +270,10 @@ pub struct WarningDocument {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub dop: Option<u32>,
+    /// Labels of the step.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub labels: Labels,
     /// Name of the variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]

@@ -1,4 +1,4 @@
-//! The shape of the data in the HTML page; `web/src/data.ts` is its other side.
+//! The shape of the data in the HTML page; `web/generated/page.ts` is written from it.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use metrics::Metric;
 use serde::{Serialize, Serializer};
 
 use crate::count::PageCounts;
-use crate::document::{RelativeFigures, WarningDocument};
+use crate::document::{Labels, RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
 use crate::latency::Latency;
 use crate::number::rounded;
@@ -88,10 +88,16 @@ pub(crate) struct PageFact {
 pub(crate) struct PageStep {
     pub(crate) name: String,
     pub(crate) dop: u32,
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub(crate) labels: Labels,
+    /// Which way its throughput is better: `more` or `less`.
+    pub(crate) better: &'static str,
+    /// The class of statements that an operation is, and what its throughput counts.
+    pub(crate) class: String,
     pub(crate) unit: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) rate_target: Option<Number>,
+    /// Statements per second that paced classes were asked for.
+    pub(crate) rates: BTreeMap<String, Number>,
     pub(crate) throughput: Vec<Number>,
     pub(crate) relative: Vec<PageRelative>,
     pub(crate) latency: Vec<PageLatency>,
@@ -108,7 +114,7 @@ pub(crate) struct PageRelative {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(as = "crate::page_types::Times"))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(as = "crate::page_types_tests::Times"))]
 pub(crate) struct PageLatency {
     pub(crate) variant: usize,
     pub(crate) class: String,

@@ -178,11 +178,42 @@ fn several_numbers_of_clients_are_told_apart() {
         lab.run(&steps, 2, dop, &|name, _, _| record(name, 1000.0 * f64::from(dop)));
     }
     let results = lab.results();
-    let order: Vec<_> = results.steps.iter().map(|step| (step.name.as_str(), step.dop)).collect();
+    let order: Vec<_> =
+        results.steps.iter().map(|step| (step.key.name.as_str(), step.key.dop)).collect();
     assert_eq!(order, [("l.i0", 4), ("qr100", 4), ("l.i0", 1), ("qr100", 1)]);
     let found = compare(&results, &CompareOptions::default()).unwrap();
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("version  l.i0.4  qr100.4  l.i0.1  qr100.1\n"), "{text}");
+}
+
+#[test]
+fn steps_are_told_apart_by_labels_and_may_be_better_with_less() {
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
+    lab.run(&["free", "colocated"], 6, 1, &|pinning, place, block| {
+        let mut step = record("probe", 100.0 + 10.0 * place as f64 + f64::from(block % 3));
+        step.measure.labels = [("pinning".to_owned(), pinning.to_owned())].into();
+        if pinning == "colocated" {
+            step.measure.better = store::Better::Less;
+        }
+        step
+    });
+    let results = lab.results();
+    let labels: Vec<_> = results.steps.iter().map(|step| results.step_label(step)).collect();
+    assert_eq!(labels, ["l.i0", "probe{pinning=free}", "probe{pinning=colocated}"]);
+    let found = compare(&results, &CompareOptions::default()).unwrap();
+    let steps = &found.document.steps;
+    let relative = |step: usize| &steps[step].variants[1].relative;
+    assert_eq!(relative(1).verdict.as_deref(), Some("improvement"));
+    assert_eq!(relative(2).verdict.as_deref(), Some("regression"));
+    assert_eq!((relative(1).ratio, relative(1).low), (relative(2).ratio, relative(2).low));
+    assert!(relative(1).sentence.as_ref().unwrap().starts_with("b is 9.9% faster than a"));
+    assert!(relative(2).sentence.as_ref().unwrap().starts_with("b takes 9.9% more than a"));
+    assert_eq!((steps[1].better.as_str(), steps[2].better.as_str()), ("more", "less"));
+    assert_eq!(steps[2].labels["pinning"], "colocated");
+    assert_eq!(found.regressions().len(), 1);
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("; of probe{pinning=colocated} more is a regression\n"), "{text}");
 }
 
 #[test]

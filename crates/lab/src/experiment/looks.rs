@@ -1,6 +1,5 @@
 //! Going through the blocks of a plan, and adding blocks for what is undecided.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use judge::{Comparison, Verdict, decided};
@@ -119,8 +118,9 @@ fn undecided(
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
     let mut found = Found { decided: 0, open: Vec::new() };
     for (row, result) in results.steps.iter().enumerate() {
-        let place =
-            |sequence: &Sequence| sequence.place(&result.name, result.dop, &BTreeMap::new());
+        let place = |sequence: &Sequence| {
+            sequence.place(&result.key.name, result.key.dop, &result.key.labels)
+        };
         let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
             continue;
         };
@@ -142,7 +142,7 @@ fn undecided(
                 found.decided += 1;
                 continue;
             }
-            let dop = if several_dops { format!(" dop {}", result.dop) } else { String::new() };
+            let dop = if several_dops { format!(" dop {}", result.key.dop) } else { String::new() };
             let half = comparison.half_width().map_or(String::new(), |half| {
                 // A long interval is no more readable with decimals.
                 let percent = 100.0 * half;
@@ -154,7 +154,7 @@ fn undecided(
             });
             found.open.push(Open {
                 key: (place, sequence.key, step),
-                text: format!("{} {}{dop}{half}", variant.name, result.name),
+                text: format!("{} {}{dop}{half}", variant.name, result.key.name),
             });
         }
     }

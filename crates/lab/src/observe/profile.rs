@@ -153,7 +153,12 @@ impl Profiler {
             record.add(metrics::EVENT.of(&event), cost);
         }
         let Some(folded) = folded else { return };
-        let file = report::folded_file(&record.name, record.dop, variant, block, trial);
+        let step = report::StepKey {
+            name: record.name.clone(),
+            dop: record.dop,
+            labels: record.measure.labels.clone(),
+        };
+        let file = report::folded_file(&step, variant, block, trial);
         let path = self.directory.join(file);
         let mut read = report::Folded::default();
         if let Err(error) = read.add(&folded, &path) {

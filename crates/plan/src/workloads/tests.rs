@@ -1,4 +1,4 @@
-//! What a plan needs of a workload, shown with the toy.
+//! A workload through the general doors, shown with the toy.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -34,6 +34,7 @@ fn a_plan_is_read_written_and_scheduled() {
 #[test]
 fn mistakes_are_told_with_their_places() {
     for (good, bad, message) in [
+        ("[1, 8]", "[1, 3]", "test:7:1: `dop`: three is a crowd"),
         ("dop =", "dops =", "test:7:1: unknown key `dops` in [workload.toy]; did you mean `dop`?"),
         ("[1, 8]", "0", "test:7:7: `dop` in [workload.toy]: expected a whole number from 1"),
         (
@@ -60,7 +61,7 @@ fn mistakes_are_told_with_their_places() {
 #[test]
 fn lengths_and_rows_can_be_changed_from_outside() {
     let mut plan = Plan::parse(PLAN, None, "test").unwrap();
-    plan.workload.set_rows(|keys| 3 * keys);
+    plan.workload.set_rows(|rows| 3 * rows);
     plan.workload.set_seconds(60);
     assert_eq!((plan.workload.rows(), plan.workload.seconds()), (vec![3000], Some(60)));
     let other = Plan::parse(&PLAN.replace("[1, 8]", "2"), None, "test").unwrap().workload;
@@ -81,7 +82,7 @@ fn the_short_form_has_its_options() {
     };
     let plan = Plan::short(&short).unwrap();
     assert_eq!((plan.workload.name(), plan.workload.seconds()), ("toy", Some(7)));
-    let keys = ShortForm { options: vec![("keys".to_owned(), "7".to_owned())], ..short };
-    let error = Plan::short(&keys).unwrap_err().to_string();
-    assert_eq!(error, "the short form: `--keys` is no option of `toy`");
+    let rows = ShortForm { options: vec![("rows".to_owned(), "7".to_owned())], ..short };
+    let error = Plan::short(&rows).unwrap_err().to_string();
+    assert_eq!(error, "the short form: `--rows` is no option of `toy`");
 }

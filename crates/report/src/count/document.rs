@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use store::{CountRecord, ExperimentState, Warning};
 
 use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
-use super::functions::{Function, Work, functions, matched};
+use super::functions::{FunctionDocument, functions, matched};
 use super::spread::Spread;
-use super::words;
+use super::words::{self, SentenceDocument};
 use crate::time::rfc3339;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
@@ -94,42 +94,6 @@ pub struct PhaseDocument {
     pub difference: Option<f64>,
 }
 
-/// A function, per statement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FunctionDocument {
-    /// Its name.
-    pub name: String,
-    /// The program or library that it is in.
-    pub object: String,
-    /// In the base; `null` where the base never executed it, and in the list of the base itself.
-    pub base: Option<WorkDocument>,
-    /// In the variant; `null` where it never executed it.
-    pub variant: Option<WorkDocument>,
-    /// Variant minus base; what is not there counts as 0. `null` in the list of the base itself.
-    pub difference: Option<WorkDocument>,
-}
-
-/// What a function does per statement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct WorkDocument {
-    /// Instructions in the function itself.
-    pub own: f64,
-    /// Instructions in it and in all that it called.
-    pub inclusive: f64,
-    /// How often it was called.
-    pub calls: f64,
-}
-
-/// What changed in a variant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct SentenceDocument {
-    /// Its name.
-    pub variant: String,
-    /// The sentence; its subject is the variant.
-    pub sentence: String,
-}
-
 /// Computes all figures, with so many functions for each count.
 pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
     CountDocument {
@@ -156,7 +120,6 @@ fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
             None => functions(record),
         };
         moved.truncate(limit);
-        let compared = base.is_some();
         let spread = Spread::of(&record.counts);
         Some(CountedVariant {
             name: counted.name(place).to_owned(),
@@ -171,7 +134,7 @@ fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
             certain: difference.map(|difference| difference.certain()),
             verdict: difference.map(|difference| difference.verdict.as_str().to_owned()),
             phases: phases(kind, base, record),
-            functions: moved.iter().map(|function| function_document(function, compared)).collect(),
+            functions: moved,
         })
     });
     KindDocument {
@@ -194,21 +157,4 @@ fn phases(kind: &Kind, base: Option<&CountRecord>, record: &CountRecord) -> Vec<
         })
     });
     found.collect()
-}
-
-fn function_document(function: &Function, compared: bool) -> FunctionDocument {
-    let work = |work: &Option<Work>| {
-        work.map(|Work { own, inclusive, calls }| WorkDocument { own, inclusive, calls })
-    };
-    FunctionDocument {
-        name: function.name.clone(),
-        object: function.object.clone(),
-        base: work(&function.base),
-        variant: work(&function.variant),
-        difference: compared.then(|| WorkDocument {
-            own: function.difference(|work| work.own),
-            inclusive: function.difference(|work| work.inclusive),
-            calls: function.difference(|work| work.calls),
-        }),
-    }
 }

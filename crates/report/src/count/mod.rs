@@ -14,12 +14,11 @@ use crate::ReportError;
 use crate::sheet::Printable;
 
 pub(crate) use counted::Counted;
-pub use document::{
-    CountDocument, CountedVariant, FunctionDocument, KindDocument, PhaseDocument, SentenceDocument,
-    WorkDocument,
-};
+pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
+pub use functions::{FunctionDocument, WorkDocument};
 pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
+pub use words::SentenceDocument;
 
 /// Rows of a table of functions if not said otherwise.
 const FUNCTIONS: usize = 15;
@@ -65,7 +64,24 @@ impl CountReport {
     /// A sentence for every kind of statement that takes more instructions than with the base, for certain and by more than the
     /// margin.
     pub fn regressions(&self) -> Vec<String> {
-        words::regressions(&self.document)
+        let mut found = Vec::new();
+        for kind in &self.document.counts {
+            for variant in &kind.variants {
+                if let (Some("regression"), Some(ratio)) =
+                    (variant.verdict.as_deref(), variant.relative)
+                {
+                    found.push(format!(
+                        "{} ({}): {} executes {} instructions than {}",
+                        kind.kind,
+                        kind.protocol,
+                        variant.name,
+                        words::more(ratio),
+                        self.document.base
+                    ));
+                }
+            }
+        }
+        found
     }
 }
 

@@ -1,4 +1,4 @@
-//! The counts as the page has them; `web/src/counts.ts` is their other side.
+//! The counts as the page has them; its types are in `web/generated/page.ts`.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,8 @@ use serde::Serialize;
 use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
 
 use super::counted::{Counted, Kind};
-use super::document::SentenceDocument;
 use super::spread::Spread;
-use super::words;
+use super::words::{self, SentenceDocument};
 use crate::ReportError;
 use crate::number::rounded;
 use crate::time::rfc3339;
@@ -33,7 +32,7 @@ pub(crate) struct PageCounts {
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
-    #[cfg_attr(test, ts(as = "Vec<crate::page_types::PageCountWarning>"))]
+    #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageCountWarning>"))]
     warnings: Vec<Warning>,
 }
 

@@ -4,7 +4,8 @@ use store::CountRecord;
 
 use super::CountOptions;
 use super::counted::{CountVerdict, Counted, Group, Kind, in_phase, per_row, per_statement};
-use super::document::{CountDocument, CountedVariant, FunctionDocument, WorkDocument};
+use super::document::{CountDocument, CountedVariant};
+use super::functions::{FunctionDocument, WorkDocument};
 use super::spread::{LEAST, Spread};
 use crate::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, repeated, signed_work, work,

@@ -3,9 +3,7 @@
 mod document;
 mod tables;
 
-pub use document::{
-    ExplainDocument, ExplainedChild, ExplainedMove, ExplainedStep, ExplainedVariant,
-};
+pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
 
 use store::Store;
 
@@ -74,7 +72,7 @@ fn chosen(
         }
         return Ok(profiles);
     };
-    let names = |step: &StepResults| step.name == *asked || results.step_label(step) == *asked;
+    let names = |step: &StepResults| step.key.name == *asked || results.step_label(step) == *asked;
     if !results.steps.iter().any(names) {
         let mut known: Vec<String> =
             results.steps.iter().map(|step| results.step_label(step)).collect();

@@ -3,7 +3,6 @@
 mod document;
 mod lines;
 mod order;
-mod sentences;
 mod tables;
 
 use crate::ReportError;

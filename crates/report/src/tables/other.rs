@@ -7,7 +7,7 @@ use metrics::{STALL_COUNT, STALL_SHARE};
 use super::{VARIANT, View, columns};
 use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
-use crate::table::{Row, RowKind, Section, Table, one_line};
+use crate::table::{Row, RowKind, Section, Table, distinct, one_line};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     [stalls(view), failures(view), trials(view), warnings(view)].into_iter().flatten().collect()
@@ -72,9 +72,12 @@ fn trials(view: View<'_>) -> Option<Table> {
         .failed
         .iter()
         .map(|trial| {
+            let steps = view.results.steps.iter();
+            let of_trial = steps.filter(|step| step.sequence == Some(trial.sequence));
+            let dops = distinct(of_trial.map(|step| step.key.dop.to_string()));
             let cells = vec![
                 trial.block.to_string(),
-                trial.dop.to_string(),
+                if dops.is_empty() { UNKNOWN.to_owned() } else { dops.join(", ") },
                 trial.state.to_owned(),
                 one_line(&trial.error),
             ];
@@ -107,9 +110,7 @@ fn warnings(view: View<'_>) -> Option<Table> {
         }
     }
     for (noted, blocks) in grouped {
-        let step = noted.step.as_ref().and_then(|(name, dop)| {
-            view.results.steps.iter().find(|step| step.name == *name && step.dop == *dop)
-        });
+        let step = noted.step.as_ref().and_then(|key| view.results.step_named(key));
         let cells = vec![
             step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
             noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),

@@ -87,7 +87,13 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         "mde: minimum detectable effect, the {effect} that as many blocks again would confirm 4 times out of 5 \
          among as many comparisons; – below 5 blocks"
     ));
-    let direction = if less { "; more is a regression" } else { "" };
+    let costs = view.results.steps.iter().filter(|step| step.better == store::Better::Less);
+    let costs: Vec<String> = costs.map(|step| view.results.step_label(step)).collect();
+    let direction = match (less, throughput && !costs.is_empty()) {
+        (true, _) => "; more is a regression".to_owned(),
+        (false, true) => format!("; of {} more is a regression", costs.join(", ")),
+        (false, false) => String::new(),
+    };
     legend.push(format!(
         "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
          equivalent when all of it is nearer, else inconclusive{direction}"

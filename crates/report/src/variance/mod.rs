@@ -163,15 +163,6 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     setups
 }
 
-/// How the seconds of one trial vary.
-#[derive(Debug, Clone, Copy)]
-struct Within {
-    seconds: usize,
-    cv: f64,
-    autocorrelation: Option<f64>,
-    worth: Option<f64>,
-}
-
 /// The variance from second to second of a trial; `None` where the step has no throughput per second or too few whole
 /// seconds.
 fn within(
@@ -179,7 +170,7 @@ fn within(
     trials: &Trials,
     value: &Value,
     deviation: Deviation,
-) -> Result<Option<Within>, ReportError> {
+) -> Result<Option<WithinDocument>, ReportError> {
     let step = trials.step(value);
     if step.sliced {
         // Its seconds are those of all variants' servers together.
@@ -187,8 +178,8 @@ fn within(
     }
     let seconds = trials.seconds(sources, value)?;
     let known: Vec<f64> = seconds.iter().copied().filter(|v| !v.is_nan()).collect();
-    Ok(deviation.cv(&known).map(|cv| Within {
-        seconds: known.len(),
+    Ok(deviation.cv(&known).map(|cv| WithinDocument {
+        seconds: known.len() as f64,
         cv,
         autocorrelation: judge::persistence(&seconds),
         worth: judge::effective_sample_size(&seconds),
