@@ -11,7 +11,8 @@ use crate::{
     ServerUser, System,
 };
 
-/// A kind of system under test. The register is `systems.rs`; see also [`crate::register`].
+/// A kind of system under test. The register is `systems.rs`; see also [`crate::register`]. Errors
+/// are those of [`crate::obtain`], [`crate::start`] and [`crate::attach`].
 pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;
@@ -40,9 +41,6 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// Describes the installation in `root`, which came from `source`. Its programs are run as
     /// `user`, like its servers.
-    ///
-    /// # Errors
-    /// [`Error::Installation`], [`Error::Program`], [`Error::Unreachable`], [`Error::Io`].
     fn describe(
         &self,
         root: &Path,
@@ -51,17 +49,11 @@ pub trait Kind: fmt::Debug + Sync {
     ) -> Result<Installation, Error>;
 
     /// Asks a running one what it is.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], [`Error::Connect`], [`Error::Query`].
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
 
     /// See [`crate::start`] and, with an `origin`, [`crate::start_on_copy`].
-    ///
-    /// # Errors
-    /// As these.
     fn start(
         &self,
         spec: &ServerSpec<'_>,
@@ -69,9 +61,6 @@ pub trait Kind: fmt::Debug + Sync {
     ) -> Result<(Box<dyn System>, Option<Restored>), Error>;
 
     /// See [`crate::attach`].
-    ///
-    /// # Errors
-    /// As there.
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
@@ -122,16 +111,10 @@ pub trait Recipe {
     /// Another text once builds come out differently than before.
     fn form(&self) -> &'static str;
 
-    /// Whether a tree is the system's source; else what it lacks.
-    ///
-    /// # Errors
-    /// What was expected, as a sentence.
+    /// Whether a tree is the system's source; else what it lacks, as a sentence.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
     /// Configures, compiles and installs, as [`Making`] says. The facts to be kept with the build.
-    ///
-    /// # Errors
-    /// [`Error::Tools`], [`Error::Build`], [`Error::Interrupted`], [`Error::Source`], [`Error::Io`].
     fn make(&self, making: &Making<'_>) -> Result<Vec<(&'static str, String)>, Error>;
 
     /// The directory in which it is installed, below [`Making::installed`].

@@ -37,6 +37,7 @@ pub mod builds;
 mod cache;
 mod count_method;
 mod counters;
+pub mod embedded;
 mod endpoint;
 mod error;
 mod fetch;

@@ -48,11 +48,6 @@ impl ProcessId {
             other => Ok(other?),
         }
     }
-
-    /// Waits until the process is gone, at most `limit`; true if it is.
-    pub fn wait_gone(&self, limit: Duration) -> bool {
-        wait_until(limit, || !self.alive())
-    }
 }
 
 /// Asks `done` every few milliseconds until it says true or `limit` has passed; the last answer.
@@ -134,7 +129,7 @@ mod tests {
         let id = ProcessId::of(child.id()).unwrap();
         assert!(id.alive());
         id.signal(libc::SIGKILL).unwrap();
-        assert!(id.wait_gone(Duration::from_secs(5)), "a zombie counts as gone");
+        assert!(wait_until(Duration::from_secs(5), || !id.alive()), "a zombie counts as gone");
         child.wait().unwrap();
         id.signal(libc::SIGKILL).unwrap();
     }

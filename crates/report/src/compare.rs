@@ -1,21 +1,25 @@
 //! The comparison of an experiment's variants: tables and a document, and how to print them.
 
+use std::collections::BTreeMap;
+
 use metrics::{OPS, STALL_SHARE};
 
+use crate::ReportError;
 use crate::document::{
-    BothMeans, Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures,
-    MetricComparison, MetricDocument, RelativeFigures, SizeFigures, SlicesDocument, StepDocument,
-    TwinDocument, TwinsDocument, VariantDocument, WarningDocument,
+    BothMeans, Document, FORMAT, Figure, LatencyFigures, MetricComparison, MetricDocument,
+    RateFigures, RelativeFigures, SlicesDocument, StepDocument, TwinDocument, TwinsDocument,
+    VariantDocument, WarningDocument, costs,
 };
 use crate::figures::{absolute, ratio};
 use crate::gate::{Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
+use crate::latency::Pooled;
 use crate::model::{Noted, Results, StepResults, VariantStep};
+use crate::sheet::{Format, Part, Sheet};
 use crate::sliced::slicing;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
-use crate::{ReportError, csv, text};
 
 /// What the rows of the tables over all steps are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,20 +29,6 @@ pub enum Rows {
     Variants,
     /// Steps; variants are columns.
     Steps,
-}
-
-/// How to print.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Aligned with spaces, fit for a terminal and a mail.
-    #[default]
-    Text,
-    /// Headings, lists and pipes.
-    Markdown,
-    /// One line per cell.
-    Csv,
-    /// The [`Document`].
-    Json,
 }
 
 /// What to compare, and how to lay it out.
@@ -108,12 +98,8 @@ impl Comparison {
     /// # Errors
     /// When it cannot be written as JSON, which no stored result should cause.
     pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        Ok(match format {
-            Format::Text => text::text(&self.shown()),
-            Format::Markdown => text::markdown(&self.shown()),
-            Format::Csv => csv::csv(&self.shown()),
-            Format::Json => serde_json::to_string_pretty(&self.document)? + "\n",
-        })
+        let parts = self.shown().into_iter().cloned().map(Part::Table).collect();
+        Sheet { parts }.render(format, &self.document)
     }
 }
 
@@ -152,19 +138,15 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     .and_then(|variant| variant.twin_of)
                     .map(|original| results.variant_name(original).to_owned()),
                 blocks: figures.samples.len(),
-                absolute: Costs::each(|metric| Figure {
+                absolute: costs(|metric| Figure {
                     mean: absolute(step, judged.base, place, metric),
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
                 slices: slices(results, judged, step, place, figures),
                 latency: latency(figures),
-                insert_rate: step.paced().contains("insert").then(|| InsertRate {
-                    target: figures.median(&metrics::TARGET.of("insert")),
-                    rate: figures.median(&metrics::RATE.of("insert")),
-                    held: !figures.rate_not_held(),
-                }),
-                size: sizes(figures),
+                rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
+                size: figures.sizes.clone(),
                 stall_share: figures.median(STALL_SHARE.name),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
                 warnings: warnings_of(results, judged, number, step, place),
@@ -206,7 +188,7 @@ fn relative(
     place: usize,
     figures: &VariantStep,
 ) -> RelativeFigures {
-    let costs = Costs::each(|metric| ratio(step, judged.base, place, metric));
+    let costs = costs(|metric| ratio(step, judged.base, place, metric));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
@@ -216,11 +198,15 @@ fn relative(
             ..RelativeFigures::default()
         },
         // A twin is not judged; its ratio is known all the same.
-        None => RelativeFigures { ratio: costs.ops, costs, ..RelativeFigures::default() },
+        None => RelativeFigures {
+            ratio: costs.get(OPS.name).copied().flatten(),
+            costs,
+            ..RelativeFigures::default()
+        },
     }
 }
 
-fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
+pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
     let told = RelativeFigures {
         verdict: finding.verdict.map(|verdict| verdict.to_string()),
         reason: finding.reason.as_deref().map(str::to_owned),
@@ -297,28 +283,21 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
     })
 }
 
-fn sizes(figures: &VariantStep) -> Option<SizeFigures> {
-    let size = |name| figures.sizes.get(name).copied();
-    Some(SizeFigures { index: size("index")?, rel: size("rel")?, total: size("total")? })
+fn rate(figures: &VariantStep, class: &str) -> (String, RateFigures) {
+    let rates = RateFigures {
+        target: figures.median(&metrics::TARGET.of(class)),
+        rate: figures.median(&metrics::RATE.of(class)),
+        held: !figures.not_held().contains(class),
+    };
+    (class.to_owned(), rates)
 }
 
-fn latency(figures: &VariantStep) -> LatencyByClass {
-    let class = |name: &str| {
-        let pooled = figures.latency.iter().find(|pooled| pooled.class == name)?;
-        let l = pooled.latency();
-        Some(LatencyFigures {
-            count: l.count,
-            mean: l.mean,
-            p50: l.p50,
-            p90: l.p90,
-            p95: l.p95,
-            p99: l.p99,
-            p999: l.p999,
-            max: l.max,
-            buckets: pooled.shares(),
-        })
+fn latency(figures: &VariantStep) -> BTreeMap<String, LatencyFigures> {
+    let of_class = |pooled: &Pooled| {
+        let figures = LatencyFigures { times: pooled.latency(), buckets: pooled.shares() };
+        (pooled.class.clone(), figures)
     };
-    LatencyByClass { query: class("query"), insert: class("insert"), delete: class("delete") }
+    figures.latency.iter().map(of_class).collect()
 }
 
 fn warnings_of(
@@ -343,7 +322,7 @@ fn warnings_of(
     texts
 }
 
-fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
     WarningDocument {
         step: noted.step.as_ref().map(|(name, _)| name.clone()),
         dop: noted.step.as_ref().map(|(_, dop)| *dop),

@@ -46,14 +46,14 @@ mod unjudged;
 mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
-pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
+pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    CountDocument, CountOptions, CountReport, CountWarning, CountedVariant, FunctionDocument,
-    KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
+    CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
+    LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
-    SlicesDocument, StepDocument, VariantDocument, WarningDocument,
+    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, SlicesDocument,
+    StepDocument, VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
 pub use explain::{
@@ -74,6 +74,7 @@ pub use model::{
 };
 pub use page_data::Page;
 pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use sheet::{Format, Printable};
 pub use sliced::{Slices, Slicing};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};

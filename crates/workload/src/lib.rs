@@ -34,9 +34,19 @@ pub enum Dialect {
         /// Major version, for example 14.
         major: u32,
     },
+    /// None: the system takes keys and values.
+    None,
 }
 
 impl Dialect {
+    /// What the system called `dbms` speaks.
+    pub fn of(dbms: &str, major: u32) -> Dialect {
+        match dbms {
+            "postgres" => Dialect::Postgres { major },
+            _ => Dialect::None,
+        }
+    }
+
     /// PostgreSQL of the given major version.
     pub fn postgres(major: u32) -> Dialect {
         Dialect::Postgres { major }
@@ -66,8 +76,8 @@ pub fn catalogue(
     count: &plan::CountPlan,
     dialect: Dialect,
 ) -> Result<Catalogue, Error> {
-    match (&count.own, plan) {
-        (Some(own), _) => Ok(kinds::own(own)),
+    match (count.own(), plan) {
+        (Some(own), _) => Ok(kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
     }
 }
@@ -84,6 +94,14 @@ pub enum Error {
         step: String,
         /// The steps there are, for the reader.
         known: String,
+    },
+    /// The system does not take the benchmark's kind of requests.
+    #[error("the {workload} benchmark needs a system that takes {needs}; drop the variant")]
+    Unfit {
+        /// The benchmark.
+        workload: &'static str,
+        /// What it sends.
+        needs: &'static str,
     },
     /// The server's version lacks something the plan asks for.
     #[error(

@@ -51,7 +51,12 @@ impl Control {
     }
 
     fn connect(&self) -> Result<Client, Error> {
-        let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint;
+        let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint else {
+            return Err(Error::Unsupported {
+                what: format!("connecting to {}", self.endpoint),
+                remedy: "give the URL of a PostgreSQL server".to_owned(),
+            });
+        };
         let mut config = Config::new();
         config
             .port(*port)

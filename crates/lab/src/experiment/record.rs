@@ -46,7 +46,7 @@ pub fn begin(
             id,
             &NewVariant {
                 name: subject.variant.name.clone(),
-                dbms: plan::without_passwords(&subject.variant.dbms),
+                dbms: secret::without_passwords(&subject.variant.dbms),
                 source: subject.installation.source.clone(),
                 version: subject.installation.version.clone(),
                 build: subject.installation.build.clone(),

@@ -98,6 +98,9 @@ pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<
 
 fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
     let Attempt { subject, benchmark, server, .. } = attempt;
+    if benchmark.setup.is_empty() {
+        return Ok(());
+    }
     let owned = server.owned();
     if !owned {
         attached::clear(server.need_sql()?, &subject.variant.name, &benchmark.tables)?;

@@ -257,11 +257,11 @@ impl Systems for World {
     }
 
     fn target(&self, variant: &str, endpoint: Endpoint) -> Target {
-        let Endpoint::Postgres { port, .. } = endpoint;
+        let Endpoint::Postgres { port, .. } = endpoint else { panic!("not of this world") };
         let state = self.lock();
         let server = state.up.iter().find(|server| server.port == port).unwrap();
         let connect = FakeConnect { world: self.clone(), server: Arc::clone(server) };
-        Target { name: variant.to_owned(), connect: Arc::new(connect) }
+        Target::new(variant, connect)
     }
 }
 

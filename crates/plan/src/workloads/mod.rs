@@ -5,7 +5,7 @@ pub(crate) mod insert;
 use toml::de::DeTable;
 
 use crate::family::{Family, Sequence};
-use crate::key::{CommandOption, canonical, read_keys, write_keys};
+use crate::key::{CommandOption, canonical, write_keys};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
@@ -42,6 +42,12 @@ macro_rules! register {
 register! {
     /// The insert benchmark, `[workload.insert]`.
     Insert(insert::InsertPlan),
+}
+
+impl Default for WorkloadPlan {
+    fn default() -> Self {
+        WorkloadPlan::all().swap_remove(0)
+    }
 }
 
 impl WorkloadPlan {
@@ -99,10 +105,8 @@ impl WorkloadPlan {
     }
 
     /// The options of its short form.
-    pub fn options(&self) -> Vec<CommandOption> {
-        let mut workload = self.clone();
-        let keys = workload.family_mut().keys();
-        keys.iter().filter_map(|key| key.option).collect()
+    pub fn options(&self) -> &'static [CommandOption] {
+        self.family().options()
     }
 
     /// Sets what the short form chooses by itself; returns `settle_seconds_scale`.
@@ -122,10 +126,10 @@ impl WorkloadPlan {
     /// Writes its section.
     pub(crate) fn write(&self, out: &mut String) {
         out.push_str(&format!("\n[workload.{}]\n", self.name()));
-        write_keys(out, &self.clone().family_mut().keys());
+        write_keys(out, self.clone().family_mut());
     }
 
-    /// Reads `[workload]`. Without one the first is returned, and nothing is said of its steps.
+    /// Reads `[workload]`. Without one nothing is said of its steps.
     pub(crate) fn read(p: &mut Problems, table: Option<&DeTable>) -> WorkloadPlan {
         let names = WorkloadPlan::names();
         let mut found: Option<WorkloadPlan> = None;
@@ -148,7 +152,7 @@ impl WorkloadPlan {
             }
             if let Some(table) = as_table(p, &path, value) {
                 let mut section = Section::new(table, path);
-                read_keys(p, &mut section, workload.family_mut().keys());
+                section.keys(p, workload.family_mut().keys());
                 section.finish(p);
                 workload.family_mut().complete(&|key| table.contains_key(key));
             }
@@ -158,6 +162,6 @@ impl WorkloadPlan {
             p.mark_unread("workload");
             p.of("workload", format!("no workload; add [workload.{}]", names[0]));
         }
-        found.unwrap_or_else(|| WorkloadPlan::all().swap_remove(0))
+        found.unwrap_or_default()
     }
 }

@@ -1,7 +1,7 @@
 //! What `count --format json` prints: the shape documented in `docs/count-json.md`.
 
 use serde::{Deserialize, Serialize};
-use store::{CountRecord, ExperimentState};
+use store::{CountRecord, ExperimentState, Warning};
 
 use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
 use super::functions::{Function, Work, functions, matched};
@@ -34,7 +34,7 @@ pub struct CountDocument {
     /// What changed, a sentence for each variant but the base.
     pub sentences: Vec<SentenceDocument>,
     /// What to know beside the figures.
-    pub warnings: Vec<CountWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Statements of one kind, sent and counted in one way.
@@ -130,15 +130,6 @@ pub struct SentenceDocument {
     pub sentence: String,
 }
 
-/// What to know beside the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CountWarning {
-    /// Stable short name.
-    pub code: String,
-    /// A sentence.
-    pub text: String,
-}
-
 /// Computes all figures, with so many functions for each count.
 pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
     CountDocument {
@@ -151,11 +142,7 @@ pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
         variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
         counts: counted.kinds.iter().map(|kind| kind_document(counted, kind, limit)).collect(),
         sentences: words::sentences(counted),
-        warnings: counted
-            .warnings
-            .iter()
-            .map(|warning| CountWarning { code: warning.code.clone(), text: warning.text.clone() })
-            .collect(),
+        warnings: counted.warnings.clone(),
     }
 }
 

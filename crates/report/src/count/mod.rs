@@ -11,13 +11,12 @@ mod words;
 use store::{ExperimentId, Store};
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
 
 pub(crate) use counted::Counted;
 pub use document::{
-    CountDocument, CountWarning, CountedVariant, FunctionDocument, KindDocument, PhaseDocument,
-    SentenceDocument, WorkDocument,
+    CountDocument, CountedVariant, FunctionDocument, KindDocument, PhaseDocument, SentenceDocument,
+    WorkDocument,
 };
 pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
@@ -45,22 +44,9 @@ impl Default for CountOptions {
 }
 
 /// Counts, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct CountReport {
-    /// As data.
-    pub document: CountDocument,
-    sheet: Sheet,
-}
+pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored count should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-
     /// The reasons for which a gate fails: kinds that take more, counts that are not finished, a variant without any.
     pub fn gate(&self) -> Vec<String> {
         let mut reasons = self.regressions();

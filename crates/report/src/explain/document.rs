@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use metrics::{EVENT, EVENTS};
 
 use super::ExplainOptions;
-use crate::document::Costs;
+use crate::document::{Costs, costs};
 use crate::figures::absolute;
 use crate::model::Results;
 use crate::profiles::{Folded, Moved, StepProfiles, children, facts, moved};
@@ -141,7 +141,7 @@ pub(super) fn step(
             samples,
             in_parent: (samples > 0).then(|| found.samples as f64 / samples as f64),
             phases: phases.map(|worker| found.phases(worker)),
-            costs: Costs::each(|metric| shown(*place, metric)),
+            costs: costs(|metric| shown(*place, metric)),
             events: EVENTS
                 .iter()
                 .filter_map(|event| Some(((*event).to_owned(), shown(*place, &EVENT.of(event))?)))

@@ -10,10 +10,10 @@ pub use document::{
 use store::Store;
 
 use crate::ReportError;
-use crate::compare::{CompareOptions, Format, compare};
+use crate::compare::{CompareOptions, compare};
 use crate::model::{Results, StepResults};
 use crate::profiles::{self, StepProfiles, facts};
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
 use crate::table::{Section, Table};
 
 /// What to explain, and how much of it.
@@ -36,22 +36,7 @@ impl Default for ExplainOptions {
 }
 
 /// An explanation, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct Explanation {
-    /// The figures.
-    pub document: ExplainDocument,
-    sheet: Sheet,
-}
-
-impl Explanation {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+pub type Explanation = Printable<ExplainDocument>;
 
 /// Explains the steps of an experiment that were profiled, or one of them.
 ///

@@ -1,6 +1,7 @@
 //! A change point in plain words.
 
 use super::document::{ChangeDocument, HistoryPoint, HistoryRun};
+use crate::number::{percent, signed};
 
 /// Whose change it is.
 pub(super) struct Told<'a> {
@@ -48,17 +49,4 @@ pub(super) fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
         said.push_str(&format!(", where the version went from {old} to {new}"));
     }
     said
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{:.1}%", fraction * 100.0)
-}
-
-fn signed(fraction: f64) -> String {
-    let text = percent(fraction.abs());
-    match text.as_str() {
-        "0.0%" => text,
-        _ if fraction < 0.0 => format!("−{text}"),
-        _ => format!("+{text}"),
-    }
 }

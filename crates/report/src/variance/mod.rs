@@ -4,8 +4,7 @@ mod document;
 mod tables;
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
 use crate::trials::{Chosen, Source, System, Trials, Value, seconds_of};
 
 pub use document::{
@@ -50,22 +49,7 @@ impl Default for VarianceOptions {
 }
 
 /// Variances, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct Variance {
-    /// As data.
-    pub document: VarianceDocument,
-    sheet: Sheet,
-}
-
-impl Variance {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+pub type Variance = Printable<VarianceDocument>;
 
 impl Deviation {
     /// The name, as options and output have it.
