@@ -124,12 +124,9 @@ pub fn obtain_interruptible(
     match &reference.form {
         Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
         Form::Path(path) => {
-            let root = std::fs::canonicalize(place::expand_home(path));
-            let root = root.map_err(|error| Error::Installation {
-                system: kind.name(),
-                path: path.clone(),
-                problem: error.to_string(),
-            })?;
+            let root = place::expand_home(path);
+            // What is not there is told as not there.
+            let root = std::fs::canonicalize(&root).unwrap_or(root);
             kind.describe(&root, format!("path:{}", root.display()), &user()?)
         }
         Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),

@@ -193,4 +193,12 @@ pub trait Sql {
     /// # Errors
     /// [`Error::Answer`] if it gives anything else.
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error>;
+
+    /// Makes tables on a server that is not ours by the statements of `setup`, so that
+    /// [`Sql::drop_marked`] knows them.
+    fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error>;
+
+    /// Drops those of `tables` that [`Sql::create_marked`] has made, in whichever run. Returns the
+    /// first that somebody else has made, which stays.
+    fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error>;
 }

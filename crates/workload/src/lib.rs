@@ -19,6 +19,8 @@ pub mod insert;
 pub mod kinds;
 mod request;
 mod step;
+#[cfg(feature = "toys")]
+pub mod toy;
 
 pub use class::{Class, Effect};
 pub use draw::{Cell, Draw, Padded, Rng, Sampler, Skew, Source, Width, stream_seed};
@@ -64,6 +66,8 @@ pub fn benchmark(
 ) -> Result<Benchmark, Error> {
     match plan {
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
+        #[cfg(feature = "toys")]
+        plan::WorkloadPlan::Toy(plan) => toy::benchmark(plan, dialect),
     }
 }
 
@@ -79,6 +83,10 @@ pub fn catalogue(
     match (count.own(), plan) {
         (Some(own), _) => Ok(kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
+        #[cfg(feature = "toys")]
+        (None, plan::WorkloadPlan::Toy(_)) => {
+            Err(Error::Unfit { workload: "toy", needs: "no statements" })
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod count;
 mod counters;
 mod facts;
 mod initdb;
+mod marked;
 mod postmaster;
 mod profile;
 mod recipe;

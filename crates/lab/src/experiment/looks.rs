@@ -239,7 +239,7 @@ impl End {
                 ("budget-spent", text)
             }
         };
-        Warning { code: code.to_owned(), text }
+        Warning::new(code, text)
     }
 }
 
@@ -357,7 +357,7 @@ mod tests {
                     (0..).zip(plan.workload.sequences()[0].steps.iter().zip([*rate, 5.0]))
                 {
                     let mut record = StepRecord::new(ordinal, &step.name, 1);
-                    record.metrics.push(("o/s".to_owned(), rate));
+                    record.add("o/s", rate);
                     store.record_step(trial, &record).unwrap();
                 }
                 store.finish_trial(trial).unwrap();

@@ -1,6 +1,8 @@
 //! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
+#[cfg(feature = "toys")]
+pub(crate) mod toy;
 
 use toml::de::DeTable;
 
@@ -11,11 +13,19 @@ use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
 
 macro_rules! register {
-    ($($(#[$doc:meta])* $name:ident($plan:ty),)*) => {
+    (
+        $($(#[doc = $doc:literal])* $name:ident($plan:ty),)*
+        ; in tests: $($(#[doc = $about:literal])* $toy:ident($of:ty),)*
+    ) => {
         /// The workload of a plan: exactly one.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum WorkloadPlan {
-            $($(#[$doc])* $name($plan),)*
+            $($(#[doc = $doc])* $name($plan),)*
+            $(
+                $(#[doc = $about])*
+                #[cfg(feature = "toys")]
+                $toy($of),
+            )*
         }
 
         impl WorkloadPlan {
@@ -24,15 +34,22 @@ macro_rules! register {
                 vec![$(WorkloadPlan::$name(<$plan>::default()),)*]
             }
 
+            /// Those that are in tests only.
+            fn toys() -> Vec<WorkloadPlan> {
+                vec![$(#[cfg(feature = "toys")] WorkloadPlan::$toy(<$of>::default()),)*]
+            }
+
             fn family(&self) -> &dyn Family {
                 match self {
                     $(WorkloadPlan::$name(plan) => plan,)*
+                    $(#[cfg(feature = "toys")] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
 
             fn family_mut(&mut self) -> &mut dyn Family {
                 match self {
                     $(WorkloadPlan::$name(plan) => plan,)*
+                    $(#[cfg(feature = "toys")] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
         }
@@ -42,6 +59,9 @@ macro_rules! register {
 register! {
     /// The insert benchmark, `[workload.insert]`.
     Insert(insert::InsertPlan),
+    ; in tests:
+    /// A toy, `[workload.toy]`.
+    Toy(toy::ToyPlan),
 }
 
 impl Default for WorkloadPlan {
@@ -58,7 +78,8 @@ impl WorkloadPlan {
 
     /// The workload of this name, with its defaults.
     pub fn named(name: &str) -> Option<WorkloadPlan> {
-        WorkloadPlan::all().into_iter().find(|workload| workload.name() == name)
+        let mut all = WorkloadPlan::all().into_iter().chain(WorkloadPlan::toys());
+        all.find(|workload| workload.name() == name)
     }
 
     /// The name in a plan, such as `insert`.
