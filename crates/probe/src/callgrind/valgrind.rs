@@ -20,8 +20,9 @@ pub struct Valgrind {
 impl Valgrind {
     /// The valgrind in `PATH`.
     ///
-    /// # Errors [`CallgrindError::NotInstalled`] when there is none,
-    /// [`CallgrindError::NotValgrind`] when it does not answer.
+    /// # Errors
+    /// [`CallgrindError::NotInstalled`] when there is none, [`CallgrindError::NotValgrind`] when it
+    /// does not answer.
     pub fn find() -> Result<Self, CallgrindError> {
         Self::found(in_path("valgrind"))
     }
