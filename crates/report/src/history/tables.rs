@@ -104,11 +104,7 @@ fn kind(document: &HistoryDocument, line: &LineDocument, run: usize) -> Option<R
         return None;
     }
     let marks: Vec<&str> = line.steps.iter().map(|step| mark(step, run)).collect();
-    match (marks.contains(&"▼"), marks.contains(&"▲")) {
-        (true, false) => Some(RowKind::Regression),
-        (false, true) => Some(RowKind::Improvement),
-        _ => None,
-    }
+    RowKind::of(marks.contains(&"▼"), marks.contains(&"▲"))
 }
 
 fn changes(
