@@ -188,7 +188,8 @@ impl Results {
         self.steps.iter().find(|step| step.key == *key)
     }
 
-    /// How tables name a step: with the number of clients where the experiment has several, and with its labels.
+    /// How tables name a step: with the number of clients where the experiment has several, and
+    /// with its labels.
     pub fn step_label(&self, step: &StepResults) -> String {
         let StepKey { name, dop, labels } = &step.key;
         let one_dop = self.steps.iter().all(|other| other.key.dop == *dop);

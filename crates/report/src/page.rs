@@ -193,7 +193,8 @@ fn page_step(
     Ok(out)
 }
 
-/// Operations per second that a paced class was asked for; the first of them, where there are several.
+/// Operations per second that a paced class was asked for; the first of them, where there are
+/// several.
 fn target(step: &StepResults) -> Option<f64> {
     let paced = step.paced();
     let name = metrics::TARGET.of(paced.first()?);

@@ -106,7 +106,7 @@ impl Sheet {
         let rows = self.parts.chunk_by(|a, b| matches!((a, b), (Part::Table(_), Part::Table(_))));
         let texts = rows.map(|parts| {
             let table = |part| match part {
-                &Part::Table(ref table) => Some(table),
+                Part::Table(table) => Some(table),
                 _ => None,
             };
             match parts.iter().filter_map(table).collect::<Vec<_>>() {

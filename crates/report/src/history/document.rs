@@ -285,8 +285,8 @@ struct Told<'a> {
     points: &'a [HistoryPoint],
 }
 
-/// "l.i0 of pg got 6.6% slower between 13.7 and 14.3 (95% interval −7.4% to −5.8%; before: 12.22 to 13.7, after: 14.3 to
-/// 16.4)".
+/// "l.i0 of pg got 6.6% slower between 13.7 and 14.3 (95% interval −7.4% to −5.8%; before: 12.22 to
+/// 13.7, after: 14.3 to 16.4)".
 fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
     let Told { step, line, metric, runs, points } = told;
     let name = |place: usize| runs.get(place).map_or("?", |run| run.name.as_str());
