@@ -99,7 +99,7 @@ job lints lints
         echo 'page-in-a-browser in_web npm run --silent test:browser'
         echo 'doc-tests doc_tests'
     fi
-    echo 'page-types in_web npm run --silent check'
+    echo 'page-check in_web npm run --silent check'
     echo 'page-functions in_web npm test --silent'
     grep -vE '^(cli-command|dbms-room)-' "$work/programs"
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"

@@ -1,5 +1,5 @@
-import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
+import { defineConfig } from "vitest/config";
 
 /**
  * Puts the one script and the one style sheet of the build into the page itself, so that the report is a single
@@ -11,22 +11,33 @@ function inlineEverything(): Plugin {
     enforce: "post",
     generateBundle(_options, bundle) {
       const page = bundle["report.html"];
-      if (page?.type !== "asset") this.error("expected report.html among the outputs; check rollupOptions.input");
+      if (page?.type !== "asset")
+        this.error("expected report.html among the outputs; check rollupOptions.input");
       let html = String(page.source);
       for (const [name, output] of Object.entries(bundle)) {
         if (output.type === "chunk") {
           // The text must not end the script element that carries it.
-          const code = output.code.trim().replace(/<\/(script)/gi, "<\\/$1").replace(/<!--/g, "<\\!--");
+          const code = output.code
+            .trim()
+            .replace(/<\/(script)/gi, "<\\/$1")
+            .replace(/<!--/g, "<\\!--");
           html = html.replace(new RegExp(`\\s*<script[^>]*src="[^"]*${name}"[^>]*></script>`), "");
           html = html.replace("</body>", () => `<script type="module">${code}</script>\n</body>`);
         } else if (name.endsWith(".css")) {
-          html = html.replace(new RegExp(`<link[^>]*href="[^"]*${name}"[^>]*>`), () => `<style>${String(output.source).trim()}</style>`);
+          html = html.replace(
+            new RegExp(`<link[^>]*href="[^"]*${name}"[^>]*>`),
+            () => `<style>${String(output.source).trim()}</style>`,
+          );
         } else {
           continue;
         }
         delete bundle[name];
       }
-      if (/<(script|link|img)[^>]*\s(src|href)=/.test(html.replace(/<script type="module">[\s\S]*<\/script>/, ""))) {
+      if (
+        /<(script|link|img)[^>]*\s(src|href)=/.test(
+          html.replace(/<script type="module">[\s\S]*<\/script>/, ""),
+        )
+      ) {
         this.error("something in report.html still has to be loaded; the page must be one file");
       }
       page.source = html;

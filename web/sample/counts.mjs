@@ -46,14 +46,23 @@ function sentence(kinds, names, variant) {
   const kind = kinds.reduce((most, next) => (size(next) > size(most) ? next : most));
   const [base, count] = [kind.counts[0], kind.counts[variant]];
   const rise = count.instructions - base.instructions;
-  const shares = count.phases.map(([name, value], place) => [name, (value - base.phases[place][1]) / rise]);
+  const shares = count.phases.map(([name, value], place) => [
+    name,
+    (value - base.phases[place][1]) / rise,
+  ]);
   const [phase, share] = shares.reduce((most, next) => (next[1] > most[1] ? next : most));
   return `${names[variant]} executes ${Math.abs((count.relative - 1) * 100).toFixed(1)}% ${rise > 0 ? "more" : "fewer"} instructions per ${count.rows > 0 ? "row" : "statement"} of ${kind.kind} (${kind.protocol}) than ${names[0]}; ${Math.min(100, Math.round(share * 100))}% of the difference is in ${phase}; ExecInterpExpr and palloc ${rise > 0 ? "grew" : "shrank"} most`;
 }
 
 /** The counts of `names`: the second executes more in expressions, the third lacks a function and is lean in planning, others as they come. */
 export function sampleCounts(random, names, { small = 300, nasty = false } = {}) {
-  const many = Array.from({ length: small }, (_, index) => [`${["heap", "index", "Exec", "pg_strtok_", "list_", "bms_", "hash_"][index % 7]}${["Fetch", "Insert", "Copy", "Next", "Check"][index % 5]}${index}${nasty && index === 3 ? "<img src=x onerror=alert(3)>" : ""}`, index % 11 === 0 ? "libc.so.6" : "postgres", index % 5, Math.round(60 / (1 + index * 0.1)), index % 3 === 0 ? 2 : 0]);
+  const many = Array.from({ length: small }, (_, index) => [
+    `${["heap", "index", "Exec", "pg_strtok_", "list_", "bms_", "hash_"][index % 7]}${["Fetch", "Insert", "Copy", "Next", "Check"][index % 5]}${index}${nasty && index === 3 ? "<img src=x onerror=alert(3)>" : ""}`,
+    index % 11 === 0 ? "libc.so.6" : "postgres",
+    index % 5,
+    Math.round(60 / (1 + index * 0.1)),
+    index % 3 === 0 ? 2 : 0,
+  ]);
   const functions = [...FUNCTIONS, ...many];
   const own = ([name, , phase, fixed, each], rows, variant) => {
     let cost = fixed + Math.max(1, rows) * each;
@@ -69,8 +78,16 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
     for (const [kind, rows] of KINDS) {
       if (protocol === "prepared" && kind.startsWith("insert-5")) continue;
       const counts = names.map((_, variant) => {
-        const costs = functions.map((one) => (protocol === "prepared" && one[2] < 3 ? Math.round(own(one, rows, variant) * 0.02) : own(one, rows, variant)) * STATEMENTS);
-        const phases = PHASES.map((name, phase) => [name, costs.reduce((sum, cost, place) => sum + (functions[place][2] === phase ? cost : 0), 0)]);
+        const costs = functions.map(
+          (one) =>
+            (protocol === "prepared" && one[2] < 3
+              ? Math.round(own(one, rows, variant) * 0.02)
+              : own(one, rows, variant)) * STATEMENTS,
+        );
+        const phases = PHASES.map((name, phase) => [
+          name,
+          costs.reduce((sum, cost, place) => sum + (functions[place][2] === phase ? cost : 0), 0),
+        ]);
         const instructions = phases.reduce((sum, [, value]) => sum + value, 0);
         const executed = functions.map((_, place) => place).filter((place) => costs[place] > 0);
         return {
@@ -78,18 +95,43 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
           statements: STATEMENTS,
           rows: rows * STATEMENTS,
           instructions,
-          repeated: instructions + Math.round((random() - 0.5) * instructions * 4e-6),
+          repeatability: random() * 4e-6,
           relative: null,
           verdict: null,
           phases,
-          functions: { id: executed, own: executed.map((place) => costs[place]), inclusive: executed.map((place) => (functions[place][3] > 1000 ? phases[functions[place][2]][1] : costs[place])), calls: executed.map((place) => STATEMENTS * Math.max(1, functions[place][4] > 0 ? rows : 1)) },
+          functions: {
+            id: executed,
+            own: executed.map((place) => costs[place]),
+            inclusive: executed.map((place) =>
+              functions[place][3] > 1000 ? phases[functions[place][2]][1] : costs[place],
+            ),
+            calls: executed.map(
+              (place) => STATEMENTS * Math.max(1, functions[place][4] > 0 ? rows : 1),
+            ),
+          },
         };
       });
       for (const count of counts.slice(1)) {
         count.relative = Number((count.instructions / counts[0].instructions).toPrecision(8));
-        count.verdict = Math.abs(count.relative - 1) < 1e-5 ? "same" : count.relative > 1.02 ? "regression" : count.relative < 0.98 ? "improvement" : "equivalent";
+        count.verdict =
+          Math.abs(count.relative - 1) < 1e-5
+            ? "same"
+            : count.relative > 1.02
+              ? "regression"
+              : count.relative < 0.98
+                ? "improvement"
+                : "equivalent";
       }
-      kinds.push({ kind: nasty && kind === "point" ? "<b>point</b> of a user’s file with a name that is too long for a column" : kind, protocol, place: protocol === "simple" ? "single-user" : "backend", counts, left_out: 41 });
+      kinds.push({
+        kind:
+          nasty && kind === "point"
+            ? "<b>point</b> of a user’s file with a name that is too long for a column"
+            : kind,
+        protocol,
+        place: protocol === "simple" ? "single-user" : "backend",
+        counts,
+        left_out: 41,
+      });
     }
   }
   return {
@@ -101,7 +143,14 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
     base: 0,
     kinds,
     functions: functions.map(([name, object]) => [name, object]),
-    sentences: names.slice(1).map((variant, index) => ({ variant, sentence: sentence(kinds, names, index + 1) })),
-    warnings: [{ code: "builds-differ", text: `${names[1] ?? names[0]} was compiled by gcc 13.2, ${names[0]} by gcc 12.2` }],
+    sentences: names
+      .slice(1)
+      .map((variant, index) => ({ variant, sentence: sentence(kinds, names, index + 1) })),
+    warnings: [
+      {
+        code: "builds-differ",
+        text: `${names[1] ?? names[0]} was compiled by gcc 13.2, ${names[0]} by gcc 12.2`,
+      },
+    ],
   };
 }

@@ -8,13 +8,47 @@ import { fileURLToPath } from "node:url";
 import { samplePage } from "./page.mjs";
 
 export const KINDS = {
-  normal: { variants: 3, steps: 10, seconds: 120, blocks: 6, history: { order: "version" }, counts: {}, profiles: true },
-  nasty: { variants: 4, steps: 10, seconds: 60, blocks: 2, nasty: true, seed: 3, history: { order: "date", dates: 3 }, counts: {}, profiles: true },
-  one: { variants: 2, steps: 6, seconds: 20, blocks: 1, seed: 5, counts: { variants: 1, small: 3 } },
+  normal: {
+    variants: 3,
+    steps: 10,
+    seconds: 120,
+    blocks: 6,
+    history: { order: "version" },
+    counts: {},
+    profiles: true,
+  },
+  nasty: {
+    variants: 4,
+    steps: 10,
+    seconds: 60,
+    blocks: 2,
+    nasty: true,
+    seed: 3,
+    history: { order: "date", dates: 3 },
+    counts: {},
+    profiles: true,
+  },
+  one: {
+    variants: 2,
+    steps: 6,
+    seconds: 20,
+    blocks: 1,
+    seed: 5,
+    counts: { variants: 1, small: 3 },
+  },
   big: { variants: 6, steps: 40, seconds: 300, blocks: 1, dops: [1, 4, 16, 40], seed: 7 },
   bigger: { variants: 6, steps: 40, seconds: 300, blocks: 6, dops: [1, 4, 16, 40], seed: 7 },
   counted: { variants: 3, steps: 0, blocks: 6, seed: 9, counts: {} },
-  many: { variants: 10, steps: 20, seconds: 90, blocks: 6, dops: [1, 8], seed: 11, history: { order: "date" }, counts: { small: 1500 } },
+  many: {
+    variants: 10,
+    steps: 20,
+    seconds: 90,
+    blocks: 6,
+    dops: [1, 8],
+    seed: 11,
+    history: { order: "date" },
+    counts: { small: 1500 },
+  },
 };
 
 const PLACEHOLDER = '<script type="application/json" id="steelyard-data">null</script>';
@@ -26,8 +60,12 @@ const PLACEHOLDER = '<script type="application/json" id="steelyard-data">null</s
  * then takes 2.3 s instead of 1.4 s to open.
  */
 export function withData(template, page) {
-  if (!template.includes(PLACEHOLDER)) throw new Error(`expected the line ${PLACEHOLDER} in the built page`);
-  const json = JSON.stringify(page).replace(/[<\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  if (!template.includes(PLACEHOLDER))
+    throw new Error(`expected the line ${PLACEHOLDER} in the built page`);
+  const json = JSON.stringify(page).replace(
+    /[<\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   return template.replace(PLACEHOLDER, () => PLACEHOLDER.replace("null", () => json));
 }
 

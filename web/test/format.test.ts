@@ -1,5 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { axisDuration, axisValue, change, count, duration, figures, grouped, headingUnit, interval, moment, percentileName, ratio, short, withUnit } from "../src/format";
+import {
+  axisDuration,
+  axisValue,
+  change,
+  count,
+  duration,
+  figures,
+  grouped,
+  headingUnit,
+  interval,
+  moment,
+  percentileName,
+  ratio,
+  short,
+  withUnit,
+} from "../src/text/format";
 
 const NBSP = "\u00a0";
 
@@ -45,7 +60,8 @@ describe("units", () => {
     expect(axisValue(512_000, "KB/s")).toBe(`500${NBSP}MB`);
     expect(headingUnit("KB/s")).toBe("per second");
   });
-  it("never writes two prefixes", () => expect(withUnit(1071, "ms/s")).toBe(`1\u202f071${NBSP}ms/s`));
+  it("never writes two prefixes", () =>
+    expect(withUnit(1071, "ms/s")).toBe(`1\u202f071${NBSP}ms/s`));
   it("writes microseconds as what reads best", () => {
     expect(duration(86)).toBe(`86.0${NBSP}µs`);
     expect(duration(1370)).toBe(`1.37${NBSP}ms`);

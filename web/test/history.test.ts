@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readPage, type HistoryStep } from "../src/data";
-import { levels } from "../src/history";
+import type { HistoryStep } from "#page";
+import { levels } from "../src/views/history/panels";
 
 const step: HistoryStep = {
   name: "l.i0",
@@ -12,25 +12,39 @@ const step: HistoryStep = {
     { run: 3, versions: [], trials: [50], median: 50, relative: 0.5 },
     { run: 5, versions: [], trials: [50, 50, 50], median: 50, relative: 0.5 },
   ],
-  changes: [{ run: 3, before: [0, 2], after: [3, 5], ratio: 0.35, low: 0.3, high: 0.4, p: 0.01, sentence: "" }],
+  changes: [
+    {
+      run: 3,
+      before: [0, 2],
+      after: [3, 5],
+      ratio: 0.35,
+      low: 0.3,
+      high: 0.4,
+      p: 0.01,
+      dependent_p: null,
+      sentence: "",
+    },
+  ],
+  exchanged: "run",
   doubtful: [],
 };
 
 test("levels are geometric means of trials between change points", () => {
   const found = levels(step);
-  expect(found.map(({ from, to }) => [from, to])).toEqual([[0, 2], [3, 5]]);
+  expect(found.map(({ from, to }) => [from, to])).toEqual([
+    [0, 2],
+    [3, 5],
+  ]);
   expect(found[0]?.value).toBeCloseTo(100 * Math.sqrt(2), 9);
   expect(found[1]?.value).toBeCloseTo(50, 9);
 });
 
 test("values without a logarithm do not count", () => {
-  expect(levels({ ...step, changes: [], points: [{ run: 0, versions: [], trials: [0], median: 0, relative: null }] })).toEqual([]);
-});
-
-test("a page without a history has none, and lists that are missing become empty", () => {
-  const base = { format: 1, experiment: { name: "x" }, variants: [] };
-  const without = readPage(JSON.stringify(base));
-  expect("page" in without && without.page.history).toBeUndefined();
-  const read = readPage(JSON.stringify({ ...base, history: { lines: [{ line: "pg", steps: [{ name: "l.i0" }] }] } }));
-  expect("page" in read && read.page.history?.lines[0]?.steps[0]?.points).toEqual([]);
+  expect(
+    levels({
+      ...step,
+      changes: [],
+      points: [{ run: 0, versions: [], trials: [0], median: 0, relative: null }],
+    }),
+  ).toEqual([]);
 });

@@ -1,11 +1,22 @@
 /** Opens pages in Debian's Chromium, with everything off that would go to the network. */
 import { chromium } from "playwright-core";
 
-const ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const ARGUMENTS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** The browser; `CHROMIUM` names another than Debian's. */
 export function launch() {
-  return chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ARGUMENTS });
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ARGUMENTS,
+  });
 }
 
 /** Rows of the relative chart with a mark: what can't be compared has none. */
@@ -30,7 +41,8 @@ export async function openPage(browser, url, options = {}) {
   const page = await context.newPage();
   const problems = [];
   page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") problems.push(`console ${message.type()}: ${message.text()}`);
+    if (message.type() === "error" || message.type() === "warning")
+      problems.push(`console ${message.type()}: ${message.text()}`);
   });
   page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
   page.on("dialog", (dialog) => {
@@ -38,7 +50,8 @@ export async function openPage(browser, url, options = {}) {
     void dialog.dismiss();
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) problems.push(`request: ${request.url()}`);
+    if (!request.url().startsWith("file:") && !request.url().startsWith("data:"))
+      problems.push(`request: ${request.url()}`);
   });
   const from = performance.now();
   await page.goto(url, { waitUntil: "load" });

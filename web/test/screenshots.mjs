@@ -20,11 +20,18 @@ try {
     ["phone-dark", 360, "dark"],
   ]) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const { page, close } = await openPage(browser, pathToFileURL(report).href, { viewport: { width, height: 900 }, colorScheme });
+    const { page, close } = await openPage(browser, pathToFileURL(report).href, {
+      viewport: { width, height: 900 },
+      colorScheme,
+    });
     await page.waitForTimeout(300);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     for (let top = 0, part = 1; top < height; top += SLICE, part += 1) {
-      await page.screenshot({ path: `${out}/${name}-${part}.png`, fullPage: true, clip: { x: 0, y: top, width, height: Math.min(SLICE, height - top) } });
+      await page.screenshot({
+        path: `${out}/${name}-${part}.png`,
+        fullPage: true,
+        clip: { x: 0, y: top, width, height: Math.min(SLICE, height - top) },
+      });
     }
     await close();
   }

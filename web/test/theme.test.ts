@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { faded, look, PALETTE, resolve, type Theme } from "../src/theme";
+import { faded, look, PALETTE, resolve, type Theme } from "../src/shared/theme";
 
 type Triple = [number, number, number];
 
@@ -21,28 +21,48 @@ function contrast(a: string, b: string): number {
 
 /** Machado, Oliveira and Fernandes 2009, severity 1.0. */
 const VISION: Record<string, Triple[]> = {
-  normal: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
-  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+  normal: [
+    [1, 0, 0],
+    [0, 1, 0],
+    [0, 0, 1],
+  ],
+  protanopia: [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+  ],
+  deuteranopia: [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.01182, 0.04294, 0.968881],
+  ],
 };
 
 function lab([r, g, b]: Triple): Triple {
   const f = (t: number): number => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
-  const [x, y, z] = [f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505), f(luminance([r, g, b])), f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089)];
+  const [x, y, z] = [
+    f((0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505),
+    f(luminance([r, g, b])),
+    f((0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089),
+  ];
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
 function seen(hex: string, vision: Triple[]): Triple {
   const light = linear(hex);
   const clamp = (value: number): number => Math.min(1, Math.max(0, value));
-  return lab(vision.map((row) => clamp(row[0] * light[0] + row[1] * light[1] + row[2] * light[2])) as Triple);
+  return lab(
+    vision.map((row) => clamp(row[0] * light[0] + row[1] * light[1] + row[2] * light[2])) as Triple,
+  );
 }
 
 describe.each(["light", "dark"] as Theme[])("the palette of the %s theme", (theme) => {
   const { background, base, variants } = PALETTE[theme];
   const all = [base, ...variants];
   it("holds eight", () => expect(new Set(all).size).toBe(8));
-  it.each(all)("%s stands out from the background", (colour) => expect(contrast(colour, background)).toBeGreaterThanOrEqual(3));
+  it.each(all)("%s stands out from the background", (colour) =>
+    expect(contrast(colour, background)).toBeGreaterThanOrEqual(3),
+  );
   it.each(Object.keys(VISION))("can be told apart with %s vision", (name) => {
     const colours = all.map((colour) => seen(colour, VISION[name] ?? []));
     for (let i = 0; i < colours.length; i += 1) {

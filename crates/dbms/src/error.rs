@@ -84,14 +84,6 @@ pub enum Error {
         /// What it said.
         problem: String,
     },
-    /// Something whose instructions can't be counted.
-    #[error("instructions of {what} can't be counted; {remedy}")]
-    NotCounted {
-        /// What it is.
-        what: String,
-        /// What to do instead.
-        remedy: &'static str,
-    },
     /// The archive of binaries has no such version.
     #[error("the archive has no {asked}; {}", near_text(.near))]
     VersionNotFound {
@@ -318,7 +310,6 @@ impl Error {
                 | Self::Source { .. }
                 | Self::Tools { .. }
                 | Self::Unsupported { .. }
-                | Self::NotCounted { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }

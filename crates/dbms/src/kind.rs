@@ -7,7 +7,7 @@ use crate::build::work::Making;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    Counting, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
     ServerUser, System,
 };
 
@@ -70,11 +70,13 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
-    /// How to count instructions on servers of an installation that steelyard starts, if that can
-    /// be done.
-    fn counting(&self, installation: &Installation) -> Option<Counting> {
+    /// How instructions are counted on servers of `installation`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if they can't be.
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
         let _ = installation;
-        None
+        Err(self.lacks("counting instructions"))
     }
 
     /// What to know when `variants` of this kind are compared, beyond how they were built.

@@ -35,8 +35,8 @@
 mod build;
 pub mod builds;
 mod cache;
+mod count_method;
 mod counters;
-mod counting;
 pub mod embedded;
 mod endpoint;
 mod error;
@@ -66,8 +66,8 @@ mod user;
 pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use builds::{Compared, Difference};
 pub use cache::Cache;
+pub use count_method::CountMethod;
 pub use counters::{Counter, Snapshot};
-pub use counting::Counting;
 pub use endpoint::{Endpoint, Host, Secret};
 pub use error::{Diagnosis, Error};
 pub use installation::Installation;
@@ -140,7 +140,7 @@ pub fn obtain_interruptible(
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
 /// [`Error::Start`] with the server's last log lines, [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
-    Ok(kind_of(&spec)?.start(&spec, None)?.0)
+    Ok(kind_of(spec.installation)?.start(&spec, None)?.0)
 }
 
 /// Starts a server on a copy of `origin`, which a server of the same build and user has left ([`Stopped::keep`]), and
@@ -154,7 +154,7 @@ pub fn start_on_copy(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
 ) -> Result<(Box<dyn System>, Restored), Error> {
-    let kind = kind_of(spec)?;
+    let kind = kind_of(spec.installation)?;
     let (server, restored) = kind.start(spec, Some(origin))?;
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
 }
@@ -162,6 +162,23 @@ pub fn start_on_copy(
 /// How call stacks of the system that `reference` names are read; `None` where it can't be told.
 pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
     reference.parse::<Reference>().ok()?.kind.profile()
+}
+
+/// How instructions are counted on servers of an installation.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a server that already runs, and for a system that can't be counted.
+pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
+    if installation.is_ours() {
+        return kind_of(installation)?.count_method(installation);
+    }
+    Err(Error::Unsupported {
+        what: "counting instructions of a server that already runs".to_owned(),
+        remedy: format!(
+            "have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")",
+            installation.dbms
+        ),
+    })
 }
 
 /// Connects to a server that already runs; it is neither configured nor stopped.
@@ -178,26 +195,9 @@ pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
     }
 }
 
-fn kind_of(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
-    systems::find(&spec.installation.dbms).ok_or_else(|| Error::Unsupported {
-        what: format!("the system {}", spec.installation.dbms),
+fn kind_of(installation: &Installation) -> Result<&'static dyn Kind, Error> {
+    systems::find(&installation.dbms).ok_or_else(|| Error::Unsupported {
+        what: format!("the system {}", installation.dbms),
         remedy: "obtain it with this version".to_owned(),
     })
-}
-
-/// How to count instructions on servers of an installation.
-///
-/// # Errors
-/// [`Error::NotCounted`] for a server that already runs, and for a system that can't be counted.
-pub fn counting(installation: &Installation) -> Result<Counting, Error> {
-    let not = |what, remedy| Err(Error::NotCounted { what, remedy });
-    if !installation.is_ours() {
-        let remedy = "have steelyard start it (dbms = \"postgres@14.3\" or \"path:…\")";
-        return not("a server that already runs".to_owned(), remedy);
-    }
-    let kind = systems::find(&installation.dbms);
-    match kind.and_then(|kind| kind.counting(installation)) {
-        Some(counting) => Ok(counting),
-        None => not(installation.dbms.clone(), "compare its times with `steelyard run`"),
-    }
 }

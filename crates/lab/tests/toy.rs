@@ -185,7 +185,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
          restore_after = \"fill\"\nsteal_limit = 1\n\
          [variants.a]\ndbms = \"toy@path:{0}\"\nconfig = {{ color = \"blue\" }}\n\
          [variants.b]\ndbms = \"toy@path:{0}\"\n\
-         [workload.toy]\nkeys = 500\nseconds = 1\ndop = [1, 2]\n",
+         [workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]\n",
         directory.path().display()
     );
     let (events, store) = run(directory.path(), &text);
@@ -221,8 +221,8 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         let sizes = store.sizes(step.id).unwrap();
         assert!(sizes[0].name == "total" && sizes[0].bytes > 20_000, "{sizes:?}");
     }
-    let trials = store.trials(experiment).unwrap();
-    let settings = store.settings(trials[0].id).unwrap();
+    let variants = store.variants(experiment).unwrap();
+    let settings = store.variant_settings(variants[0].id).unwrap();
     assert_eq!(settings.iter().map(|s| &*s.value).collect::<Vec<_>>(), ["blue"]);
     // Results are judged by step, dop and labels.
     let results = report::load(&store, report::Which::Latest).unwrap();
@@ -230,7 +230,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     assert_eq!(judged.document.steps.len(), 5, "fill, and two distributions at two dops");
     // SQL is told apart.
     let sql =
-        text.replace("[workload.toy]\nkeys = 500\nseconds = 1\ndop = [1, 2]", "[workload.insert]");
+        text.replace("[workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]", "[workload.insert]");
     let plan = Plan::parse(&sql.replace("restore_after = \"fill\"\n", ""), None, "test").unwrap();
     let options = Options::new(directory.path().join("none"), "test");
     let ledger = Ledger::open(directory.path().join("ledger")).unwrap();

@@ -14,9 +14,6 @@ use crate::section::{Section, choice, integer, join, printable, string, strings}
 /// buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows it reads them all, and statistics, and so plans,
 /// are the same each time.
 pub const DEFAULT_COUNT_ROWS: u64 = 20_000;
-/// The protocols by their names.
-const PROTOCOLS: [(&str, Protocol); 2] =
-    [("simple", Protocol::Simple), ("prepared", Protocol::Prepared)];
 /// What begins a statement's name in a file of statements.
 const NAME: &str = "-- name:";
 /// Name of the block that makes what the others use.
@@ -86,6 +83,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// All by their names in a plan.
+    pub const NAMED: [(&str, Protocol); 2] =
+        [("simple", Protocol::Simple), ("prepared", Protocol::Prepared)];
+
     /// The name in a plan.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -178,7 +179,7 @@ pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path
 }
 
 fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
-    let one = |value: &DeValue| choice(value, &PROTOCOLS);
+    let one = |value: &DeValue| choice(value, &Protocol::NAMED);
     let found = match value {
         DeValue::Array(array) => {
             array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<_>, String>>()?

@@ -98,6 +98,11 @@ impl<'a> Key<'a> {
         Key { note, ..self }
     }
 
+    /// Its name where it has another value than the same key elsewhere.
+    pub(crate) fn differs(&self, other: &Key<'_>) -> Option<&'static str> {
+        (self.value != other.value).then_some(self.name)
+    }
+
     /// Written as this text.
     pub(crate) fn shown(self, text: Option<String>) -> Self {
         Key { value: text.map(Toml::String), ..self }

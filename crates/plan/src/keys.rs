@@ -16,8 +16,6 @@ const MAX_BLOCKS: u64 = 10_000;
 /// A machine on which so many trials in a row are polluted is no machine to measure on.
 const MAX_REPEATS: u64 = 100;
 
-const PAIRINGS: [(&str, Pairing); 3] =
-    [("blocks", Pairing::Blocks), ("slices", Pairing::Slices), ("auto", Pairing::Auto)];
 const SYSTEMS: [(&str, BuildSystem); 2] =
     [("make", BuildSystem::Make), ("meson", BuildSystem::Meson)];
 
@@ -30,23 +28,27 @@ impl Keyed for Plan {
             Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1).note("trials per variant"),
             Key::optional("seed", &mut self.seed, |v| integer(v, 0..(1 << 63)))
                 .note("order of trials, parameters of statements"),
-            Key::new("margin", &mut self.margin, number)
+            Key::new("margin", &mut self.margin, share)
                 .note("differences up to this share are small"),
-            Key::new("settle_seconds_scale", &mut self.settle_seconds_scale, number)
-                .note("of the rest after settling, 0 to 1"),
-            Key::new("pairing", &mut self.pairing, |v| choice(v, &PAIRINGS))
+            Key::new("settle_seconds_scale", &mut self.settle_seconds_scale, |v| {
+                number(v, 0.0..=1.0, "a factor from 0 to 1")
+            })
+            .note("of the rest after settling, 0 to 1"),
+            Key::new("pairing", &mut self.pairing, |v| choice(v, &Pairing::NAMED))
                 .note("blocks, slices or auto"),
             Key::optional("slice_ms", &mut self.slice_ms, |v| integer(v, 2..10_001))
                 .note("length of a slice"),
             Key::optional("restore_after", &mut self.restore_after, string)
                 .note("loaded once; trials start on a copy"),
-            Key::new("steal_limit", &mut self.steal_limit, number)
-                .unless(&DEFAULT_STEAL_LIMIT)
-                .note("CPU share a hypervisor may take in a step"),
+            Key::new("steal_limit", &mut self.steal_limit, |v| {
+                number(v, 0.0..=1.0, "a share from 0 to 1 (1: no trial is polluted)")
+            })
+            .unless(&DEFAULT_STEAL_LIMIT)
+            .note("CPU share a hypervisor may take in a step"),
             Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1)
                 .unless(&DEFAULT_REPEATS)
                 .note("how often a polluted trial is run again"),
-            Key::optional("precision", &mut self.precision, number)
+            Key::optional("precision", &mut self.precision, share)
                 .note("half-width of an interval that is enough"),
             Key::optional("max_blocks", &mut self.max_blocks, |v| integer(v, 1..MAX_BLOCKS + 1))
                 .note("where undecided steps end"),
@@ -82,6 +84,12 @@ impl Keyed for Variant {
                 .note("the same system a second time"),
         ]
     }
+}
+
+/// A share between 0 and 1.
+fn share(value: &DeValue) -> Result<f64, String> {
+    let within = f64::MIN_POSITIVE..=1.0 - f64::EPSILON;
+    number(value, within, "a share between 0 and 1, such as 0.02 for 2%")
 }
 
 /// The memory limit of a variant, or of all.

@@ -1,6 +1,6 @@
 //! Reading one table of the TOML text, key by key, with a place for every complaint.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -154,17 +154,19 @@ pub(crate) fn integer<T: TryFrom<u64>>(value: &DeValue, bounds: Range<u64>) -> R
     })
 }
 
-/// A finite number, written with or without a point.
-pub(crate) fn number(value: &DeValue) -> Result<f64, String> {
-    let parsed = match value {
+/// A number within bounds, written with or without a point.
+pub(crate) fn number(
+    value: &DeValue,
+    bounds: RangeInclusive<f64>,
+    expected: &str,
+) -> Result<f64, String> {
+    let parsed: Option<f64> = match value {
         DeValue::Integer(i) if i.radix() == 10 => i.as_str().parse().ok(),
         DeValue::Float(f) => f.as_str().parse().ok(),
         _ => None,
     };
-    match parsed {
-        Some(x) if f64::is_finite(x) => Ok(x),
-        _ => Err(format!("expected a number, found {}", describe(value))),
-    }
+    let found = || format!("expected {expected}, found {}", describe(value));
+    parsed.filter(|x| bounds.contains(x)).ok_or_else(found)
 }
 
 /// A list of strings.
@@ -195,7 +197,9 @@ pub(crate) fn setting(value: &DeValue) -> Result<String, String> {
         DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
             .map(|n| n.to_string())
             .map_err(|_| format!("the integer {i} does not fit 64 bits; write it as a string")),
-        DeValue::Float(f) => number(value).map(|_| f.to_string()),
+        DeValue::Float(f) => {
+            number(value, f64::MIN..=f64::MAX, "a finite number").map(|_| f.to_string())
+        }
         DeValue::Boolean(b) => Ok(b.to_string()),
         DeValue::Table(_) => {
             Err("expected a value, found a table; a name with a dot needs quotes".to_owned())

@@ -142,6 +142,12 @@ pub enum Pairing {
     Auto,
 }
 
+impl Pairing {
+    /// All by their names in a plan.
+    pub const NAMED: [(&str, Pairing); 3] =
+        [("blocks", Pairing::Blocks), ("slices", Pairing::Slices), ("auto", Pairing::Auto)];
+}
+
 impl Default for Plan {
     /// What stands where a plan is silent.
     fn default() -> Self {

@@ -155,8 +155,9 @@ fn page_step(
         dop: step.key.dop,
         labels: step.key.labels.clone(),
         better: step.better.as_str(),
+        class: step.class.clone(),
         unit: step.unit.clone(),
-        rate_target: target(step).map(Number),
+        rates: step.paced().into_iter().filter_map(|class| rate(step, class)).collect(),
         throughput: Vec::new(),
         relative: Vec::new(),
         latency: Vec::new(),
@@ -193,12 +194,11 @@ fn page_step(
     Ok(out)
 }
 
-/// Operations per second that a paced class was asked for; the first of them, where there are
-/// several.
-fn target(step: &StepResults) -> Option<f64> {
-    let paced = step.paced();
-    let name = metrics::TARGET.of(paced.first()?);
-    step.variants.iter().find_map(|variant| variant.median(&name))
+/// What a paced class was asked for.
+fn rate(step: &StepResults, class: &str) -> Option<(String, Number)> {
+    let name = metrics::TARGET.of(class);
+    let asked = step.variants.iter().find_map(|variant| variant.median(&name))?;
+    Some((class.to_owned(), Number(asked)))
 }
 
 /// The block whose throughput is nearest the median.
@@ -277,7 +277,8 @@ impl Gatherer<'_> {
         let stalls = series.iter().find(|s| s.name == about);
         let stalls = stalls.map(|series| spans(series, whole)).unwrap_or_default();
         let mut kept = BTreeMap::new();
-        for one in series {
+        // Slices have no seconds.
+        for one in series.into_iter().filter(|one| one.group != metrics::SLICES) {
             let wanted = match self.detail {
                 Detail::All => true,
                 Detail::OneBlock => typical || one.group == metrics::THROUGHPUT,

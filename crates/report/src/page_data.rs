@@ -1,4 +1,4 @@
-//! The shape of the data in the HTML page; `web/src/data.ts` is its other side.
+//! The shape of the data in the HTML page; `web/generated/page.ts` is written from it.
 
 use std::collections::BTreeMap;
 
@@ -93,10 +93,11 @@ pub(crate) struct PageStep {
     pub(crate) labels: Labels,
     /// Which way its throughput is better: `more` or `less`.
     pub(crate) better: &'static str,
+    /// The class of statements that an operation is, and what its throughput counts.
+    pub(crate) class: String,
     pub(crate) unit: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) rate_target: Option<Number>,
+    /// Statements per second that paced classes were asked for.
+    pub(crate) rates: BTreeMap<String, Number>,
     pub(crate) throughput: Vec<Number>,
     pub(crate) relative: Vec<PageRelative>,
     pub(crate) latency: Vec<PageLatency>,

@@ -1,4 +1,4 @@
-//! Writes the page's types: `web/src/data/generated.ts` says in TypeScript what [`Page`] serialises to.
+//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] serialises to.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ fn the_pages_types_are_those_of_its_data() {
         verdicts.join(" | ")
     );
     text.extend(found.texts.into_values());
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/data/generated.ts");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/generated/page.ts");
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "update") {
         std::fs::write(&path, &text).unwrap();
     }

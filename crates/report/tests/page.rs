@@ -30,7 +30,8 @@ fn the_page_holds_everything() {
     assert_eq!(page["host"][0]["value"], "Example <CPU> 8");
     let step = &page["steps"][2];
     assert_eq!((step["name"].as_str(), step["unit"].as_str()), (Some("qr100"), Some("queries")));
-    assert_eq!(step["rate_target"], 100);
+    assert_eq!(step["class"], "query");
+    assert_eq!(step["rates"]["insert"], 100);
     assert_eq!(step["throughput"].as_array().unwrap().len(), 3);
     let verdicts: Vec<_> = step["relative"]
         .as_array()
@@ -224,4 +225,22 @@ fn a_hundred_thousand_results_are_compared_in_time() {
     println!("{took:?}");
     assert!(text.contains("details-left-out"));
     assert!(took.as_secs_f64() <= 1.0, "{took:?}");
+}
+
+#[test]
+fn slices_are_not_drawn_over_seconds() {
+    let steps = ["l.i0"];
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &steps, 2, &[1]), 2);
+    lab.run(&steps, 2, 1, &|name, place, block| {
+        let mut step = rich(name, place, block);
+        step.series.push(series("slice.o/s", metrics::SLICES, vec![1.0; 300]));
+        step
+    });
+    if !report::has_page() {
+        return testing::skip("built without the page; make build builds it");
+    }
+    let page = data(&report::html(&lab.store, &lab.results(), None).unwrap());
+    assert!(page["catalog"]["tp.insert"].is_object(), "{}", page["catalog"]);
+    assert!(page["catalog"]["slice.o/s"].is_null(), "{}", page["catalog"]);
+    assert!(page["steps"][0]["trials"][0]["series"]["slice.o/s"].is_null());
 }

@@ -6,7 +6,7 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, KeyAction, KeyValue, Request};
-use crate::step::{Action, Benchmark, End, Pace, Phase, Role, Step, Stream};
+use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Role, Step, Stream};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
@@ -27,12 +27,12 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
     let steps = sequences.iter().flat_map(|Sequence { steps, .. }| steps);
     let mut phases = Vec::new();
     for planned in steps {
-        let (low, high, width) = (0, plan.keys as i64, Width::Eight);
+        let (low, high, width) = (0, plan.rows as i64, Width::Eight);
         let uniform = Draw::Uniform { low, high, width };
         let (class, action, key, end, operations) = match planned.labels.get("keys") {
             None => {
                 let value = Draw::Text { min: 100, max: 100 };
-                (PUT, KeyAction::Put { value }, uniform, End::Rounds(plan.keys), 1)
+                (PUT, KeyAction::Put { value }, uniform, End::Rounds(plan.rows), 1)
             }
             Some(keys) => {
                 let by = Skew::Zipfian { exponent: 0.8 };
@@ -61,7 +61,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             end: end.clone(),
             refresh: None,
             adds_to: None,
-            finds: None,
+            finds: (class == GET).then_some(Finds::Mean(3.0)),
         };
         phases.push(Phase::Step(Step {
             name: planned.name.clone(),
@@ -75,6 +75,6 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             operations: None,
         }));
     }
-    phases.insert(1, Phase::Settle { rows: plan.keys });
+    phases.insert(1, Phase::Settle { rows: plan.rows });
     Ok(Benchmark { setup: Vec::new(), tables: Vec::new(), phases })
 }

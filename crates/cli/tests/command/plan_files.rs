@@ -1,9 +1,11 @@
 //! The plans that come with steelyard can be read, and mean what they are there for.
 
+#![allow(irrefutable_let_patterns, reason = "there may be other workloads")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plan::{Plan, WorkloadPlan};
+use plan::{InsertPlan, Plan, WorkloadPlan};
 
 fn plans() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
@@ -20,6 +22,11 @@ fn plan(name: &str) -> Plan {
     let files = plans();
     let file = files.iter().find(|path| path.ends_with(format!("{name}.toml"))).unwrap();
     Plan::read(file).unwrap()
+}
+
+fn insert(plan: &Plan) -> &InsertPlan {
+    let WorkloadPlan::Insert(insert) = &plan.workload else { panic!("no insert benchmark") };
+    insert
 }
 
 #[test]
@@ -44,7 +51,7 @@ fn the_published_sizes_are_the_published_ones() {
         [("insert-cached", 20_000_000, 20_000_000), ("insert-io-bound", 500_000_000, 10_000_000)]
     {
         let plan = plan(name);
-        let WorkloadPlan::Insert(insert) = &plan.workload;
+        let insert = insert(&plan);
         assert_eq!((insert.rows, insert.indexed_rows), (rows, indexed), "{name}");
         assert_eq!(insert.read_write_seconds, 7200, "{name}");
         assert_eq!(insert.steps, plan::INSERT_STEPS, "{name}");
@@ -58,8 +65,7 @@ fn the_published_sizes_are_the_published_ones() {
 fn the_small_twins_differ_from_the_large_in_size_only() {
     for name in ["insert-cached", "insert-io-bound"] {
         let (large, small) = (plan(name), plan(&format!("{name}-small")));
-        let WorkloadPlan::Insert(large) = &large.workload;
-        let WorkloadPlan::Insert(small) = &small.workload;
+        let (large, small) = (insert(&large), insert(&small));
         assert!(small.steps.iter().all(|step| large.steps.contains(step)), "{name}");
         assert_eq!(
             small.rows / small.indexed_rows,
@@ -73,7 +79,7 @@ fn the_small_twins_differ_from_the_large_in_size_only() {
 #[test]
 fn the_small_io_bound_plan_limits_memory() {
     let plan = plan("insert-io-bound-small");
-    let WorkloadPlan::Insert(insert) = &plan.workload;
+    let insert = insert(&plan);
     // A row takes 195 bytes with its four indexes, measured.
     let database = (insert.rows + insert.indexed_rows) * 195;
     for variant in &plan.variants {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,13 +59,13 @@ pub fn serve(
     engine: impl Inside + 'static,
     load: impl Fn(&UnixStream) + Send + Sync + 'static,
 ) -> std::io::Result<()> {
-    use nix::sys::signal::{SigSet, Signal};
-    let mut end = SigSet::empty();
-    end.add(Signal::SIGTERM);
-    // Threads inherit it, so that this one gets the signal.
-    end.thread_block()?;
-    let engine = std::sync::Arc::new(Mutex::new(engine));
-    let load = std::sync::Arc::new(load);
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    let handler = SigHandler::Handler(note_end);
+    let action = SigAction::new(handler, SaFlags::SA_RESTART, SigSet::empty());
+    // SAFETY: the handler does nothing but store a number.
+    unsafe { sigaction(Signal::SIGTERM, &action) }?;
+    let engine = Arc::new(Mutex::new(engine));
+    let load = Arc::new(load);
     accept(place, CONTROL, move |stream| {
         // A connection that breaks is closed by its other end.
         let _ = control(stream, &mut |ask| {
@@ -71,8 +73,20 @@ pub fn serve(
         });
     })?;
     accept(place, LOAD, move |stream| load(stream))?;
-    end.wait()?;
+    while !ENDING.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
     Ok(())
+}
+
+/// Whether the process was told to end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+extern "C" fn note_end(_signal: i32) {
+    ENDING.store(true, Ordering::Relaxed);
 }
 
 /// Listens at a socket; each connection has a thread of its own.

@@ -3,8 +3,8 @@
 //! `url` reads where a running server is; `archive` says where binaries are fetched and `recipe`
 //! how they are built; `binaries` describes them, with their `facts`. `initdb` (once) → `config` →
 //! `postmaster` → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it;
-//! `attach` for a server that runs already. `count` is for counting
-//! instructions.
+//! `attach` for a server that runs already; `count` for counting instructions, with the functions that
+//! `profile` names.
 
 mod archive;
 mod attach;
@@ -30,7 +30,7 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    Counting, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
     ServerUser, System,
 };
 use server::PostgresServer;
@@ -93,8 +93,8 @@ impl Kind for Postgres {
         Some(&profile::PROFILE)
     }
 
-    fn counting(&self, installation: &Installation) -> Option<Counting> {
-        Some(count::counting(installation))
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
+        Ok(count::method(installation))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {

@@ -23,7 +23,7 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
 };
 
 /// The phases of a statement as Callgrind counts them, whole functions by their names: see
-/// [`Counting::phases`](crate::Counting). Analyzing got three functions in 15.
+/// [`CountMethod::phases`](crate::CountMethod). Analyzing got three functions in 15.
 pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
     ("parse", &[&["pg_parse_query"], &["raw_parser"]]),
     (

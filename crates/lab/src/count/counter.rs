@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbms::{Counting, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, System};
+use dbms::{CountMethod, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, System};
 use probe::callgrind::Valgrind;
 use workload::{Catalogue, Kind};
 
@@ -29,7 +29,7 @@ pub struct Counter<'a> {
     pub valgrind: &'a Valgrind,
     pub seed: u64,
     /// For each variant how its system is counted.
-    pub methods: Vec<Counting>,
+    pub methods: Vec<CountMethod>,
     /// For each variant what is counted on it.
     pub catalogues: Vec<Catalogue>,
 }
@@ -39,7 +39,7 @@ impl Counter<'_> {
         &self.lineup.subjects[variant]
     }
 
-    pub fn method(&self, variant: usize) -> &Counting {
+    pub fn method(&self, variant: usize) -> &CountMethod {
         &self.methods[variant]
     }
 

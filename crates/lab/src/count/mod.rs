@@ -12,7 +12,7 @@
 //! every mark; what it counted between the first two, less what it counted between the last two, is N
 //! statements of a process that is warm, without its start and without the mark ([`session`]).
 //! Everything is done twice, on another copy; what does not agree is counted again, and all figures are
-//! kept ([`rounds`], [`repeats`]). What of this depends on the system is [`dbms::Counting`].
+//! kept ([`rounds`], [`repeats`]). What of this depends on the system is [`dbms::CountMethod`].
 
 mod counter;
 mod data;
@@ -69,7 +69,7 @@ pub fn count(
     let user = options.server_user.as_deref();
     let lineup = line_up(plan, &Installed(cache), user, interrupted, on_event)?;
     let methods = of_each(&lineup, |_, subject| {
-        dbms::counting(&subject.installation).map_err(|source| Error::Variant {
+        dbms::count_method(&subject.installation).map_err(|source| Error::Variant {
             variant: subject.variant.name.clone(),
             source: Box::new(source),
         })

@@ -1,16 +1,16 @@
 //! From a profile of Callgrind to what is stored: phases and functions.
 
-use dbms::Counting;
+use dbms::CountMethod;
 use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
 
 /// The statements of a stretch that ends with a mark: without the mark and without what was done by the clock, in either.
-pub fn statements(stretch: Profile, mark: Profile, method: &Counting) -> Profile {
+pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
     steady(stretch, method).minus(&steady(mark, method))
 }
 
 /// Without what was done by the clock, and so in some counts once more than in others. What that called is still among the functions.
-fn steady(mut profile: Profile, method: &Counting) -> Profile {
+fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     for function in method.by_the_clock {
         if let Some(cost) = profile.functions.remove(*function) {
             profile.instructions = profile.instructions.saturating_sub(cost.inclusive);
@@ -20,7 +20,7 @@ fn steady(mut profile: Profile, method: &Counting) -> Profile {
 }
 
 /// Instructions by phase, in their order, then other; they add up to the whole.
-pub fn phases(profile: &Profile, method: &Counting) -> Vec<CountPhase> {
+pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     let inclusive = |name: &&str| profile.functions.get(*name).map_or(0, |cost| cost.inclusive);
     let mut left = profile.instructions;
     let mut phases: Vec<CountPhase> = method
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use probe::callgrind::Cost;
 
-    const METHOD: Counting = Counting {
+    const METHOD: CountMethod = CountMethod {
         settings: Vec::new(),
         freeze: "",
         copy: str::to_owned,

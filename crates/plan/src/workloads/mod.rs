@@ -1,7 +1,9 @@
 //! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
-#[cfg(feature = "toys")]
+#[cfg(test)]
+mod tests;
+#[cfg(any(test, feature = "toys"))]
 pub(crate) mod toy;
 
 use toml::de::DeTable;
@@ -23,7 +25,7 @@ macro_rules! register {
             $($(#[doc = $doc])* $name($plan),)*
             $(
                 $(#[doc = $about])*
-                #[cfg(feature = "toys")]
+                #[cfg(any(test, feature = "toys"))]
                 $toy($of),
             )*
         }
@@ -36,20 +38,20 @@ macro_rules! register {
 
             /// Those that are in tests only.
             fn toys() -> Vec<WorkloadPlan> {
-                vec![$(#[cfg(feature = "toys")] WorkloadPlan::$toy(<$of>::default()),)*]
+                vec![$(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(<$of>::default()),)*]
             }
 
-            fn family(&self) -> &dyn Family {
+            pub(crate) fn family(&self) -> &dyn Family {
                 match self {
                     $(WorkloadPlan::$name(plan) => plan,)*
-                    $(#[cfg(feature = "toys")] WorkloadPlan::$toy(plan) => plan,)*
+                    $(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
 
-            fn family_mut(&mut self) -> &mut dyn Family {
+            pub(crate) fn family_mut(&mut self) -> &mut dyn Family {
                 match self {
                     $(WorkloadPlan::$name(plan) => plan,)*
-                    $(#[cfg(feature = "toys")] WorkloadPlan::$toy(plan) => plan,)*
+                    $(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
         }
@@ -130,18 +132,9 @@ impl WorkloadPlan {
         self.family().options()
     }
 
-    /// Sets what the short form chooses by itself; returns `settle_seconds_scale`.
-    pub(crate) fn shorten(&mut self, given: &dyn Fn(&str) -> bool) -> f64 {
-        self.family_mut().shorten(given)
-    }
-
     /// The present name of a step.
     pub(crate) fn canonical<'n>(&self, step: &'n str) -> &'n str {
         canonical(step, self.family().aliases())
-    }
-
-    pub(crate) fn check(&self, problems: &mut Problems) {
-        self.family().check(problems);
     }
 
     /// Writes its section.

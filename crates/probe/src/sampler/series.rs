@@ -1,14 +1,12 @@
 //! The table of series: names, units and how each value comes from two snapshots.
 
-use serde::{Deserialize, Serialize};
-
 use super::snapshot::{GroupUse, Snapshot};
 use crate::proc::cpu::CpuTicks;
 use crate::proc::disk::{DiskCounters, SECTOR_BYTES};
 use crate::processes::Usage;
 
 /// A metric over the periods of a recording.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// A stable name, like `cpu.us`.
     pub name: String,
@@ -62,15 +60,15 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
     ("psi.io", "time with a task waiting for I/O", "%", "scheduler", |i| i.pressure(1)),
     ("psi.mem", "time with a task waiting for memory", "%", "scheduler", |i| i.pressure(2)),
     ("dev.r", "reads", "1/s", "device", |i| i.rate(|s| Some(s.device?.reads))),
-    ("dev.rkb", "KB read", "KB/s", "device", |i| {
+    ("dev.rkb", "read from storage", "KB/s", "device", |i| {
         Some(i.rate(|s| Some(s.device?.read_sectors))? * SECTOR_KB)
     }),
     ("dev.w", "writes", "1/s", "device", |i| i.rate(|s| Some(s.device?.writes))),
-    ("dev.wkb", "KB written", "KB/s", "device", |i| {
+    ("dev.wkb", "written to storage", "KB/s", "device", |i| {
         Some(i.rate(|s| Some(s.device?.write_sectors))? * SECTOR_KB)
     }),
     ("dev.discard", "discards", "1/s", "device", |i| i.rate(|s| s.device?.discards)),
-    ("dev.dkb", "KB discarded", "KB/s", "device", |i| {
+    ("dev.dkb", "discarded on storage", "KB/s", "device", |i| {
         Some(i.rate(|s| s.device?.discard_sectors)? * SECTOR_KB)
     }),
     ("dev.r_await", "time per read, queue included", "ms", "device", |i| {
@@ -90,10 +88,8 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
         float(i.after.memory.available_kb?)
     }),
     ("mem.cached", "page cache", "KB", "memory", |i| float(i.after.memory.cached_kb?)),
-    ("mem.dirty", "page cache not yet written", "KB", "memory", |i| {
-        float(i.after.memory.dirty_kb?)
-    }),
-    ("mem.writeback", "page cache being written", "KB", "memory", |i| {
+    ("mem.dirty", "dirty pages", "KB", "memory", |i| float(i.after.memory.dirty_kb?)),
+    ("mem.writeback", "pages being written", "KB", "memory", |i| {
         float(i.after.memory.writeback_kb?)
     }),
     ("dbms.us", "CPU of the DBMS in user mode", "ms/s", "dbms", |i| {
@@ -106,10 +102,10 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
         i.rate(|s| Some(switches(&s.dbms?.tree?)))
     }),
     ("dbms.rss", "memory of the DBMS in RAM", "KB", "dbms", |i| float(tree(i)?.rss_bytes / 1024)),
-    ("dbms.rkb", "KB the DBMS fetched from storage", "KB/s", "dbms", |i| {
+    ("dbms.rkb", "DBMS, read from storage", "KB/s", "dbms", |i| {
         Some(i.rate(|s| Some(s.dbms?.tree?.read_bytes))? / 1024.0)
     }),
-    ("dbms.wkb", "KB the DBMS sent to storage", "KB/s", "dbms", |i| {
+    ("dbms.wkb", "DBMS, written to storage", "KB/s", "dbms", |i| {
         Some(i.rate(|s| Some(s.dbms?.tree?.write_bytes))? / 1024.0)
     }),
     ("dbms.procs", "processes of the DBMS", "processes", "dbms", |i| {
@@ -166,7 +162,7 @@ pub(super) fn from_rows(rows: &[Vec<f64>]) -> Vec<Series> {
 
 impl Interval<'_> {
     fn cpu(&self, part: fn(&CpuTicks) -> u64) -> Option<f64> {
-        let ticks = self.after.host?.cpu.since(&self.before.host?.cpu);
+        let ticks = self.after.host?.cpu.since(self.before.host?.cpu);
         let total = ticks.total();
         (total > 0).then(|| part(&ticks) as f64 * 100.0 / total as f64)
     }

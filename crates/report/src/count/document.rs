@@ -44,7 +44,7 @@ pub struct KindDocument {
     pub kind: String,
     /// `simple` or `prepared`.
     pub protocol: String,
-    /// `single-user` or `backend`.
+    /// What was counted: `backend`, the process that serves a connection.
     pub place: String,
     /// Those that have a count, in the order of the plan.
     pub variants: Vec<CountedVariant>,

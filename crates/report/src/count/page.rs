@@ -1,4 +1,4 @@
-//! The counts as the page has them; `web/src/counts.ts` is their other side.
+//! The counts as the page has them; its types are in `web/generated/page.ts`.
 
 use std::collections::HashMap;
 

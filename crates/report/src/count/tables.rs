@@ -61,18 +61,11 @@ fn sentences(document: &CountDocument) -> List {
 /// A part of the table of a group.
 fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> Table {
     let id = format!("count.{}.{}.{id}", group.protocol, group.place);
-    let title = format!("{title}: {} protocol, {}", group.protocol, place(group));
+    let title = format!("{title}: {} protocol, {}", group.protocol, group.place);
     let mut table = Table::new(Section::Other, id, title);
     table.part = part.to_owned();
     table.legend = legend.to_vec();
     table
-}
-
-fn place(group: &Group) -> &str {
-    match group.place.as_str() {
-        "single-user" => "single-user mode",
-        other => other,
-    }
 }
 
 /// Instructions per statement and per row, relative to the base, and how well they repeat.

@@ -198,7 +198,7 @@ impl Maker<'_> {
         let mut document = HistoryStep {
             name: key.label(),
             dop: key.dop,
-            unit: key.unit.clone(),
+            unit: key.measure.unit.clone(),
             points: Vec::new(),
             exchanged: match unit {
                 Exchangeable::Trial => "trial".to_owned(),

@@ -5,7 +5,7 @@ mod tables;
 
 use crate::ReportError;
 use crate::sheet::Printable;
-use crate::trials::{Chosen, Source, System, Trials, Value, seconds_of};
+use crate::trials::{Chosen, Source, System, Trials, Value};
 
 pub use document::{
     ChosenSetup, SetupDocument, SetupStep, VarianceDocument, WithinDocument, WorkloadVariance,
@@ -176,8 +176,7 @@ fn within(
         // Its seconds are those of all variants' servers together.
         return Ok(None);
     }
-    let store = sources[trials.conducted(value).source].store;
-    let seconds = seconds_of(store, value.id, &step.unit, value.seconds)?;
+    let seconds = trials.seconds(sources, value)?;
     let known: Vec<f64> = seconds.iter().copied().filter(|v| !v.is_nan()).collect();
     Ok(deviation.cv(&known).map(|cv| WithinDocument {
         seconds: known.len() as f64,

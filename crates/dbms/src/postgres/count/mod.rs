@@ -1,10 +1,10 @@
-//! Counting instructions in backends.
+//! CountMethod instructions in backends.
 
 mod settings;
 
 use super::ROLE;
 use super::profile::{BY_THE_CLOCK, COUNTED};
-use crate::{Counting, Installation};
+use crate::{CountMethod, Installation};
 
 /// The first version whose `pg_stat_activity` has a server's own processes.
 const LISTED_SINCE: u32 = 10;
@@ -13,9 +13,9 @@ const LISTED_SINCE: u32 = 10;
 const REPORT_SINCE: u32 = 15;
 
 /// How to count on servers of an installation.
-pub(crate) fn counting(installation: &Installation) -> Counting {
+pub(super) fn method(installation: &Installation) -> CountMethod {
     let major = installation.major().unwrap_or(0);
-    Counting {
+    CountMethod {
         settings: settings::settings(major),
         freeze: "VACUUM (FREEZE, ANALYZE)",
         copy: |database| format!("CREATE DATABASE {database} TEMPLATE {ROLE}"),
@@ -44,30 +44,22 @@ mod tests {
 
     use super::*;
 
-    fn installation(version: &str, ours: bool) -> Installation {
-        Installation {
+    fn of(version: &str) -> CountMethod {
+        method(&Installation {
             dbms: "postgres".to_owned(),
             version: version.to_owned(),
             source: String::new(),
-            bin_dir: ours.then(|| "/usr/bin".into()),
+            bin_dir: None,
             build: BTreeMap::new(),
-        }
+        })
     }
 
     #[test]
     fn old_versions_do_without_what_they_do_not_have() {
-        let of = |version| counting(&installation(version, true));
         let has = |version, name| of(version).settings.iter().any(|(setting, _)| *setting == name);
         assert!(has("18.1", "io_method") && !has("17.2", "io_method"));
         assert!(has("9.6.24", "wal_level") && !has("9.6.24", "max_logical_replication_workers"));
         assert!(of("14.3").before_mark.is_none() && of("15.0").before_mark.is_some());
         assert!(of("9.6.24").periodic.is_none() && of("10.1").periodic.is_some());
-    }
-
-    #[test]
-    fn a_server_that_already_runs_is_refused() {
-        let error = crate::counting(&installation("14.3", false)).unwrap_err();
-        assert!(error.is_request());
-        assert!(error.to_string().contains("have steelyard start it"), "{error}");
     }
 }

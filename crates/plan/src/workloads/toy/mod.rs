@@ -2,14 +2,14 @@
 //! clients, all on one system. It shows what a workload takes, and is in tests only.
 
 use crate::family::{Family, PlannedStep, Sequence};
-use crate::key::{CommandOption, Key, Keyed, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
 
 /// The toy as a plan has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToyPlan {
     /// Keys that are put.
-    pub keys: u64,
+    pub rows: u64,
     /// Seconds of each step that reads.
     pub seconds: u32,
     /// Numbers of clients that read.
@@ -18,14 +18,14 @@ pub struct ToyPlan {
 
 impl Default for ToyPlan {
     fn default() -> Self {
-        ToyPlan { keys: 1000, seconds: 1, dop: vec![1] }
+        ToyPlan { rows: 1000, seconds: 1, dop: vec![1] }
     }
 }
 
 impl Keyed for ToyPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("keys", &mut self.keys, 1..1_000_001),
+            Key::whole("rows", &mut self.rows, 1..1_000_001),
             Key::whole("seconds", &mut self.seconds, 1..3601),
             Key::new("dop", &mut self.dop, dops),
         ]
@@ -38,10 +38,20 @@ impl Family for ToyPlan {
     }
 
     fn options(&self) -> &'static [CommandOption] {
-        &[]
+        &[CommandOption {
+            key: "seconds",
+            name: "seconds",
+            value: "S",
+            form: Form::Count,
+            help: "Seconds of each step that reads",
+        }]
     }
 
-    fn check(&self, _problems: &mut Problems) {}
+    fn check(&self, problems: &mut Problems) {
+        if self.dop.contains(&3) {
+            problems.of("workload.toy.dop", "`dop`: three is a crowd");
+        }
+    }
 
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &str, dop, keys: Option<&str>| PlannedStep {
@@ -62,7 +72,7 @@ impl Family for ToyPlan {
     }
 
     fn rows(&mut self) -> Vec<&mut u64> {
-        vec![&mut self.keys]
+        vec![&mut self.rows]
     }
 
     fn seconds(&mut self) -> Vec<&mut u32> {
@@ -70,6 +80,6 @@ impl Family for ToyPlan {
     }
 
     fn rows_of(&self, _step: &str) -> u64 {
-        self.keys
+        self.rows
     }
 }

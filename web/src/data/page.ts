@@ -1,0 +1,41 @@
+/** What the parts of the page ask of its data. */
+
+import type { Page, PageStep } from "#page";
+
+/** Index of the base among the variants; the first where the plan's base is not among them. */
+export function baseIndex(page: Page): number {
+  return Math.max(
+    0,
+    page.variants.findIndex((variant) => variant.name === page.experiment.base),
+  );
+}
+
+/** A variant's name, or its number where the data names none. */
+export function variantName(page: Page, variant: number): string {
+  return page.variants[variant]?.name ?? `variant ${variant + 1}`;
+}
+
+/** Whether nothing was run: all there is are instruction counts. */
+export function onlyCounted(page: Page): boolean {
+  return page.steps.length === 0 && (page.counts?.kinds.length ?? 0) > 0;
+}
+
+/** Whether steps have to be told apart by their numbers of clients. */
+export function severalDops(page: Page): boolean {
+  return page.steps.some((step) => step.dop !== page.steps[0]?.dop);
+}
+
+/** A step's name as the reader sees it. */
+export function stepLabel(page: Page, step: Pick<PageStep, "name" | "dop">): string {
+  return severalDops(page) ? `${step.name} · dop ${step.dop}` : step.name;
+}
+
+/** The id of a step's panel, for links within the page. */
+export function stepAnchor(page: Page, step: PageStep): string {
+  return `step-${page.steps.indexOf(step) + 1}`;
+}
+
+/** What counts as a small difference, as text: "2%". */
+export function marginText(page: Page): string {
+  return `${(page.experiment.margin * 100).toFixed(1).replace(/\.0$/, "")}%`;
+}

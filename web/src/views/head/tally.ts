@@ -1,0 +1,75 @@
+/** How the variants fared, counted and in words. */
+
+import type { Page, PageStep, Verdict } from "#page";
+import { baseIndex, onlyCounted, variantName } from "../../data/page";
+import { VERDICTS } from "../../shared/verdict";
+import { count } from "../../text/format";
+
+/** How many verdicts there are of each kind. */
+export type Counts = Record<Verdict, number>;
+
+/** How one variant fared over all steps. */
+export interface Tally {
+  variant: number;
+  counts: Counts;
+  worst: { step: PageStep; ratio: number } | null;
+  best: { step: PageStep; ratio: number } | null;
+}
+
+const none = (): Counts => ({ regression: 0, improvement: 0, equivalent: 0, inconclusive: 0 });
+
+/** Verdicts and the extreme steps for every variant but the base, in order of the plan. */
+export function tally(page: Page): Tally[] {
+  return page.variants.flatMap((_, variant) => {
+    if (variant === baseIndex(page)) return [];
+    const result: Tally = { variant, counts: none(), worst: null, best: null };
+    for (const step of page.steps) {
+      for (const { variant: of, verdict, ratio } of step.relative) {
+        if (of !== variant) continue;
+        result.counts[verdict] += 1;
+        if (ratio === null) continue;
+        if (!result.worst || ratio < result.worst.ratio) result.worst = { step, ratio };
+        if (!result.best || ratio > result.best.ratio) result.best = { step, ratio };
+      }
+    }
+    return [result];
+  });
+}
+
+/** "2 regressions, 3 equivalent" for a variant. */
+export function tallyWords({ regression, improvement, equivalent, inconclusive }: Counts): string {
+  const words = [
+    regression > 0 && count(regression, "regression"),
+    improvement > 0 && count(improvement, "improvement"),
+    equivalent > 0 && `${equivalent} equivalent`,
+    inconclusive > 0 && `${inconclusive} inconclusive`,
+  ].filter((word) => word !== false);
+  return words.length > 0 ? words.join(", ") : "nothing to compare";
+}
+
+/** One sentence that a reader in a hurry can take along. */
+export function verdictSentence(page: Page): string {
+  const all = tally(page);
+  const base = variantName(page, baseIndex(page));
+  if (onlyCounted(page)) {
+    const kinds = new Set(page.counts?.kinds.map(({ kind }) => kind));
+    const of = count(kinds.size, "kind");
+    return `Exact instruction counts of ${of} of statements; nothing was run.`;
+  }
+  if (all.length === 0 || page.steps.length === 0) return "There is nothing to compare yet.";
+  const few =
+    page.experiment.blocks === 1
+      ? " One block is too few to compare: it says nothing about a difference."
+      : "";
+  if (all.length <= 2) {
+    const each = all.map(
+      ({ variant, counts }) =>
+        `${variantName(page, variant)} against ${base}: ${tallyWords(counts)}`,
+    );
+    return `${each.join("; ")}.${few}`;
+  }
+  const total = none();
+  for (const { counts } of all) for (const verdict of VERDICTS) total[verdict] += counts[verdict];
+  const [variants, steps] = [count(all.length, "variant"), count(page.steps.length, "step")];
+  return `${variants} against ${base} over ${steps}: ${tallyWords(total)}.${few}`;
+}

@@ -1,0 +1,188 @@
+/** Results over versions, commits or dates: a plot per step with its trials, their medians, levels
+ * and change points. */
+
+import "./history.css";
+import { useRef } from "preact/hooks";
+import type uPlot from "uplot";
+import type { HistoryDocument } from "#page";
+import { Chart } from "../../shared/chart";
+import { Remarks } from "../../shared/controls";
+import { useNear } from "../../shared/near";
+import { usePage, type View } from "../../shared/page";
+import { TipTable } from "../../shared/tip";
+import { Swatch } from "../../shared/variant";
+import { count, moment, ratio, short } from "../../text/format";
+import { changeWords, headroom, historyOptions } from "./options";
+import { levels, type Panel, panels } from "./panels";
+
+const HEIGHT = 236;
+
+const RUNS: Record<string, string> = {
+  version: "a version of the DBMS",
+  date: "an experiment",
+  commit: "a commit",
+};
+
+interface PlotProps {
+  history: HistoryDocument;
+  panel: Panel;
+}
+
+/** What a plot draws, for tests and for the console. */
+function inspection(history: HistoryDocument, { name, dop, runs, followed, changes }: Panel) {
+  const run = (place: number): string => history.runs[place]?.name ?? "?";
+  return {
+    step: name,
+    dop,
+    runs: runs.map(run),
+    lines: followed.map(({ line, step }) => ({
+      name: line.line,
+      points: step.points.length,
+      trials: step.points.reduce((sum, { trials }) => sum + trials.length, 0),
+      levels: levels(step).length,
+    })),
+    changes: changes.map(({ followed: { line }, change }) => ({
+      line: line.line,
+      at: `${run(change.before[1])} → ${run(change.run)}`,
+      text: changeWords(change).join(" "),
+    })),
+  };
+}
+
+/** What is said of a run under the pointer. */
+function RunTip({ history, panel, place }: PlotProps & { place: number }) {
+  const number = panel.runs[place];
+  const run = number === undefined ? undefined : history.runs[number];
+  if (!run) return null;
+  return (
+    <TipTable
+      title={run.name}
+      about={moment(run.started)}
+      rows={panel.followed.flatMap(({ line, step, look }) => {
+        const point = step.points.find((one) => one.run === number);
+        if (!point) return [];
+        const other = point.versions.some((version) => version !== run.name);
+        const name = (
+          <>
+            <Swatch variant={look} />
+            {line.line}
+            {other && <span class="minor"> {point.versions.join(", ")}</span>}
+          </>
+        );
+        const trials = count(point.trials.length, "trial");
+        return [[name, short(point.median), ratio(point.relative), trials]];
+      })}
+    />
+  );
+}
+
+function Plot({ history, panel }: PlotProps) {
+  const page = usePage();
+  const { name, runs, followed, changes } = panel;
+  const room = useRef<HTMLDivElement>(null);
+  const near = useNear(room, true);
+  const height = HEIGHT + headroom(panel);
+  const said = changes.map(({ change }) => change.sentence).join(". ") || "No change point";
+  const medians = followed.map(({ step }) => {
+    const byRun = new Map(step.points.map(({ run, median }) => [run, median]));
+    return runs.map((run) => byRun.get(run) ?? null);
+  });
+  return (
+    <div ref={room} style={`min-height:${height}px`}>
+      {near && (
+        <Chart
+          label={`${name} by ${history.order}, ${count(runs.length, "run")}. ${said}.`}
+          height={height}
+          data={[[...runs.keys()], ...medians] as uPlot.AlignedData}
+          options={() => historyOptions(page, history, panel)}
+          tip={(place) => <RunTip history={history} panel={panel} place={place} />}
+          kind="history"
+          inspect={() => inspection(history, panel)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Step({ history, panel, several }: PlotProps & { several: boolean }) {
+  const { name, dop, unit, place, followed, changes } = panel;
+  const doubtful = followed.flatMap(({ step }) => step.doubtful);
+  const many = followed.length > 1;
+  return (
+    <section class="history-step" data-step={name} data-dop={dop} aria-label={`History of ${name}`}>
+      <div class="history-head">
+        <h3>
+          {name}
+          {several && <span class="minor"> dop {dop}</span>}
+        </h3>
+        <span class="unit">{history.metric === "o/s" ? `${unit}/s` : history.metric}</span>
+        {place !== "" && <span class="minor">{place}</span>}
+        {many && (
+          <span class="history-lines">
+            {followed.map(({ line, look }) => (
+              <span class="value">
+                <Swatch variant={look} />
+                {line.line}
+              </span>
+            ))}
+          </span>
+        )}
+      </div>
+      <Plot history={history} panel={panel} />
+      <div class="changes">
+        <Remarks
+          lines={changes.map(({ followed: { look }, change }) => (
+            <>
+              {many && <Swatch variant={look} />}
+              {change.sentence}
+            </>
+          ))}
+        />
+      </div>
+      {doubtful.length > 0 && (
+        <details class="doubtful">
+          <summary>{count(doubtful.length, "change")} in doubt</summary>
+          <p class="minor">Noise that wanders like this history does as much by itself.</p>
+          <Remarks lines={doubtful.map(({ sentence }) => sentence)} />
+        </details>
+      )}
+    </section>
+  );
+}
+
+function History({ history }: { history: HistoryDocument }) {
+  const found = panels(usePage(), history);
+  const several = found.some(({ dop }) => dop !== found[0]?.dop);
+  const changes = found.reduce((sum, panel) => sum + panel.changes.length, 0);
+  return (
+    <>
+      <p class="note">
+        Small dots are trials, large ones their median; a run is{" "}
+        {RUNS[history.order] ?? "a point of it"}. The y axes do not start at 0.{" "}
+        {changes === 0
+          ? "No change point was found."
+          : `${count(changes, "change point")} (E-divisive): a dashed line between two runs, ` +
+            "above it the size with its 95% interval; bars are the levels between."}
+      </p>
+      <Remarks lines={history.notes} strong />
+      <div class="history-plots">
+        {found.map((panel) => (
+          <Step history={history} panel={panel} several={several} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Body() {
+  const { history } = usePage();
+  return history ? <History history={history} /> : null;
+}
+
+export const history: View = {
+  id: "history",
+  name: "History",
+  title: (page) => `History by ${page.history?.order}`,
+  applies: (page) => page.history !== undefined,
+  Body,
+};

@@ -1,0 +1,253 @@
+/**
+ * Throughput relative to the base as a forest plot: one line per step and variant, a dot with its
+ * interval on a logarithmic axis. A table at heart, so it can be read aloud, copied and printed.
+ */
+
+import "./relative.css";
+import { useRef, useState } from "preact/hooks";
+import type { PageRelative, PageStep, Verdict } from "#page";
+import {
+  baseIndex,
+  marginText,
+  onlyCounted,
+  stepAnchor,
+  stepLabel,
+  variantName,
+} from "../../data/page";
+import { Heads, Select } from "../../shared/controls";
+import { grouped } from "../../shared/group";
+import { useNear } from "../../shared/near";
+import { usePage, type View } from "../../shared/page";
+import { hideTip, showTip } from "../../shared/tip";
+import { Swatch } from "../../shared/variant";
+import { VERDICTS, VerdictMark } from "../../shared/verdict";
+import { change, count, interval, NOTHING, ratio } from "../../text/format";
+import { Axis, Mark } from "./mark";
+import { type RatioScale, ratioScale } from "./scale";
+
+interface Entry {
+  step: PageStep;
+  relative: PageRelative;
+}
+
+type Order = "run" | "effect";
+
+/** Rows whose marks are drawn at once: as many as a tall window shows. Nobody sees those come. */
+const FIRST_ROWS = 50;
+
+function Comparison(props: {
+  entry: Entry;
+  scale: RatioScale;
+  drawn: boolean;
+  /** How many rows the step has, in the first of them. */
+  span: number | null;
+  /** Whether the tab key stops here before the reader has walked elsewhere. */
+  stop: boolean;
+}) {
+  const page = usePage();
+  const { step, relative } = props.entry;
+  const { ratio: value, low, high, variant, verdict } = relative;
+  const name = variantName(page, variant);
+  const text = relative.sentence || `${name}: ${ratio(value)} of the base`;
+  const show = (event: Event): void => showTip(event.currentTarget as Element, text);
+  const unknown = relative.blocks === 1 ? "1 block: too few" : "not compared";
+  return (
+    <tr
+      class={props.span === null ? "" : "first"}
+      tabIndex={props.stop ? 0 : -1}
+      data-step={step.name}
+      data-dop={step.dop}
+      data-variant={name}
+      data-verdict={verdict}
+      data-compared={value === null ? undefined : ""}
+      onMouseEnter={show}
+      onFocus={show}
+      onClick={show}
+      onMouseLeave={hideTip}
+      onBlur={hideTip}>
+      {props.span !== null && (
+        <th scope="rowgroup" rowSpan={props.span} class="step">
+          <a href={`#${stepAnchor(page, step)}`}>{stepLabel(page, step)}</a>
+        </th>
+      )}
+      <th scope="row" class="variant">
+        <Swatch variant={variant} />
+        <span class="name">{name}</span>
+      </th>
+      <td class="plot">
+        <Mark relative={relative} scale={props.scale} drawn={props.drawn} />
+      </td>
+      <td class="number">{ratio(value)}</td>
+      <td class="number change">{value === null ? NOTHING : change(value)}</td>
+      <td class="number range">
+        {low === null ? <span class="minor">{unknown}</span> : interval(low, high)}
+      </td>
+      <td class="mark">
+        <VerdictMark verdict={verdict} />
+        <span class="offscreen">{text}</span>
+      </td>
+    </tr>
+  );
+}
+
+/** Rows that stand together: all of a step, or one. */
+function Group(props: { entries: Entry[]; scale: RatioScale; before: number }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const drawn = useNear(body, true, props.before < FIRST_ROWS);
+  return (
+    <tbody ref={body}>
+      {props.entries.map((entry, index) => (
+        <Comparison
+          entry={entry}
+          scale={props.scale}
+          drawn={drawn}
+          span={index === 0 ? props.entries.length : null}
+          stop={props.before + index === 0}
+        />
+      ))}
+    </tbody>
+  );
+}
+
+/** One stop for the tab key; arrows walk from comparison to comparison. */
+function walk(event: KeyboardEvent): void {
+  const rows = [
+    ...(event.currentTarget as Element).querySelectorAll<HTMLElement>("tr[data-verdict]"),
+  ];
+  const from = rows.indexOf(event.target as HTMLElement);
+  const to: Record<string, number> = {
+    ArrowDown: from + 1,
+    ArrowUp: from - 1,
+    Home: 0,
+    End: rows.length - 1,
+  };
+  const row = rows[to[event.key] ?? -1];
+  if (from < 0 || !row) return;
+  event.preventDefault();
+  for (const other of rows) other.tabIndex = other === row ? 0 : -1;
+  row.focus();
+}
+
+/** What is shown, in groups. */
+function arranged(entries: Entry[], order: Order): Entry[][] {
+  if (order === "run") return grouped(entries, ({ step }) => step).map(([, group]) => group);
+  const sorted = [...entries].sort((a, b) => (a.relative.ratio ?? 0) - (b.relative.ratio ?? 0));
+  return sorted.map((entry) => [entry]);
+}
+
+function Chart({ entries }: { entries: Entry[] }) {
+  const page = usePage();
+  const [hidden, setHidden] = useState<ReadonlySet<Verdict>>(new Set());
+  const [order, setOrder] = useState<Order>("run");
+  const scale = ratioScale(
+    entries.map(({ relative }) => relative),
+    page.experiment.margin,
+  );
+  const shown = entries.filter(({ relative }) => !hidden.has(relative.verdict));
+  const number = (verdict: Verdict): number =>
+    entries.filter(({ relative }) => relative.verdict === verdict).length;
+  const toggle = (verdict: Verdict): void => {
+    const next = new Set(hidden);
+    if (!next.delete(verdict)) next.add(verdict);
+    setHidden(next);
+  };
+  const base = variantName(page, baseIndex(page));
+  const unsure = entries.filter(({ relative }) => relative.low === null).length;
+  let before = 0;
+  return (
+    <>
+      <div class="bar">
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form. */}
+        <div class="chips" role="group" aria-label="Verdicts shown">
+          {VERDICTS.filter(number).map((verdict) => (
+            <button
+              type="button"
+              class="chip"
+              data-filter={verdict}
+              aria-pressed={!hidden.has(verdict)}
+              aria-label={`Show ${verdict}`}
+              onClick={() => toggle(verdict)}>
+              <VerdictMark verdict={verdict} />
+              <span class="minor">{number(verdict)}</span>
+            </button>
+          ))}
+        </div>
+        {entries.length > 3 && (
+          <Select
+            name="Order of the chart"
+            control="relative-order"
+            value={order}
+            options={[
+              ["run", "in order of the run"],
+              ["effect", "largest loss first"],
+            ]}
+            onChange={setOrder}
+          />
+        )}
+      </div>
+      <table class="relative" onKeyDown={walk}>
+        <caption class="offscreen">Throughput relative to {base}</caption>
+        <thead>
+          <tr>
+            <Heads
+              of={[
+                ["Step", "step"],
+                ["Variant", "variant"],
+              ]}
+            />
+            <th scope="col" class="plot" aria-label="Chart">
+              <Axis scale={scale} />
+            </th>
+            <Heads
+              of={[
+                ["Ratio", "number"],
+                ["Change", "number change"],
+                ["95% interval", "number range"],
+                ["Verdict", "mark"],
+              ]}
+            />
+          </tr>
+        </thead>
+        {arranged(shown, order).map((group) => {
+          before += group.length;
+          const [{ step, relative }] = group as [Entry];
+          const key = `${order} ${stepAnchor(page, step)} ${order === "run" || relative.variant}`;
+          return <Group key={key} entries={group} scale={scale} before={before - group.length} />;
+        })}
+      </table>
+      {shown.length === 0 && (
+        <p class="note">No comparison has a verdict of the kinds chosen above.</p>
+      )}
+      <p class="note">
+        Throughput of the variant divided by that of {base}, on a logarithmic axis; right of 1 is
+        faster. Whiskers: 95% interval over blocks. Grey band: ±{marginText(page)}, the margin under
+        which a difference counts as small.
+        {unsure > 0 &&
+          ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; ` +
+            "the sentence of each says why."}
+      </p>
+    </>
+  );
+}
+
+function Relative() {
+  const entries = usePage().steps.flatMap((step) =>
+    [...step.relative]
+      .sort((a, b) => a.variant - b.variant)
+      .map((relative) => ({ step, relative })),
+  );
+  if (entries.length > 0) return <Chart entries={entries} />;
+  return (
+    <p class="note">
+      No step has been finished by the base and another variant, so there is nothing to compare.
+    </p>
+  );
+}
+
+export const relative: View = {
+  id: "relative",
+  name: "Relative",
+  title: () => "Relative throughput",
+  applies: (page) => !onlyCounted(page),
+  Body: Relative,
+};

@@ -1,0 +1,270 @@
+/** What a step's panel holds when it is open: buttons, plots over time, stalls, latencies. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { PageStep, PageTrial } from "#page";
+import { variantName } from "../../data/page";
+import { Select } from "../../shared/controls";
+import { grouped } from "../../shared/group";
+import { usePage } from "../../shared/page";
+import { lookOf, Swatch } from "../../shared/variant";
+import { short } from "../../text/format";
+import {
+  type BlockChoice,
+  blocksOf,
+  hasFigure,
+  isThinned,
+  lines,
+  seconds,
+  shownTrials,
+  stalledSeconds,
+} from "./align";
+import { allFigures, figuresFor, GROUPS, rateOf, throughputFigure } from "./figures";
+import { Latencies } from "./latency";
+import { TimePlot } from "./timeplot";
+import { type PlotView, usePlotView } from "./view";
+
+const MAIN_HEIGHT = 230;
+const SIDE_HEIGHT = 74;
+
+/** The figures that the reader chose to see in every step. */
+export interface Chosen {
+  figures: ReadonlySet<string>;
+  setFigures: (figures: ReadonlySet<string>) => void;
+}
+
+function Legend({ view }: { view: PlotView }) {
+  const page = usePage();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form.
+    <div class="chips legend-buttons" role="group" aria-label="Variants shown">
+      {page.variants.map(({ name }, variant) => (
+        <button
+          type="button"
+          class="chip"
+          data-variant={name}
+          aria-pressed={!view.hidden.has(variant)}
+          data-dash={lookOf(page, variant).dash.length > 0}
+          onClick={() => {
+            view.toggle(variant);
+            // A finger leaves no button, so the focus would stay.
+            view.setFocus(null);
+          }}
+          onMouseEnter={() => view.setFocus(view.hidden.has(variant) ? null : variant)}
+          onMouseLeave={() => view.setFocus(null)}>
+          <Swatch variant={variant} />
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Which figures are plotted, in all steps. */
+function FigurePicker({ step, chosen }: { step: PageStep; chosen: Chosen }) {
+  const page = usePage();
+  const picker = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const closeOutside = ({ target }: Event): void => {
+      const box = picker.current;
+      if (box?.open && !box.contains(target as Node)) box.open = false;
+    };
+    document.addEventListener("click", closeOutside);
+    return () => document.removeEventListener("click", closeOutside);
+  }, []);
+  const main = throughputFigure(page, step).keys[0];
+  const offered = allFigures(page).filter((one) => one.id !== main && hasFigure(step, one));
+  if (offered.length === 0) return null;
+  const set = (figure: string, shown: boolean): void => {
+    const next = new Set(chosen.figures);
+    if (shown) next.add(figure);
+    else next.delete(figure);
+    chosen.setFigures(next);
+  };
+  const closeByKey = (event: KeyboardEvent): void => {
+    if (event.key !== "Escape" || !picker.current) return;
+    picker.current.open = false;
+    picker.current.querySelector("summary")?.focus();
+  };
+  return (
+    <details class="picker" ref={picker} onKeyDown={closeByKey}>
+      <summary>plots</summary>
+      <div class="picker-panel">
+        {grouped(offered, ({ group }) => group).map(([group, members]) => (
+          <fieldset>
+            <legend>{GROUPS[group] ?? group}</legend>
+            {members.map(({ id, label }) => (
+              <label>
+                <input
+                  type="checkbox"
+                  data-figure={id}
+                  checked={chosen.figures.has(id)}
+                  onChange={(event) => set(id, event.currentTarget.checked)}
+                />
+                {label}
+              </label>
+            ))}
+          </fieldset>
+        ))}
+        <p class="minor">holds for every step</p>
+      </div>
+    </details>
+  );
+}
+
+/** What is in view, and zoom for fingers, which cannot drag a range. */
+function Zoom({ view }: { view: PlotView }) {
+  const [low, high] = view.range.map(Math.round);
+  return (
+    <>
+      <span class="touch-zoom chips">
+        <button
+          type="button"
+          class="chip"
+          aria-label="Zoom in about the cursor"
+          onClick={() => view.zoom(0.5)}>
+          +
+        </button>
+        <button type="button" class="chip" aria-label="Zoom out" onClick={() => view.zoom(2)}>
+          −
+        </button>
+      </span>
+      <span class="zoom" aria-live="polite">
+        {view.zoomed ? (
+          <>
+            seconds {low} to {high}{" "}
+            <button type="button" class="quiet" onClick={view.reset}>
+              show all
+            </button>
+          </>
+        ) : (
+          <span class="minor drag-hint">drag to zoom, double-click to reset</span>
+        )}
+      </span>
+    </>
+  );
+}
+
+/** Which block is shown; nothing where there is one alone. */
+function BlockPicker(props: {
+  step: PageStep;
+  block: BlockChoice;
+  choose: (block: BlockChoice) => void;
+}) {
+  const blocks = blocksOf(props.step);
+  if (blocks.length < 2) return null;
+  const options: [BlockChoice, string][] = blocks.map((block) => [block, `block ${block}`]);
+  if (isThinned(props.step)) options.unshift(["fullest", "typical blocks"]);
+  options.push(["all", "all blocks"]);
+  return (
+    <Select
+      name="Block shown"
+      control="block"
+      value={props.block}
+      options={options}
+      onChange={props.choose}
+    />
+  );
+}
+
+/** What the plots cannot say by themselves. */
+function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoice }) {
+  const { step, trials, block } = props;
+  const page = usePage();
+  const stalls = grouped(trials, ({ variant }) => variant)
+    .map(([variant, all]): [number, number] => [
+      variant,
+      all.reduce((sum, trial) => sum + stalledSeconds(trial.stalls), 0),
+    ])
+    .filter(([, total]) => total > 0);
+  return (
+    <p class="note stalls">
+      {stalls.length > 0
+        ? "Stalls (ticks above the plots, shaded): "
+        : typeof block === "number"
+          ? "No stalls in this block."
+          : "No stalls."}
+      {stalls.map(([variant, total]) => (
+        <span class="value">
+          <Swatch variant={variant} />
+          {variantName(page, variant)} {total} s
+        </span>
+      ))}
+      {isThinned(step) &&
+        " To keep this file small, it has hardware per second of one typical block per variant."}
+      {Object.entries(step.rates).map(
+        ([name, rate]) => ` Dashed line: the ${name} rate that was wanted, ${short(rate)}/s.`,
+      )}
+    </p>
+  );
+}
+
+/** The panel's body. */
+export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
+  const page = usePage();
+  const length = useMemo(() => Math.max(1, seconds(step)), []);
+  const view = usePlotView(length);
+  const [block, setBlock] = useState<BlockChoice>(
+    isThinned(step) ? "fullest" : (blocksOf(step)[0] ?? "all"),
+  );
+  const main = throughputFigure(page, step);
+  // What follows from the data alone; the cursor changes the view many times a second.
+  const { trials, hasMain, plotted } = useMemo(() => {
+    const trials = shownTrials(step, block);
+    const figures = figuresFor(page, { ...step, trials }, chosen.figures);
+    const hasMain = hasFigure({ ...step, trials }, main);
+    if (hasMain) figures.unshift(main);
+    const plotted = figures.map((figure) => ({ figure, of: lines(step, figure, block, length) }));
+    return { trials, hasMain, plotted };
+  }, [block, chosen.figures]);
+  const picker = useMemo(() => <FigurePicker step={step} chosen={chosen} />, [chosen.figures]);
+  return (
+    <>
+      <div class="bar step-bar">
+        <Legend view={view} />
+        <span class="controls">
+          <BlockPicker step={step} block={block} choose={setBlock} />
+          {picker}
+          <label class="pick">
+            <input
+              type="checkbox"
+              data-control="zero"
+              checked={view.fromZero}
+              onChange={(event) => view.setFromZero(event.currentTarget.checked)}
+            />{" "}
+            y from 0
+          </label>
+          <Zoom view={view} />
+        </span>
+      </div>
+      <div class="plots">
+        {!hasMain && (
+          <p class="note">
+            {step.trials.length === 0
+              ? "No trial of this step has been finished."
+              : "This step has no throughput per second: it is one statement, or too short."}
+          </p>
+        )}
+        {plotted.map(({ figure, of }, place) => {
+          const labelled = figure.id === main.id || place === plotted.length - 1;
+          return (
+            <TimePlot
+              key={`${figure.id} ${block} ${labelled}`}
+              step={step}
+              figure={figure}
+              lines={of}
+              trials={trials}
+              block={block}
+              view={view}
+              length={length}
+              height={figure.id === main.id ? MAIN_HEIGHT : SIDE_HEIGHT}
+              labelled={labelled}
+              target={rateOf(step, figure)}
+            />
+          );
+        })}
+      </div>
+      <Caption step={step} trials={trials} block={block} />
+      <Latencies step={step} view={view} />
+    </>
+  );
+}
