@@ -9,6 +9,7 @@ use store::{
 };
 
 use crate::ReportError;
+use crate::model::labelled;
 use crate::number::count;
 
 /// Length of a slice: what steps measured in slices have.
@@ -485,6 +486,7 @@ impl StepKey {
 
     /// As tables name it where all have the same number of clients.
     pub(crate) fn label(&self) -> String {
-        if self.sliced { format!("{} (slices)", self.name) } else { self.name.clone() }
+        let name = labelled(&self.name, None, &self.measure.labels);
+        if self.sliced { format!("{name} (slices)") } else { name }
     }
 }
