@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
-    Action, Class, Dialect, Draw, End, Expect, Pace, Phase, Piece, Role, Statement, Step, Stream,
-    Width, insert,
+    Action, Class, Dialect, Draw, End, Expect, Pace, Phase, Piece, Request, Role, Statement, Step,
+    Stream, Width, insert,
 };
 
-/// Prepared point selects over ids 1 to `ids`, as one client, for `seconds`. `statement` has `$1`
+/// Prepared point selects over ids 1 to `ids`, as so many clients, for `seconds`. `statement` has `$1`
 /// where the id belongs.
 pub fn select(
     socket: PathBuf,
@@ -20,6 +20,7 @@ pub fn select(
     ids: i64,
     seconds: f64,
     sample: bool,
+    clients: u32,
 ) -> Result<()> {
     let (before, after) = statement.split_once("$1").unwrap_or((statement, ""));
     let pieces = vec![
@@ -27,29 +28,29 @@ pub fn select(
         Piece::Value(Draw::Uniform { low: 1, high: ids + 1, width: Width::Four }),
         Piece::Text(after.to_owned()),
     ];
+    let request: Request =
+        Statement { pieces, prepared: true, expect: Expect::Rows { min: 1, max: 1 } }.into();
+    let stream = |client| Stream {
+        client,
+        class: Class::QUERY,
+        role: Role::Lead,
+        requests: vec![request.clone()],
+        keeps: Vec::new(),
+        script: vec![Action::Run(0)],
+        operations_per_round: 1,
+        pace: Pace::Free,
+        end: End::Time,
+        refresh: None,
+        adds_to: None,
+        finds: None,
+    };
     let step = Step {
         name: "point-select".to_owned(),
-        dop: 1,
+        dop: clients,
         labels: Default::default(),
         unit: Class::QUERY.unit,
         counted: Class::QUERY,
-        streams: vec![Stream {
-            client: 0,
-            class: Class::QUERY,
-            role: Role::Lead,
-            requests: vec![
-                Statement { pieces, prepared: true, expect: Expect::Rows { min: 1, max: 1 } }
-                    .into(),
-            ],
-            keeps: Vec::new(),
-            script: vec![Action::Run(0)],
-            operations_per_round: 1,
-            pace: Pace::Free,
-            end: End::Time,
-            refresh: None,
-            adds_to: None,
-            finds: None,
-        }],
+        streams: (0..clients).map(stream).collect(),
         cells: 0,
         seconds: Some(seconds),
         operations: None,

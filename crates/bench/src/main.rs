@@ -24,6 +24,9 @@ struct Cli {
     /// Seconds of each run
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
+    /// Only one client beside many
+    #[arg(long)]
+    clients_only: bool,
     #[command(subcommand)]
     role: Option<Role>,
 }
@@ -42,6 +45,9 @@ enum Role {
         /// Sample the kernel's figures beside
         #[arg(long)]
         sample: bool,
+        /// Connections that run it at the same time.
+        #[arg(long, default_value_t = 1)]
+        clients: u32,
     },
     /// Step l.i0 by steelyard's engine; prints the number of rows
     #[command(hide = true)]
@@ -58,17 +64,17 @@ enum Role {
 fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.role {
-        Some(Role::Select { socket, database, statement, ids, seconds, sample }) => {
-            client::select(socket, database, &statement, ids, seconds, sample)
+        Some(Role::Select { socket, database, statement, ids, seconds, sample, clients }) => {
+            client::select(socket, database, &statement, ids, seconds, sample, clients)
         }
         Some(Role::Load { socket, database, rows, prepared }) => {
             client::load(socket, database, rows, prepared)
         }
-        None => side_by_side(cli.rounds, cli.seconds),
+        None => side_by_side(cli.rounds, cli.seconds, cli.clients_only),
     }
 }
 
-fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
+fn side_by_side(rounds: usize, seconds: f64, clients_only: bool) -> Result<()> {
     let mut server = server::BenchServer::start()?;
     println!(
         "PostgreSQL {} on one unix socket, one connection, {rounds} rounds of {seconds} s in turn.",
@@ -78,20 +84,26 @@ fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
         "CPU of the client process alone, user + system, in µs per query; medians over the rounds.\n"
     );
     rivals::prepare(&mut server)?;
-    let contenders = rivals::point_select(&server, seconds)?;
-    let runs = measure::in_turn(&contenders, rounds)?;
-    table::point_select(&contenders, &runs);
-    rivals::system_calls(&server, &contenders)?;
-    println!();
-    let loads = rivals::loads(&server);
-    let runs = measure::in_turn_with(&loads, rounds, || {
-        server.sql("DROP TABLE IF EXISTS pi1")?;
-        server.make_insert_table()
-    })?;
-    table::loads(&loads, &runs);
-    println!();
-    let sampling = rivals::sampling(&server, seconds);
-    let runs = measure::in_turn(&sampling, rounds)?;
-    table::sampling(&sampling, &runs);
+    if !clients_only {
+        let contenders = rivals::point_select(&server, seconds)?;
+        let runs = measure::in_turn(&contenders, rounds)?;
+        table::point_select(&contenders, &runs);
+        rivals::system_calls(&server, &contenders)?;
+        println!();
+        let loads = rivals::loads(&server);
+        let runs = measure::in_turn_with(&loads, rounds, || {
+            server.sql("DROP TABLE IF EXISTS pi1")?;
+            server.make_insert_table()
+        })?;
+        table::loads(&loads, &runs);
+        println!();
+        let sampling = rivals::sampling(&server, seconds);
+        let runs = measure::in_turn(&sampling, rounds)?;
+        table::sampling(&sampling, &runs);
+        println!();
+    }
+    let clients = rivals::clients(&server, seconds);
+    let runs = measure::in_turn(&clients, rounds)?;
+    table::clients(&clients, &runs);
     server.stop()
 }

@@ -169,6 +169,9 @@ pub fn loads(server: &BenchServer) -> Vec<Contender> {
         .collect()
 }
 
+/// Many clients.
+const MANY: u32 = 256;
+
 /// Point selects without and with the kernel's figures sampled beside.
 pub fn sampling(server: &BenchServer, seconds: f64) -> Vec<Contender> {
     [("without sampling", false), ("sampling at 1 Hz", true)]
@@ -177,6 +180,18 @@ pub fn sampling(server: &BenchServer, seconds: f64) -> Vec<Contender> {
             name: name.to_owned(),
             command: select(server, PGBENCH_SELECT, seconds, sample),
             operations: plain,
+        })
+        .collect()
+}
+
+/// Point selects by one client and by many.
+pub fn clients(server: &BenchServer, seconds: f64) -> Vec<Contender> {
+    [1, MANY]
+        .into_iter()
+        .map(|clients| {
+            let mut command = select(server, PGBENCH_SELECT, seconds, false);
+            command.extend(["--clients".to_owned(), clients.to_string()]);
+            Contender { name: format!("{clients} clients"), command, operations: plain }
         })
         .collect()
 }

@@ -34,6 +34,7 @@ impl BenchServer {
         let ledger = Ledger::open_default()?;
         let config = [
             ("shared_buffers", "1GB"),
+            ("max_connections", "300"),
             ("max_wal_size", "8GB"),
             ("checkpoint_timeout", "1h"),
             ("autovacuum", "off"),

@@ -8,6 +8,7 @@ const AGAINST_BARE: f64 = 1.05;
 const AGAINST_RIVALS: f64 = 0.92;
 const USER_US: f64 = 1.0;
 const ROW_US: f64 = 0.5;
+const MANY: f64 = 1.3;
 const SAMPLING: f64 = 0.99;
 
 fn verdict(holds: bool) -> &'static str {
@@ -67,6 +68,19 @@ pub fn loads(contenders: &[Contender], runs: &[Vec<Run>]) {
 }
 
 /// Throughput with and without sampling.
+pub fn clients(contenders: &[Contender], runs: &[Vec<Run>]) {
+    print(contenders, runs, "µs per prepared point select");
+    let (one, ..) = spread(runs[0].iter().map(Run::cpu_per_operation));
+    let (many, ..) = spread(runs[1].iter().map(Run::cpu_per_operation));
+    let cost = |(many, one): (&Run, &Run)| many.cpu_per_operation() / one.cpu_per_operation();
+    let (_, low, high) = spread(runs[1].iter().zip(&runs[0]).map(cost));
+    println!(
+        "  CPU of many clients / of one       {:>9.3}  ({low:.3}..{high:.3} by round)  bound {MANY}: {}",
+        many / one,
+        verdict(many / one <= MANY)
+    );
+}
+
 pub fn sampling(contenders: &[Contender], runs: &[Vec<Run>]) {
     print(contenders, runs, "µs per prepared point select");
     let (without, ..) = spread(runs[0].iter().map(Run::rate));

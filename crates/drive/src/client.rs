@@ -51,10 +51,10 @@ impl ThreadCost {
 
 /// A stream's connection to one target, and what it has counted there.
 pub struct Lane {
-    session: Box<dyn Session>,
+    pub session: Box<dyn Session>,
     requests: Vec<Handle>,
     refresh: Option<Handle>,
-    rng: Rng,
+    pub rng: Rng,
     /// Rounds until the next refresh.
     pub until_refresh: u32,
     /// Rounds done, also those after the step's time.
@@ -339,6 +339,13 @@ impl Context<'_> {
             }
             rows += self.act(lane, action, target)?;
         }
+        self.found(lane, target, rows);
+        Ok(true)
+    }
+
+    /// Notes the rows that a round has found, and how many there had to be.
+    #[inline]
+    pub fn found(&self, lane: &mut Lane, target: usize, rows: u64) {
         lane.tally.found.rows += rows;
         if let Some(finds) = &self.stream.finds {
             let cells = &self.gate.cells[target];
@@ -346,7 +353,6 @@ impl Context<'_> {
             lane.tally.found.least += finds.least(value);
             lane.tally.found.variance += finds.scatter().powi(2);
         }
-        Ok(true)
     }
 
     /// Draws the numbers that the requests of a round share.
@@ -361,20 +367,36 @@ impl Context<'_> {
         }
     }
 
-    /// Sends the request of an action; returns the rows in its result. A rest is none.
+    /// Sends the request of an action and reads its answer; returns the rows in it. A rest has none.
     #[inline]
     pub fn act(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<u64, Error> {
+        if let Action::Rest(_) = action {
+            return Ok(0);
+        }
+        let index = self.ask(lane, action, target)?;
+        self.answer(lane, index)
+    }
+
+    /// Sends the request of an action; returns its index.
+    #[inline]
+    pub fn ask(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<usize, Error> {
         let index = match action {
             Action::Run(index) => *index,
             Action::Choose(among) => {
                 let choice = lane.rng.below(among.len() as u64) as usize;
                 among.get(choice).copied().unwrap_or(0)
             }
-            Action::Rest(_) => return Ok(0),
+            Action::Rest(_) => 0,
         };
         let mut source =
             Source { rng: &mut lane.rng, cells: &self.gate.cells[target], kept: &lane.kept };
         lane.session.send(lane.requests[index], &mut source)?;
+        Ok(index)
+    }
+
+    /// Reads the answer to the request with this index; returns the rows in it.
+    #[inline]
+    pub fn answer(&self, lane: &mut Lane, index: usize) -> Result<u64, Error> {
         let reply = lane.session.receive(None)?;
         let request = &self.stream.requests[index];
         check(request.expect(), reply, || request.to_string())?;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use workload::{Class, Role, Step, stream_seed};
 
+use crate::bundle;
 use crate::client::{Context, Lane, ThreadCost};
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
@@ -16,7 +17,7 @@ use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
 use crate::slice::{self, Slice};
 use crate::sliced::Tour;
 use crate::tally::Tally;
-use crate::target::Reach;
+use crate::target::{Reach, Target};
 use crate::timetable::Timetable;
 use crate::wire::Breaker;
 
@@ -40,7 +41,7 @@ struct Finished {
 pub struct Clients {
     load: Load,
     gate: Arc<Gate>,
-    threads: Vec<JoinHandle<Finished>>,
+    threads: Vec<JoinHandle<Vec<Finished>>>,
     breakers: Vec<Breaker>,
     /// The first failure of any client.
     failed: Arc<Mutex<Option<Failed>>>,
@@ -70,19 +71,29 @@ impl Clients {
             failed: Arc::default(),
         };
         let (sender, receiver) = mpsc::channel();
-        for index in 0..step.streams.len() {
+        let alone = |target: &Target| match &target.reach {
+            Reach::Sessions(connect) => !connect.shares_threads(),
+            Reach::Process(_) => true,
+        };
+        let apart = load.slices.is_some() || load.targets.iter().any(alone);
+        let mut started = 0;
+        for indexes in bundle::threads(&step.streams, apart) {
             let (load, gate, failed) =
                 (load.clone(), Arc::clone(&gate), Arc::clone(&clients.failed));
             let sender = sender.clone();
+            let (first, streams) = (indexes[0], indexes.len());
             let thread = thread::Builder::new()
-                .name(format!("client-{index}"))
+                .name(format!("client-{first}"))
                 .stack_size(STACK)
-                .spawn(move || client_thread(&load, index, &gate, sender, &failed));
+                .spawn(move || client_thread(&load, &indexes, &gate, sender, &failed));
             match thread {
-                Ok(thread) => clients.threads.push(thread),
+                Ok(thread) => {
+                    started += streams;
+                    clients.threads.push(thread);
+                }
                 Err(error) => {
-                    // The thread that wasn't started must not be waited for.
-                    for _ in index..step.streams.len() {
+                    // The threads that weren't started must not be waited for.
+                    for _ in started..step.streams.len() {
                         clients.gate.thread_done();
                     }
                     clients.stop();
@@ -149,7 +160,8 @@ impl Running for Clients {
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
         let threads = std::mem::take(&mut self.threads);
-        let finished: Vec<_> = threads.into_iter().filter_map(|t| t.join().ok()).collect();
+        let finished: Vec<_> =
+            threads.into_iter().filter_map(|t| t.join().ok()).flatten().collect();
         let lost = finished.len() < self.load.step.streams.len();
         let fatal = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         let seconds = self.load.limit().unwrap_or_else(|| {
@@ -304,74 +316,91 @@ impl Drop for Clients {
     }
 }
 
-/// Connects, tells so, waits for the start, runs the stream.
+/// Connects, tells so, waits for the start, runs the streams with these indexes.
 fn client_thread(
     load: &Load,
-    index: usize,
+    indexes: &[usize],
     gate: &Gate,
     connected: mpsc::Sender<Result<Vec<Breaker>, Error>>,
     failed: &Mutex<Option<Failed>>,
-) -> Finished {
+) -> Vec<Finished> {
     /// Also when the thread panics, nobody waits for it in vain.
-    struct Done<'a>(&'a Gate);
+    struct Done<'a>(&'a Gate, usize);
     impl Drop for Done<'_> {
         fn drop(&mut self) {
-            self.0.thread_done();
+            (0..self.1).for_each(|_| self.0.thread_done());
         }
     }
-    let _done = Done(gate);
-    let stream = &load.step.streams[index];
+    let _done = Done(gate, indexes.len());
     // Sleeps end within a microsecond or so of their time instead of 50, the kernel's default.
     let _ = nix::sys::prctl::set_timerslack(1);
-    let context = Context {
-        stream,
-        index,
-        gate,
-        counted: counted(&stream.class, stream.role, &load.step),
-        limit: load.limit(),
-        overtime: load.overtime,
-        phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
+    let context = |index: &usize| {
+        let stream = &load.step.streams[*index];
+        Context {
+            stream,
+            index: *index,
+            gate,
+            counted: counted(&stream.class, stream.role, &load.step),
+            limit: load.limit(),
+            overtime: load.overtime,
+            phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
+        }
     };
-    let mut finished = Finished {
-        class: stream.class.clone(),
-        role: stream.role,
+    let contexts: Vec<Context<'_>> = indexes.iter().map(context).collect();
+    let finished = |context: &Context<'_>| Finished {
+        class: context.stream.class.clone(),
+        role: context.stream.role,
         ended: Duration::ZERO,
         lanes: Vec::new(),
     };
-    let lanes = connect(load, index).and_then(|(mut lanes, breakers)| {
-        context.first_refresh(&mut lanes)?;
-        Ok((lanes, breakers))
-    });
-    let mut lanes = match lanes {
-        Ok((lanes, breakers)) => {
-            let _ = connected.send(Ok(breakers));
-            // The preparing thread waits until all senders are gone.
-            drop(connected);
-            lanes
-        }
-        Err(error) => {
-            let _ = connected.send(Err(error));
-            return finished;
-        }
-    };
-    if let Some(start) = gate.wait_for_start() {
-        let (ended, target) = match &load.slices {
-            None => (context.run(&mut lanes[0], start), 0),
-            Some(slices) => {
-                let mut tour = Tour::new(&context, &mut lanes, slices, start);
-                let ended = tour.run();
-                (ended, tour.here())
+    let mut finished: Vec<Finished> = contexts.iter().map(finished).collect();
+    // The lanes of one stream after those of another; several only where it is alone.
+    let mut lanes = Vec::new();
+    for context in &contexts {
+        let connection = connect(load, context.index).and_then(|(mut own, breakers)| {
+            context.first_refresh(&mut own)?;
+            Ok((own, breakers))
+        });
+        match connection {
+            Ok((own, breakers)) => {
+                let _ = connected.send(Ok(breakers));
+                lanes.extend(own);
             }
+            Err(error) => {
+                let _ = connected.send(Err(error));
+                return finished;
+            }
+        }
+    }
+    // The preparing thread waits until all senders are gone.
+    drop(connected);
+    if let Some(start) = gate.wait_for_start() {
+        // Place of the stream that failed, and its target.
+        let ended = match (&load.slices, &contexts[..]) {
+            (Some(slices), [context]) => {
+                let mut tour = Tour::new(context, &mut lanes, slices, start);
+                let ended = tour.run();
+                ended.map(|ended| vec![ended]).map_err(|error| (0, tour.here(), error))
+            }
+            (_, [context]) => context
+                .run(&mut lanes[0], start)
+                .map(|ended| vec![ended])
+                .map_err(|error| (0, 0, error)),
+            _ => bundle::run(&contexts, &mut lanes, start).map_err(|(at, error)| (at, 0, error)),
         };
         match ended {
-            Ok(ended) => finished.ended = ended,
-            Err(error) => {
+            Ok(all) => {
+                for (finished, ended) in finished.iter_mut().zip(all) {
+                    finished.ended = ended;
+                }
+            }
+            Err((at, target, error)) => {
                 // A connection broken off after the step was ended is no failure.
                 if !gate.stopped() {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     failed.get_or_insert(Failed {
                         target,
-                        class: stream.class.clone(),
+                        class: contexts[at].stream.class.clone(),
                         code: error.code().unwrap_or_default().to_owned(),
                         kind: error.kind(),
                         message: error.to_string(),
@@ -380,11 +409,15 @@ fn client_thread(
                 }
             }
         }
-        if stream.role == Role::Lead {
+        for _ in contexts.iter().filter(|context| context.stream.role == Role::Lead) {
             gate.lead_done();
         }
     }
-    finished.lanes = lanes.into_iter().map(|lane| (lane.tally, lane.cost)).collect();
+    let each = load.targets.len();
+    for finished in finished.iter_mut().rev() {
+        let own = lanes.split_off(lanes.len().saturating_sub(each));
+        finished.lanes = own.into_iter().map(|lane| (lane.tally, lane.cost)).collect();
+    }
     finished
 }
 

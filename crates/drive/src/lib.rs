@@ -16,6 +16,7 @@
 //! time in its schedule, so that a server that stalls cannot hide behind a client that waits for
 //! it ("coordinated omission", Gil Tene).
 
+mod bundle;
 mod client;
 mod clock;
 mod engine;

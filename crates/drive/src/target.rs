@@ -46,4 +46,10 @@ pub trait Connect: fmt::Debug + Send + Sync {
     ///
     /// [`Error::Connect`], [`Error::Authentication`], or what the system answered.
     fn connect(&self) -> Result<Box<dyn Session>, Error>;
+
+    /// Whether its sessions have a descriptor to wait for ([`Session::fd`]), so that many clients
+    /// can share a thread.
+    fn shares_threads(&self) -> bool {
+        false
+    }
 }

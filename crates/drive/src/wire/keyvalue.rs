@@ -1,6 +1,7 @@
 //! Engines that keep values by their keys, called in the clients' own threads.
 
 use std::collections::VecDeque;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use workload::{KeyAction, KeyValue, Request, Sampler, Source};
@@ -123,6 +124,10 @@ impl<E: Engine> Session for EngineSession<E> {
 
     fn roll_back(&mut self) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn fd(&self) -> Option<RawFd> {
+        None
     }
 
     fn server_pid(&self) -> Option<u32> {

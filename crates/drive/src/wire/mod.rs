@@ -1,6 +1,8 @@
 //! Protocols and engines: what a client needs of a system under test, whichever it is. Each has
 //! a folder here.
 
+use std::os::fd::RawFd;
+
 use workload::{Request, Source};
 
 use crate::Error;
@@ -47,6 +49,9 @@ pub trait Session: Send {
     ///
     /// [`Error::Broken`], or what the system answered.
     fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error>;
+
+    /// The descriptor that can be read when an answer comes, where answers have to be waited for.
+    fn fd(&self) -> Option<RawFd>;
 
     /// Leaves a transaction that failed, if there is one.
     ///

@@ -1,6 +1,7 @@
 //! One client's connection.
 
 use std::collections::VecDeque;
+use std::os::fd::RawFd;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
@@ -30,6 +31,10 @@ impl Connect for Postgres {
             statements: Vec::new(),
             sent: VecDeque::new(),
         }))
+    }
+
+    fn shares_threads(&self) -> bool {
+        true
     }
 }
 
@@ -112,6 +117,10 @@ impl Session for PostgresSession {
         let mut out = BytesMut::new();
         frontend::query("ROLLBACK", &mut out)?;
         self.exchange(&out, "ROLLBACK").map(|_| ())
+    }
+
+    fn fd(&self) -> Option<RawFd> {
+        Some(self.socket.fd())
     }
 
     fn server_pid(&self) -> Option<u32> {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,6 +72,13 @@ impl Socket {
                 Box::new(move || drop(socket.shutdown(Shutdown::Both)))
             }
         })
+    }
+
+    pub fn fd(&self) -> RawFd {
+        match self {
+            Socket::Unix(socket) => socket.as_raw_fd(),
+            Socket::Tcp(socket) => socket.as_raw_fd(),
+        }
     }
 
     /// Whether the other end is on this machine for sure.

@@ -1,0 +1,233 @@
+//! Many clients on one thread.
+//!
+//! A thread for each client is what a few clients take. Of hundreds on a few cores each would be
+//! woken for a single answer, onto caches that the others have filled. So clients that send as fast
+//! as they get answers share threads then: one waits for all its connections at once (epoll), reads
+//! the answers that are there, and sends the next request of each client right away.
+
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use workload::{Action, End, Pace, Rng, Stream};
+
+use crate::client::{Context, Lane, ThreadCost};
+use crate::error::Error;
+
+/// With more clients than this for each core they share threads, one for each core.
+const CLIENTS_PER_CORE: usize = 16;
+/// Answers that are taken at once, at most.
+const EVENTS: usize = 64;
+/// How long a thread waits before it looks whether the step was ended.
+const LOOK: u16 = 50;
+
+/// The streams of each thread, by their indexes. `apart`: each has a thread of its own.
+pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let together = |stream: &Stream| {
+        let rests = |action: &Action| matches!(action, Action::Rest(_));
+        stream.pace == Pace::Free
+            && stream.end != End::CaughtUp
+            && stream.refresh.is_none()
+            && !stream.script.is_empty()
+            && !stream.script.iter().any(rests)
+    };
+    let (shared, own): (Vec<usize>, Vec<usize>) =
+        (0..streams.len()).partition(|index| !apart && together(&streams[*index]));
+    if shared.len() <= CLIENTS_PER_CORE * cores {
+        return (0..streams.len()).map(|index| vec![index]).collect();
+    }
+    let mut threads: Vec<Vec<usize>> = own.into_iter().map(|index| vec![index]).collect();
+    let each = shared.len().div_ceil(cores);
+    threads.extend(shared.chunks(each).map(<[usize]>::to_vec));
+    threads
+}
+
+/// A client among others on a thread.
+struct Seat<'a> {
+    context: &'a Context<'a>,
+    lane: &'a mut Lane,
+    /// When its round began, and the generator as it was then.
+    begin: Instant,
+    before: Rng,
+    attempts: u32,
+    /// The action under way, and its request.
+    at: usize,
+    asked: usize,
+    rows: u64,
+    ended: Duration,
+}
+
+/// The clients of one thread.
+struct Bundle {
+    start: Instant,
+    deadline: Option<Instant>,
+    /// When no client begins another round.
+    last: Option<Instant>,
+    cost: ThreadCost,
+    /// Since when the thread's cost counts; `None` while it does not.
+    since: Option<ThreadCost>,
+}
+
+/// Runs the streams of `contexts` on their lanes from `start` to their ends. Returns when each
+/// ended, after the start; or the place of the one that failed.
+pub fn run(
+    contexts: &[Context<'_>],
+    lanes: &mut [Lane],
+    start: Instant,
+) -> Result<Vec<Duration>, (usize, Error)> {
+    let Some(first) = contexts.first() else { return Ok(Vec::new()) };
+    let (gate, limit, overtime) = (first.gate, first.limit, first.overtime);
+    gate.sleep_until(start);
+    let now = Instant::now().max(start);
+    let mut bundle = Bundle {
+        start,
+        deadline: limit.map(|limit| start + limit),
+        last: limit.map(|limit| start + limit + overtime),
+        cost: ThreadCost::default(),
+        since: Some(ThreadCost::now()),
+    };
+    let failed = |at: usize| move |error: nix::Error| (at, Error::Broken(error.into()));
+    let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(failed(0))?;
+    let mut seats = Vec::new();
+    let mut open = 0;
+    for (at, (context, lane)) in contexts.iter().zip(lanes.iter_mut()).enumerate() {
+        let mut seat = Seat {
+            context,
+            before: lane.rng.clone(),
+            lane,
+            begin: now,
+            attempts: 0,
+            at: 0,
+            asked: 0,
+            rows: 0,
+            ended: Duration::ZERO,
+        };
+        if seat.next(&bundle, now).map_err(|error| (at, error))? {
+            open += 1;
+        }
+        if let Some(fd) = seat.lane.session.fd() {
+            // SAFETY: the session, and with it the descriptor, outlives `epoll`.
+            let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+            let event = EpollEvent::new(EpollFlags::EPOLLIN, at as u64);
+            epoll.add(fd, event).map_err(failed(at))?;
+        }
+        seats.push(seat);
+    }
+    let mut events = [EpollEvent::empty(); EVENTS];
+    while open > 0 {
+        let ready = match epoll.wait(&mut events, EpollTimeout::from(LOOK)) {
+            Ok(ready) => ready,
+            Err(nix::Error::EINTR) => 0,
+            Err(error) => return Err(failed(0)(error)),
+        };
+        for event in &events[..ready] {
+            let at = event.data() as usize;
+            let Some(seat) = seats.get_mut(at) else { continue };
+            match seat.answer(&mut bundle) {
+                Ok(true) => {}
+                Ok(false) => open -= 1,
+                // A connection broken off after the step was ended is no failure.
+                Err(_) if gate.stopped() => {
+                    open -= 1;
+                    if let Some(fd) = seat.lane.session.fd() {
+                        // SAFETY: as above.
+                        let _ = epoll.delete(unsafe { BorrowedFd::borrow_raw(fd) });
+                    }
+                }
+                Err(error) => return Err((at, error)),
+            }
+        }
+    }
+    bundle.count(false);
+    let ended = seats.iter().map(|seat| seat.ended).collect();
+    if let Some(lane) = lanes.first_mut() {
+        lane.cost = bundle.cost;
+    }
+    Ok(ended)
+}
+
+impl Bundle {
+    /// Whether the thread's cost counts from now on.
+    fn count(&mut self, counts: bool) {
+        match (self.since, counts) {
+            (Some(since), false) => {
+                self.cost.add_since(since);
+                self.since = None;
+            }
+            (None, true) => self.since = Some(ThreadCost::now()),
+            _ => {}
+        }
+    }
+}
+
+impl Seat<'_> {
+    /// Begins a round, unless the stream is at its end; tells whether a request is under way.
+    fn next(&mut self, bundle: &Bundle, now: Instant) -> Result<bool, Error> {
+        let done = match self.context.stream.end {
+            End::Rounds(rounds) => self.lane.rounds >= rounds,
+            End::Time | End::CaughtUp => false,
+        };
+        if done || self.context.gate.stopped() || bundle.last.is_some_and(|last| now >= last) {
+            return Ok(false);
+        }
+        (self.begin, self.attempts) = (now, 0);
+        self.before = self.lane.rng.clone();
+        self.script()
+    }
+
+    /// Begins the script of a round.
+    fn script(&mut self) -> Result<bool, Error> {
+        (self.at, self.rows) = (0, 0);
+        self.context.keep(self.lane, 0);
+        self.ask()?;
+        Ok(true)
+    }
+
+    fn ask(&mut self) -> Result<(), Error> {
+        if let Some(action) = self.context.stream.script.get(self.at) {
+            self.asked = self.context.ask(self.lane, action, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the answer that has come and goes on; tells whether another is to come.
+    fn answer(&mut self, bundle: &mut Bundle) -> Result<bool, Error> {
+        let (context, found) = (self.context, self.lane.tally.found);
+        match context.answer(self.lane, self.asked) {
+            Ok(rows) => self.rows += rows,
+            Err(error) => {
+                self.attempts += 1;
+                context.retry(self.lane, error, self.attempts)?;
+                if context.gate.stopped() {
+                    return Ok(false);
+                }
+                // The same parameters again.
+                self.lane.rng = self.before.clone();
+                return self.script();
+            }
+        }
+        self.at += 1;
+        if self.at < context.stream.script.len() {
+            self.ask()?;
+            return Ok(true);
+        }
+        context.found(self.lane, 0, self.rows);
+        self.lane.rounds += 1;
+        let now = Instant::now();
+        let (ended, operations) = (now - bundle.start, context.stream.operations_per_round);
+        let late = bundle.deadline.is_some_and(|deadline| self.begin >= deadline);
+        let left_out = late || context.gate.leaves_out(ended);
+        bundle.count(!left_out);
+        if left_out {
+            self.lane.tally.found = found;
+            self.lane.tally.left_out(operations);
+        } else {
+            self.ended = ended;
+            let in_time = bundle.deadline.is_none_or(|deadline| now <= deadline);
+            self.lane.tally.round(ended, now - self.begin, operations, in_time);
+        }
+        context.count(self.lane, 0);
+        self.next(bundle, now)
+    }
+}
