@@ -15,7 +15,7 @@ use crate::event::Event;
 use crate::joint::pin::Pin;
 use crate::joint::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
-use crate::observe::figures::{Locality, free_clients};
+use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::trial::attempt::Attempt;
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
@@ -72,6 +72,7 @@ pub fn sliced(
     };
     let (records, known, fault) = records(conditions, attempts, &how, ran);
     for (attempt, record) in attempts.iter().zip(&records) {
+        expect_declared(record);
         conditions.store.record_step(attempt.entered.trial, record)?;
     }
     if let Some(fault) = fault {

@@ -36,6 +36,12 @@ pub fn measure(step: &Step) -> Measure {
     }
 }
 
+/// Whoever writes a metric declares it in `metrics`, where its readers look.
+pub fn expect_declared(record: &StepRecord) {
+    let undeclared = record.metrics.iter().find(|(name, _)| metrics::find(name).is_none());
+    debug_assert!(undeclared.is_none(), "{undeclared:?} is not declared in the room `metrics`");
+}
+
 /// Fills a step's record from what the clients counted and the kernel said.
 pub fn fill(
     record: &mut StepRecord,

@@ -7,7 +7,7 @@ use workload::Phase;
 
 use crate::error::Error;
 use crate::event::{Event, phase_name};
-use crate::observe::figures::measure;
+use crate::observe::figures::{expect_declared, measure};
 use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
 use crate::trial::settle::settle;
@@ -35,6 +35,7 @@ pub fn phase(
     };
     let trouble = match outcome {
         Ok((record, trouble)) => {
+            expect_declared(&record);
             conditions.store.record_step(entered.trial, &record)?;
             if trouble.is_none() {
                 let name = attempt.among.as_ref().map(|_| attempt.name());
