@@ -231,3 +231,44 @@ impl Seat<'_> {
         self.next(bundle, now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use workload::{Class, Expect, Role, Statement};
+
+    use super::*;
+
+    fn stream(pace: Pace) -> Stream {
+        Stream {
+            client: 0,
+            class: Class::QUERY,
+            role: Role::Lead,
+            requests: vec![Statement::plain("SELECT 1", Expect::Success).into()],
+            keeps: Vec::new(),
+            script: vec![Action::Run(0)],
+            operations_per_round: 1,
+            pace,
+            end: End::Time,
+            refresh: None,
+            adds_to: None,
+            finds: None,
+        }
+    }
+
+    #[test]
+    fn only_many_clients_without_a_rate_share_threads() {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let few = CLIENTS_PER_CORE * cores;
+        let mut streams = vec![stream(Pace::Free); few];
+        streams.push(stream(Pace::Rate(1.0)));
+        assert_eq!(threads(&streams, false).len(), few + 1);
+        streams.push(stream(Pace::Free));
+        let shared = threads(&streams, false);
+        assert_eq!(shared.len(), 1 + cores);
+        assert_eq!(shared[0], [few]);
+        let mut all: Vec<usize> = shared.concat();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..streams.len()));
+        assert_eq!(threads(&streams, true).len(), streams.len());
+    }
+}

@@ -7,6 +7,7 @@
 mod common;
 mod failures;
 mod load;
+mod many;
 mod memory;
 mod slices;
 mod unmeasured;

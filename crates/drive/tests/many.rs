@@ -1,0 +1,105 @@
+//! More clients than there are threads.
+
+use std::time::{Duration, Instant};
+
+use crate::common::{
+    TestServer, load, make_table, point_select, run, statement, step, stream, text, uniform,
+};
+use drive::Load;
+use workload::{Action, Class, End, Expect, Pace, Request, Statement};
+
+/// So many share threads.
+fn many() -> u32 {
+    16 * std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32) + 8
+}
+
+#[test]
+fn clients_that_share_threads_do_what_they_are_told() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let select = |client| {
+        stream(client, Class::QUERY, point_select(client % 2 == 0), Pace::Free, End::Rounds(20))
+    };
+    // One with a rate keeps a thread of its own.
+    let mut streams: Vec<_> = (0..many()).map(select).collect();
+    streams.push(stream(many(), Class::HOLD, point_select(true), Pace::Rate(50.0), End::Rounds(5)));
+    let outcome = run(step(Class::QUERY, streams, None), &server);
+    assert_eq!(outcome.fatal, None);
+    let done = u64::from(many()) * 20;
+    let queries = outcome.class(&Class::QUERY).unwrap();
+    assert_eq!((outcome.operations, queries.rows, queries.latency.len()), (done, done, done));
+    assert_eq!(queries.per_second.iter().sum::<u64>(), done);
+    assert_eq!(outcome.class(&Class::HOLD).unwrap().operations, 5);
+    assert!(outcome.client_user_us + outcome.client_system_us > 0);
+}
+
+#[test]
+fn transactions_of_clients_that_share_threads_are_retried_whole() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 2);
+    let transaction = |client| {
+        let begin = Statement::plain("BEGIN ISOLATION LEVEL SERIALIZABLE", Expect::Success);
+        let update = statement(
+            vec![text("UPDATE t SET v = v + 1 WHERE id = "), uniform(1, 3)],
+            true,
+            Expect::Affected(1),
+        );
+        let commit = Statement::plain("COMMIT", Expect::Success);
+        let mut stream = stream(client, Class::INSERT, begin, Pace::Free, End::Rounds(2));
+        stream.requests.extend([update, commit].map(Request::from));
+        stream.script = (0..3).map(Action::Run).collect();
+        stream
+    };
+    let streams = (0..many()).map(transaction).collect();
+    let outcome = run(step(Class::INSERT, streams, None), &server);
+    assert_eq!(outcome.fatal, None);
+    assert!(outcome.retries() > 0, "no conflict came about");
+    assert_eq!(server.number("SELECT sum(v) FROM t"), 2 * i64::from(many()));
+}
+
+#[test]
+fn time_ends_clients_that_share_threads_and_what_comes_after_is_not_counted() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    let select = |client| stream(client, Class::QUERY, point_select(true), Pace::Free, End::Time);
+    let streams = (0..many()).map(select).collect();
+    let load = Load {
+        overtime: Duration::from_secs(1),
+        ..load(step(Class::QUERY, streams, Some(1.0)), vec![server.target()])
+    };
+    let start = Instant::now() + Duration::from_millis(5);
+    let running = drive::prepare(&load).unwrap().go(start);
+    assert!(running.wait(Duration::from_secs(60)));
+    assert!(start.elapsed() >= Duration::from_secs(2), "the load went on");
+    let in_all = running.operations()[0];
+    let outcome = running.join().remove(0);
+    assert_eq!(outcome.fatal, None);
+    let queries = outcome.class(&Class::QUERY).unwrap();
+    assert!(in_all > queries.operations && queries.operations > 0, "{in_all}");
+    assert_eq!(queries.per_second, [queries.operations]);
+    assert!(queries.rows <= queries.operations + u64::from(many()));
+}
+
+#[test]
+fn one_failure_ends_all_and_a_wait_can_be_broken_off() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 10);
+    let slow = |seconds: u32| {
+        let text = format!("SELECT pg_sleep({seconds})");
+        let sleep = Statement::plain(text, Expect::Rows { min: 1, max: 1 });
+        move |client| stream(client, Class::QUERY, sleep.clone(), Pace::Free, End::Time)
+    };
+    let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::Affected(1));
+    let mut streams: Vec<_> = (0..many()).map(slow(1)).collect();
+    streams.push(stream(many(), Class::INSERT, duplicate, Pace::Free, End::Time));
+    let outcome = run(step(Class::QUERY, streams, Some(1800.0)), &server);
+    assert!(outcome.fatal.unwrap().contains("23505"));
+
+    let streams = (0..many()).map(slow(3600)).collect();
+    let load = load(step(Class::QUERY, streams, Some(7200.0)), vec![server.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    std::thread::sleep(Duration::from_millis(200));
+    running.break_off();
+    assert!(running.wait(Duration::from_secs(60)));
+    assert_eq!(running.join().remove(0).operations, 0);
+}
