@@ -130,6 +130,7 @@ export type PageCount = {
   functions: PageFunctions,
 };
 
+/** What the warnings of counts serialise to. */
 export type PageCountWarning = {
   code: string,
   text: string,
@@ -231,17 +232,39 @@ export type PagePercentiles = {
 export type PageProfile = {
   step: string,
   dop: number,
+  labels?: { [key in string]: string },
   flames: Array<PageFlame>,
   tables: Array<Table>,
 };
 
 export type PageRelative = {
   variant: number,
+  /** The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an interval. */
   ratio: number | null,
+  /** Lower end of the 95% interval of the ratio. */
   low: number | null,
+  /** Upper end. */
   high: number | null,
+  /** Confidence of the interval, as a fraction: 0.95 unless several looks share the error. */
+  confidence: number | null,
+  /** `blocks` or `slices`. */
+  pairing: string | null,
+  /** Number of paired blocks; with slices, of restarts of the servers. */
   blocks: number,
+  /** Two-sided p value of the sign-flip test. */
+  p: number | null,
+  /** `regression`, `improvement`, `equivalent` or `inconclusive`. */
   verdict: Verdict,
+  /** Whether there is a difference for sure, be it smaller than the margin. */
+  confirmed: boolean | null,
+  /** Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as many blocks again would
+   * confirm with a power of 80% among as many comparisons; `null` below 5 blocks. */
+  detectable: number | null,
+  /** Estimated further blocks until the verdict is decided; 0 when it is. */
+  further_blocks: number | null,
+  /** Why it can't be judged, where it can't. */
+  reason: string | null,
+  /** The comparison in plain words. */
   sentence: string,
 };
 
@@ -263,6 +286,9 @@ export type PageStep = {
   dop: number,
   /** The class of statements that an operation is, and what its throughput counts. */
   class: string,
+  labels?: { [key in string]: string },
+  /** Which way its throughput is better: `more` or `less`. */
+  better: "more" | "less",
   unit: string,
   /** Statements per second that paced classes were asked for. */
   rates: { [key in string]: Value },
@@ -291,12 +317,21 @@ export type PageVariant = {
   settings: Array<PageSetting>,
 };
 
+/** Something to know; what is absent means all. */
 export type PageWarning = {
+  /** Name of the step. */
   step?: string,
+  /** Number of clients of the step. */
   dop?: number,
+  /** Labels of the step. */
+  labels?: { [key in string]: string },
+  /** Name of the variant. */
   variant?: string,
+  /** The block. */
   block?: number,
+  /** Stable short name. */
   code: string,
+  /** A sentence. */
   text: string,
 };
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plan::{Pairing, Plan, PlanError};
 
 /// What a run can be told instead of its plan.
@@ -25,8 +26,8 @@ pub struct Changes {
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
     /// How variants are paired: trials in blocks, slices of a fraction of a second, or what suits each step
-    #[arg(long, value_enum)]
-    pairing: Option<PairingName>,
+    #[arg(long, value_parser = named(&Pairing::NAMED))]
+    pairing: Option<Pairing>,
     /// Double every variant under a second name (A/A): how much do identical systems differ here?
     #[arg(long)]
     aa: bool,
@@ -38,22 +39,13 @@ pub struct Changes {
     profile_seconds: Option<u32>,
 }
 
-/// A pairing on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PairingName {
-    Blocks,
-    Slices,
-    Auto,
-}
-
-impl From<PairingName> for Pairing {
-    fn from(name: PairingName) -> Pairing {
-        match name {
-            PairingName::Blocks => Pairing::Blocks,
-            PairingName::Slices => Pairing::Slices,
-            PairingName::Auto => Pairing::Auto,
-        }
-    }
+/// Reads one of the words that a plan has for something.
+pub fn named<T: Copy + Send + Sync>(
+    all: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let named = move |name: String| all.iter().find(|(known, _)| *known == name);
+    PossibleValuesParser::new(all.iter().map(|(name, _)| *name))
+        .try_map(move |name| named(name).map(|(_, meant)| *meant).ok_or("not one of them"))
 }
 
 impl Changes {
@@ -92,7 +84,7 @@ impl Changes {
         changed.precision = self.precision.or(changed.precision);
         changed.max_blocks = self.max_blocks.or(changed.max_blocks);
         changed.budget = self.budget.or(changed.budget);
-        changed.pairing = self.pairing.map_or(changed.pairing, Pairing::from);
+        changed.pairing = self.pairing.unwrap_or(changed.pairing);
         changed.profile |= self.profile;
         changed.profile_seconds = self.profile_seconds.unwrap_or(changed.profile_seconds);
         if self.aa {

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use plan::{Plan, Protocol};
 use report::CountOptions;
 use store::{ExperimentId, Store};
 
+use crate::changes::named;
 use crate::compare::Format;
 use crate::exit::{GateFailed, WrongRequest};
 use crate::machine::{Machine, Ready};
@@ -49,9 +50,10 @@ pub struct CountArgs {
     /// Only these kinds of statements (instead of the plan's)
     #[arg(long, value_delimiter = ',', value_name = "KIND,…")]
     kinds: Vec<String>,
-    /// Only these protocols (instead of the plan's)
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "PROTOCOL,…")]
-    protocols: Vec<Sent>,
+    /// Only these protocols (instead of the plan's): simple, as text that is parsed and planned each time; prepared,
+    /// parsed once, then bound and executed
+    #[arg(long, value_parser = named(&Protocol::NAMED), value_delimiter = ',', value_name = "PROTOCOL,…")]
+    protocols: Vec<Protocol>,
     /// Executions counted of each kind (instead of the plan's)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(6..))]
     statements: Option<u32>,
@@ -60,15 +62,6 @@ pub struct CountArgs {
     workers: Option<u32>,
     #[command(flatten)]
     machine: Machine,
-}
-
-/// How a statement is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Sent {
-    /// As text, parsed and planned each time
-    Simple,
-    /// Parsed once, then bound and executed
-    Prepared,
 }
 
 /// Counts and prints the tables.
@@ -152,12 +145,8 @@ impl CountArgs {
             plan.count.kinds.clone_from(&self.kinds);
         }
         if !self.protocols.is_empty() {
-            plan.count.protocols =
-                [(Sent::Simple, Protocol::Simple), (Sent::Prepared, Protocol::Prepared)]
-                    .into_iter()
-                    .filter(|(sent, _)| self.protocols.contains(sent))
-                    .map(|(_, protocol)| protocol)
-                    .collect();
+            let asked = Protocol::NAMED.iter().filter(|known| self.protocols.contains(&known.1));
+            plan.count.protocols = asked.map(|(_, protocol)| *protocol).collect();
         }
         plan.count.statements = self.statements.or(plan.count.statements);
         // What the plan says now is what is stored with the results.

@@ -30,7 +30,7 @@ fn declared() -> Vec<CommandOption> {
     let mut all: Vec<CommandOption> = Vec::new();
     for option in WorkloadPlan::all().iter().flat_map(WorkloadPlan::options) {
         if !all.iter().any(|known| known.name == option.name) {
-            all.push(option);
+            all.push(*option);
         }
     }
     all

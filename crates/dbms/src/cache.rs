@@ -2,7 +2,7 @@
 //!
 //! What is published in it is complete: everything is made in a temporary directory beside, flushed, and renamed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -47,16 +47,8 @@ impl Cache {
     }
 
     /// Locks the thing called `name` until the guard is dropped; waits for other processes and threads.
-    pub(crate) fn lock(&self, name: &str) -> Result<CacheLock, Error> {
-        let path = self.root.join(format!("{name}.lock"));
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io("open the lock", &path))?;
-        file.lock().map_err(Error::io("lock", &path))?;
-        Ok(CacheLock { _file: file })
+    pub(crate) fn lock(&self, name: &str) -> Result<File, Error> {
+        place::lock(&self.root.join(format!("{name}.lock")))
     }
 
     /// The path of the finished thing called `name`.
@@ -118,12 +110,6 @@ impl Cache {
             .filter(|name| name.starts_with(prefix))
             .collect()
     }
-}
-
-/// Holds a lock of the cache; the kernel lets go of it even if the process is killed.
-#[derive(Debug)]
-pub(crate) struct CacheLock {
-    _file: File,
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Snapshots of a system's own counters, and their differences.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One figure at one time, or its change between two times.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
     /// Where it comes from: `pg_stat_wal`.
     pub view: String,
@@ -16,7 +17,7 @@ pub struct Counter {
 }
 
 /// A system's counters at one time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// The figures, in the order of view, object, name.
     pub rows: Vec<Counter>,

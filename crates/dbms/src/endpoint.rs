@@ -50,6 +50,8 @@ pub enum Endpoint {
         /// The database.
         database: String,
     },
+    /// The socket at which a process takes loads that has the engine in it.
+    Process(PathBuf),
 }
 
 impl Endpoint {
@@ -57,6 +59,7 @@ impl Endpoint {
     pub fn in_database(mut self, name: &str) -> Endpoint {
         match &mut self {
             Self::Postgres { database, .. } => name.clone_into(database),
+            Self::Process(_) => {}
         }
         self
     }
@@ -65,6 +68,7 @@ impl Endpoint {
 impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Process(socket) => write!(formatter, "a process at {}", socket.display()),
             Self::Postgres { host, port, user, database, .. } => match host {
                 Host::Socket(file) => {
                     let directory = file.parent().unwrap_or(file).display();

@@ -76,6 +76,14 @@ pub enum Error {
         /// What to do instead.
         remedy: String,
     },
+    /// An engine in a process of its own could not do what it was asked.
+    #[error("the engine of `{name}` failed: {problem}; see its log")]
+    Engine {
+        /// The variant.
+        name: String,
+        /// What it said.
+        problem: String,
+    },
     /// The archive of binaries has no such version.
     #[error("the archive has no {asked}; {}", near_text(.near))]
     VersionNotFound {

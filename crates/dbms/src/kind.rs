@@ -7,10 +7,12 @@ use crate::build::work::Making;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    ServerUser, System,
 };
 
-/// A kind of system under test. The register is `systems.rs`; see also [`crate::register`].
+/// A kind of system under test. The register is `systems.rs`; see also [`crate::register`]. Errors
+/// are those of [`crate::obtain`], [`crate::start`] and [`crate::attach`].
 pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;
@@ -39,9 +41,6 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// Describes the installation in `root`, which came from `source`. Its programs are run as
     /// `user`, like its servers.
-    ///
-    /// # Errors
-    /// [`Error::Installation`], [`Error::Program`], [`Error::Unreachable`], [`Error::Io`].
     fn describe(
         &self,
         root: &Path,
@@ -50,17 +49,11 @@ pub trait Kind: fmt::Debug + Sync {
     ) -> Result<Installation, Error>;
 
     /// Asks a running one what it is.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`], [`Error::Connect`], [`Error::Query`].
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
 
     /// See [`crate::start`] and, with an `origin`, [`crate::start_on_copy`].
-    ///
-    /// # Errors
-    /// As these.
     fn start(
         &self,
         spec: &ServerSpec<'_>,
@@ -68,9 +61,6 @@ pub trait Kind: fmt::Debug + Sync {
     ) -> Result<(Box<dyn System>, Option<Restored>), Error>;
 
     /// See [`crate::attach`].
-    ///
-    /// # Errors
-    /// As there.
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
@@ -78,6 +68,15 @@ pub trait Kind: fmt::Debug + Sync {
     /// How call stacks of its server are read, if that is known.
     fn profile(&self) -> Option<&'static ProfileFacts> {
         None
+    }
+
+    /// How instructions are counted on servers of `installation`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if they can't be.
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
+        let _ = installation;
+        Err(self.lacks("counting instructions"))
     }
 
     /// What to know when `variants` of this kind are compared, beyond how they were built.
@@ -112,16 +111,10 @@ pub trait Recipe {
     /// Another text once builds come out differently than before.
     fn form(&self) -> &'static str;
 
-    /// Whether a tree is the system's source; else what it lacks.
-    ///
-    /// # Errors
-    /// What was expected, as a sentence.
+    /// Whether a tree is the system's source; else what it lacks, as a sentence.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
     /// Configures, compiles and installs, as [`Making`] says. The facts to be kept with the build.
-    ///
-    /// # Errors
-    /// [`Error::Tools`], [`Error::Build`], [`Error::Interrupted`], [`Error::Source`], [`Error::Io`].
     fn make(&self, making: &Making<'_>) -> Result<Vec<(&'static str, String)>, Error>;
 
     /// The directory in which it is installed, below [`Making::installed`].

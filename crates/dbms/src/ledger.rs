@@ -4,7 +4,7 @@
 //! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it; as long as that
 //! process lives, nobody else touches it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -127,8 +127,7 @@ impl Ledger {
             cgroups: Vec::new(),
             ipc: IpcObjects::default(),
         };
-        let entry =
-            Entry { path: self.directory.join(format!("{id}.json")), record, closed: false };
+        let entry = Entry { path: self.directory.join(format!("{id}.json")), record };
         entry.write()?;
         Ok(entry)
     }
@@ -157,14 +156,7 @@ impl Ledger {
     /// [`Error::Io`] if the ledger itself cannot be read or locked; what goes wrong with one entry is in
     /// [`Swept::problems`].
     pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
-        let path = self.directory.join("sweep.lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io("open the lock", &path))?;
-        lock.lock().map_err(Error::io("lock", &path))?;
+        let _lock = place::lock(&self.directory.join("sweep.lock"))?;
         let mut swept = Vec::new();
         for record in self.records()?.into_iter().filter(|record| !record.owner.alive()) {
             let found = clean(&record, remove_cgroups);
@@ -196,12 +188,11 @@ impl Ledger {
 }
 
 /// An open entry. What is recorded is on disk when the recording method returns. Dropped without
-/// [`Entry::close`], the entry stays, and the first sweep after this process ended cleans up by it.
+/// [`Entry::remove`], the entry stays, and the first sweep after this process ended cleans up by it.
 #[derive(Debug)]
 pub struct Entry {
     path: PathBuf,
     record: Record,
-    closed: bool,
 }
 
 impl Entry {
@@ -247,26 +238,10 @@ impl Entry {
     ///
     /// # Errors
     /// [`Error::Io`] if a directory cannot be removed; the entry stays then.
-    pub fn remove(mut self) -> Result<(), Error> {
+    pub fn remove(self) -> Result<(), Error> {
         for directory in &self.record.directories {
             remove_owned(directory, &self.record.id)?;
         }
-        self.forget()
-    }
-
-    /// Closes the entry and leaves its directories to the caller; the markers are taken out of them.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the entry cannot be removed.
-    pub fn close(mut self) -> Result<(), Error> {
-        for directory in &self.record.directories {
-            let _ = fs::remove_file(directory.join(MARKER));
-        }
-        self.forget()
-    }
-
-    fn forget(&mut self) -> Result<(), Error> {
-        self.closed = true;
         fs::remove_file(&self.path).map_err(Error::io("remove the ledger entry", &self.path))
     }
 

@@ -35,7 +35,9 @@
 mod build;
 pub mod builds;
 mod cache;
+mod count_method;
 mod counters;
+pub mod embedded;
 mod endpoint;
 mod error;
 mod fetch;
@@ -54,6 +56,7 @@ mod profile;
 mod reference;
 mod release;
 mod source;
+mod still;
 mod stopped;
 mod system;
 mod systems;
@@ -63,6 +66,7 @@ mod user;
 pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use builds::{Compared, Difference};
 pub use cache::Cache;
+pub use count_method::CountMethod;
 pub use counters::{Counter, Snapshot};
 pub use endpoint::{Endpoint, Host, Secret};
 pub use error::{Diagnosis, Error};
@@ -73,9 +77,10 @@ pub use keep::manifest::Manifest;
 pub use kind::{Archive, Kind, Recipe};
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use place::check_private;
-pub use process::ProcessId;
+pub use process::{ProcessId, asleep};
 pub use profile::ProfileFacts;
 pub use reference::Reference;
+pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
 pub use systems::{differences, register};
@@ -119,12 +124,9 @@ pub fn obtain_interruptible(
     match &reference.form {
         Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
         Form::Path(path) => {
-            let root = std::fs::canonicalize(place::expand_home(path));
-            let root = root.map_err(|error| Error::Installation {
-                system: kind.name(),
-                path: path.clone(),
-                problem: error.to_string(),
-            })?;
+            let root = place::expand_home(path);
+            // What is not there is told as not there.
+            let root = std::fs::canonicalize(&root).unwrap_or(root);
             kind.describe(&root, format!("path:{}", root.display()), &user()?)
         }
         Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
@@ -138,7 +140,7 @@ pub fn obtain_interruptible(
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
 /// [`Error::Start`] with the server's last log lines, [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
-    Ok(kind_of(&spec)?.start(&spec, None)?.0)
+    Ok(kind_of(spec.installation)?.start(&spec, None)?.0)
 }
 
 /// Starts a server on a copy of `origin`, which a server of the same build and user has left ([`Stopped::keep`]), and
@@ -152,7 +154,7 @@ pub fn start_on_copy(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
 ) -> Result<(Box<dyn System>, Restored), Error> {
-    let kind = kind_of(spec)?;
+    let kind = kind_of(spec.installation)?;
     let (server, restored) = kind.start(spec, Some(origin))?;
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
 }
@@ -160,6 +162,23 @@ pub fn start_on_copy(
 /// How call stacks of the system that `reference` names are read; `None` where it can't be told.
 pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
     reference.parse::<Reference>().ok()?.kind.profile()
+}
+
+/// How instructions are counted on servers of an installation.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a server that already runs, and for a system that can't be counted.
+pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
+    if installation.is_ours() {
+        return kind_of(installation)?.count_method(installation);
+    }
+    Err(Error::Unsupported {
+        what: "counting instructions of a server that already runs".to_owned(),
+        remedy: format!(
+            "have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")",
+            installation.dbms
+        ),
+    })
 }
 
 /// Connects to a server that already runs; it is neither configured nor stopped.
@@ -176,9 +195,9 @@ pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
     }
 }
 
-fn kind_of(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
-    systems::find(&spec.installation.dbms).ok_or_else(|| Error::Unsupported {
-        what: format!("the system {}", spec.installation.dbms),
+fn kind_of(installation: &Installation) -> Result<&'static dyn Kind, Error> {
+    systems::find(&installation.dbms).ok_or_else(|| Error::Unsupported {
+        what: format!("the system {}", installation.dbms),
         remedy: "obtain it with this version".to_owned(),
     })
 }

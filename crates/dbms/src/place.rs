@@ -57,6 +57,15 @@ pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Locks a file, which is made if it is not there, until the guard is dropped; waits for others.
+/// The kernel lets go of it even if the process is killed.
+pub(crate) fn lock(path: &Path) -> Result<File, Error> {
+    let open = File::options().create(true).truncate(false).write(true).open(path);
+    let file = open.map_err(Error::io("open the lock", path))?;
+    file.lock().map_err(Error::io("lock", path))?;
+    Ok(file)
+}
+
 /// Makes a directory that only `user` can enter.
 pub(crate) fn make_private(path: &Path, user: &ServerUser) -> Result<(), Error> {
     fs::create_dir(path).map_err(Error::io("create", path))?;

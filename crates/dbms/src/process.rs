@@ -48,11 +48,6 @@ impl ProcessId {
             other => Ok(other?),
         }
     }
-
-    /// Waits until the process is gone, at most `limit`; true if it is.
-    pub fn wait_gone(&self, limit: Duration) -> bool {
-        wait_until(limit, || !self.alive())
-    }
 }
 
 /// Asks `done` every few milliseconds until it says true or `limit` has passed; the last answer.
@@ -76,17 +71,28 @@ pub(crate) fn boot_id() -> String {
         .unwrap_or_default()
 }
 
+/// Whether a process sleeps in the kernel until something happens. One that is gone sleeps too: whoever
+/// waits for it to do something finds out by other means.
+pub fn asleep(pid: u32) -> bool {
+    stat(pid).is_none_or(|stat| stat.starts_with("S "))
+}
+
 fn start_time(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command name stands in parentheses and may itself hold spaces and parentheses.
-    let rest = stat.get(stat.rfind(')')? + 1..)?;
-    let mut fields = rest.split_ascii_whitespace();
+    let stat = stat(pid)?;
+    let mut fields = stat.split_ascii_whitespace();
     let state = fields.next()?;
     if matches!(state, "Z" | "X" | "x") {
         return None;
     }
     // `state` is field 3, so field 22 is 18 further on.
     fields.nth(18)?.parse().ok()
+}
+
+/// `/proc/PID/stat` from field 3 on.
+fn stat(pid: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command name stands in parentheses and may itself hold spaces and parentheses.
+    Some(stat.rsplit_once(") ")?.1.to_owned())
 }
 
 /// Processes that run `program` in exactly the directory `directory`: every Postgres process has its data
@@ -123,7 +129,7 @@ mod tests {
         let id = ProcessId::of(child.id()).unwrap();
         assert!(id.alive());
         id.signal(libc::SIGKILL).unwrap();
-        assert!(id.wait_gone(Duration::from_secs(5)), "a zombie counts as gone");
+        assert!(wait_until(Duration::from_secs(5), || !id.alive()), "a zombie counts as gone");
         child.wait().unwrap();
         id.signal(libc::SIGKILL).unwrap();
     }
@@ -141,6 +147,19 @@ mod tests {
         );
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_that_waits_is_asleep_and_one_that_computes_is_not() {
+        let mut waits = Command::new("sleep").arg("30").spawn().unwrap();
+        let mut computes = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        // It has to be started before it can sleep.
+        assert!(wait_until(Duration::from_secs(60), || asleep(waits.id())));
+        assert!((0..50).all(|_| !asleep(computes.id())));
+        for child in [&mut waits, &mut computes] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
     }
 
     #[test]

@@ -53,15 +53,10 @@ impl FromStr for Reference {
             Form::Source(source)
         } else if known.is_some() {
             Form::Release(Release::parse(kind, rest)?)
-        } else if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic()) {
-            let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-            return Err(Error::Unsupported {
-                what: format!("{name} as a system under test"),
-                remedy: format!("compare versions of {}", names.join(", ")),
-            });
         } else {
-            let given = without_credentials(text);
-            return Err(Error::reference(&given, "it begins with nothing known"));
+            let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+            let problem = format!("the systems of this version are: {}", names.join(", "));
+            return Err(Error::reference(&without_credentials(text), &problem));
         };
         Ok(Self { kind, form })
     }

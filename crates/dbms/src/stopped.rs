@@ -35,14 +35,6 @@ impl Stopped {
         self.remains.take().map_or(Ok(()), Entry::remove)
     }
 
-    /// Leaves data and log where they are; they are the caller's from now on.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the ledger entry cannot be closed.
-    pub fn hand_over(mut self) -> Result<(), Error> {
-        self.remains.take().map_or(Ok(()), Entry::close)
-    }
-
     /// Keeps the data directory as the state in which other servers start ([`crate::start_on_copy`]): flushes it, takes
     /// its manifest, which is a read through all of it, and lets the page cache forget it. The log is removed.
     ///

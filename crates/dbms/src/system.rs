@@ -1,6 +1,7 @@
 //! A running system under test, seen from outside: where it is reached, what it counts, how it
 //! ends. [`Sql`] is what only SQL servers have.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub struct ServerSpec<'a> {
 }
 
 /// A setting that differs from the built-in default.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// Its name.
     pub name: String,
@@ -59,7 +60,7 @@ pub struct Setting {
 }
 
 /// What one table, index or other object takes up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
     /// The object as it was named in the request.
     pub object: String,
@@ -69,7 +70,7 @@ pub struct Footprint {
 }
 
 /// What settling did.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Wall-clock seconds.
     pub seconds: f64,
@@ -97,6 +98,8 @@ pub type Interrupter = Box<dyn Fn() + Send + Sync>;
 
 /// A system under test that runs. One that was started by [`crate::start`] is ended, and what it
 /// left on disk removed, when this is dropped.
+///
+/// What asks the system something fails with [`Error::Connect`], or [`Error::Query`] if it refuses.
 pub trait System: Send {
     /// Where clients connect.
     fn endpoint(&self) -> Endpoint;
@@ -127,9 +130,6 @@ pub trait System: Send {
 
     /// Settings that differ from the built-in defaults, without those of the control connection
     /// itself.
-    ///
-    /// # Errors
-    /// [`Error::Query`] if the system refuses it, [`Error::Connect`].
     fn settings(&mut self) -> Result<Vec<Setting>, Error>;
 
     /// Its own counters, those of `objects` among them (indexes and partitions included).
@@ -138,29 +138,20 @@ pub trait System: Send {
     /// last numbers to arrive. Clients still connected may withhold their latest ones (PostgreSQL:
     /// the last half second to a second of work, and after that what they did since they became
     /// idle). The call's own queries are counted too.
-    ///
-    /// # Errors
-    /// As [`System::settings`].
     fn counters(&mut self, objects: &[String]) -> Result<Snapshot, Error>;
 
     /// What `objects` take up, the partitions of each summed.
     ///
     /// # Errors
-    /// As [`System::settings`]; [`Error::Answer`] if one does not exist.
+    /// [`Error::Answer`] if one does not exist.
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error>;
 
     /// Pays off what writing to `objects` has left to do. Waiting for the host's own writeback, and
     /// a pause after it, are the caller's.
-    ///
-    /// # Errors
-    /// As [`System::settings`].
     fn settle(&mut self, objects: &[String]) -> Result<Settled, Error>;
 
     /// Has it write to disk what it holds back in memory, so that it need not do so soon. Left out
     /// where the role may not ask for it.
-    ///
-    /// # Errors
-    /// As [`System::settings`].
     fn flush(&mut self) -> Result<(), Error>;
 
     /// A handle by which another thread has it break off what it is doing, after which nothing is
@@ -188,24 +179,26 @@ pub trait System: Send {
 }
 
 /// What SQL servers understand beside the load, on a control connection that is opened again when
-/// it was lost.
+/// it was lost. It fails with [`Error::Connect`], or [`Error::Query`] if the server refuses it.
 pub trait Sql {
     /// Runs SQL. Several statements may be separated by semicolons. The number of rows affected,
     /// summed.
-    ///
-    /// # Errors
-    /// [`Error::Query`] if the server refuses it, [`Error::Connect`].
     fn execute(&mut self, sql: &str) -> Result<u64, Error>;
 
     /// Runs a query; every value as text, `None` for NULL.
-    ///
-    /// # Errors
-    /// As [`Sql::execute`].
     fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error>;
 
     /// Runs a query that gives one integer.
     ///
     /// # Errors
-    /// As [`Sql::execute`]; [`Error::Answer`] if it gives anything else.
+    /// [`Error::Answer`] if it gives anything else.
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error>;
+
+    /// Makes tables on a server that is not ours by the statements of `setup`, so that
+    /// [`Sql::drop_marked`] knows them.
+    fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error>;
+
+    /// Drops those of `tables` that [`Sql::create_marked`] has made, in whichever run. Returns the
+    /// first that somebody else has made, which stays.
+    fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error>;
 }

@@ -237,7 +237,7 @@ fn a_running_server_is_measured_and_left_running() {
 fn a_running_server_on_loopback_is_found_by_its_lock_file() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
-    place.start(&variant, &[]).unwrap().stop().unwrap().hand_over().unwrap();
+    let stopped = place.start(&variant, &[]).unwrap().stop().unwrap();
     // Somebody else's server: the same data, started by hand, listening on TCP.
     let data = place.trial().join("data");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -275,6 +275,6 @@ fn a_running_server_on_loopback_is_found_by_its_lock_file() {
     assert_eq!(pid, Some(child.id()));
     assert_eq!(ending.unwrap(), Ending::LeftRunning);
     assert!(running);
-    std::fs::remove_dir_all(place.trial()).unwrap();
+    drop(stopped);
     place.assert_clean();
 }

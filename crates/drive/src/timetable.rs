@@ -109,15 +109,11 @@ impl Timetable {
         self.begin + self.length * (self.order.len() - self.place) as u32
     }
 
-    /// Draws the length and the order of a round (Fisher and Yates' shuffle, in Durstenfeld's form:
-    /// "Algorithm 235: Random permutation", 1964): every order is equally likely.
+    /// Draws the length and the order of a round.
     fn draw_round(&mut self) {
         let drawn = self.rng.below(self.lengths.len() as u64) as usize;
         self.length = self.lengths.get(drawn).copied().unwrap_or_default();
-        for last in (1..self.order.len()).rev() {
-            let other = self.rng.below(last as u64 + 1) as usize;
-            self.order.swap(last, other);
-        }
+        self.rng.shuffle(&mut self.order);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The incomplete beta function, on which Student's t and the binomial distribution rest.
 
+pub(crate) use libm::lgamma as ln_gamma;
+
 /// The regularised incomplete beta function `I_x(a, b)`.
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
@@ -59,32 +61,6 @@ fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
         }
     }
     result
-}
-
-/// The logarithm of the gamma function for positive `x`: Stirling's series (Abramowitz and Stegun, 6.1.41) after
-/// shifting `x` above 12, where its first eight terms are exact to the last bits of an f64.
-pub(crate) fn ln_gamma(x: f64) -> f64 {
-    const TERMS: [f64; 8] = [
-        1.0 / 12.0,
-        -1.0 / 360.0,
-        1.0 / 1260.0,
-        -1.0 / 1680.0,
-        1.0 / 1188.0,
-        -691.0 / 360_360.0,
-        1.0 / 156.0,
-        -3617.0 / 122_400.0,
-    ];
-    let mut shifted = x;
-    let mut product: f64 = 1.0;
-    while shifted < 12.0 {
-        product *= shifted;
-        shifted += 1.0;
-    }
-    let inverse = 1.0 / shifted;
-    let square = inverse * inverse;
-    let series = TERMS.iter().rev().fold(0.0, |sum, term| sum * square + term) * inverse;
-    let half_ln_two_pi = 0.918_938_533_204_672_7;
-    (shifted - 0.5) * shifted.ln() - shifted + half_ln_two_pi + series - product.ln()
 }
 
 #[cfg(test)]

@@ -132,15 +132,6 @@ pub enum Error {
         /// The kinds there are, for the reader.
         known: String,
     },
-    /// A server that already runs can't be put under Callgrind.
-    #[error(
-        "variant `{variant}`: instructions of a server that already runs can't be counted; have steelyard start it \
-         (dbms = \"postgres@14.3\" or \"path:…\")"
-    )]
-    NotCounted {
-        /// The variant.
-        variant: String,
-    },
     /// Valgrind is missing, or what it wrote can't be read.
     #[error(transparent)]
     Callgrind(#[from] probe::callgrind::CallgrindError),
@@ -189,7 +180,6 @@ impl Error {
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
             | Error::NoSuchKind { .. }
-            | Error::NotCounted { .. }
             | Error::TableExists { .. } => true,
             Error::Callgrind(error) => {
                 matches!(error, probe::callgrind::CallgrindError::NotInstalled)

@@ -137,14 +137,14 @@ pub enum Event {
 }
 
 impl Event {
-    /// A phase begins.
-    pub(crate) fn phase_began(phase: &Phase, dop: u32) -> Event {
+    /// A phase begins, on so many servers at once.
+    pub(crate) fn phase_began(phase: &Phase, dop: u32, servers: usize) -> Event {
         match phase {
             Phase::Step(step) => Event::StepBegan {
                 name: step.name.clone(),
                 dop,
-                operations: planned(step),
-                seconds: step.seconds,
+                operations: planned(step).map(|operations| operations * servers as u64),
+                seconds: step.seconds.map(|seconds| seconds * servers as f64),
                 unit: step.unit.to_string(),
             },
             Phase::Settle { .. } => Event::untimed_began(phase_name(phase), dop),
@@ -169,7 +169,6 @@ impl Event {
         record: &StepRecord,
         variant: Option<&str>,
     ) -> Event {
-        let rate = record.metrics.iter().find(|(name, _)| name == "o/s").map(|(_, rate)| *rate);
         let unit = match phase {
             Some(Phase::Step(step)) => step.unit.to_string(),
             _ => String::new(),
@@ -177,7 +176,7 @@ impl Event {
         Event::StepEnded {
             name: record.name.clone(),
             variant: variant.map(str::to_owned),
-            rate,
+            rate: record.metric(metrics::OPS.name),
             unit,
             seconds: record.seconds,
             warnings: record.warnings.iter().map(|warning| warning.text.clone()).collect(),

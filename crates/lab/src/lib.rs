@@ -5,9 +5,9 @@
 //! server, goes through the benchmark's steps, and has every finished step written to the store at
 //! once. It tells what it does through [`Event`]s and prints nothing.
 //!
-//! The folders follow an experiment from its outside in: `experiment` goes through blocks and looks
-//! at what they show, `joint` runs the trials of a block whose servers are up together, `trial` runs
-//! one, `observe` says what was seen in a step. `count` is a story of its own.
+//! The folders follow an experiment from its outside in: `experiment` goes through blocks and
+//! looks at what they show, `joint` runs the trials of a block whose servers are up together,
+//! `trial` runs one, `observe` says what was seen in a step. `count` is a story of its own.
 
 mod count;
 mod error;

@@ -113,5 +113,5 @@ pub fn benchmark(
 
 /// The dialect of an installation, from the first number of its version.
 fn dialect(installation: &Installation) -> Dialect {
-    Dialect::postgres(installation.major().unwrap_or(0))
+    Dialect::of(&installation.dbms, installation.major().unwrap_or(0))
 }

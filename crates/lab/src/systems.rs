@@ -6,7 +6,7 @@ use dbms::{
     Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
     ServerUser, System,
 };
-use drive::{Address, Postgres, Target};
+use drive::{Address, Postgres, Reach, Target};
 
 /// A started system, with how the copy was made that it runs on, where it is one.
 pub type Started = (Box<dyn System>, Option<Restored>);
@@ -85,6 +85,9 @@ impl Systems for Installed {
 /// Where clients connect to. Each system has its own kind of address.
 pub fn target(variant: &str, endpoint: Endpoint) -> Target {
     let connect = match endpoint {
+        Endpoint::Process(socket) => {
+            return Target { name: variant.to_owned(), reach: Reach::Process(socket) };
+        }
         Endpoint::Postgres { host, port, user, password, database } => Postgres {
             address: match host {
                 Host::Socket(file) => Address::Unix(file),

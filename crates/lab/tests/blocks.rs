@@ -116,12 +116,38 @@ fn tables_on_a_server_of_others_are_dropped_and_it_is_left_running() {
     let mut site = Site::new();
     site.run(&plan::Plan::parse(text, None, "test").unwrap()).unwrap();
     assert_eq!((site.world.count("attach"), site.world.count("start")), (1, 0));
-    // Asked before the trial and after it; made and dropped, with a limit on waiting for locks.
-    assert_eq!((site.world.count("query"), site.world.count("execute")), (2, 3));
+    let calls = site.world.calls_of(&["drop_marked", "create_marked", "stop"]);
+    let words: Vec<_> = calls.iter().filter_map(|call| call.split(' ').next()).collect();
+    assert_eq!(words, ["drop_marked", "create_marked", "drop_marked", "stop"]);
+    site.world.has_table("pi1");
+    let refused = site.run(&plan::Plan::parse(text, None, "test").unwrap());
+    assert!(matches!(refused, Err(Error::TableExists { .. })), "{refused:?}");
+    assert_eq!(site.world.count("create_marked"), 1, "only in the run before");
     let copied =
         format!("restore_after = \"l.i0\"\n{text}").replace("\"l.i0\"]", "\"l.i0\", \"l.x\"]");
     let mut site = Site::new();
     let refused = site.run(&plan::Plan::parse(&copied, None, "test").unwrap());
     assert!(matches!(refused, Err(Error::NoCopy { .. })), "{refused:?}");
     assert!(!site.path().join("results").exists());
+}
+
+#[test]
+fn what_fails_before_the_first_step_is_told_as_set_up() {
+    let mut site = Site::new();
+    site.world.at("execute", 1, Fault::Fail);
+    let Err(error) = site.run(&Site::plan(&["a"], "blocks = 1", STEPS)) else { panic!("no error") };
+    let text = error.to_string();
+    assert!(text.contains("variant `a`, block 1, dop 1, step setup: statement failed"), "{text}");
+}
+
+#[test]
+fn a_full_disk_is_named() {
+    for call in ["connect", "request"] {
+        let mut site = Site::new();
+        site.world.at(call, 1, Fault::DiskFull);
+        let plan = Site::plan(&["a"], "blocks = 1", STEPS);
+        let Err(error) = site.run(&plan) else { panic!("no error") };
+        let text = error.to_string();
+        assert!(text.contains("step l.i0: ") && text.contains("is full: free space"), "{text}");
+    }
 }

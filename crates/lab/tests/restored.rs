@@ -41,4 +41,22 @@ fn a_run_that_goes_on_loads_again_and_says_so() {
     let again = site.trials().into_iter().filter(|t| t.block == 0).nth(1).unwrap();
     assert_eq!(again.state, TrialState::Failed, "what only served to go on is no result");
     assert_eq!(site.warnings(), ["one-load", "loaded-again"]);
+    let digest = site.notes(finished.last().unwrap(), "restore")[13..29].to_owned();
+    let store = site.store();
+    let experiment = store.latest().unwrap().unwrap();
+    let warnings = store.warnings(experiment.id).unwrap();
+    let told = warnings.iter().find(|stored| stored.warning.code == "loaded-again").unwrap();
+    assert!(told.warning.text.contains(&digest), "{told:?} does not name {digest}");
+}
+
+#[test]
+fn settling_after_the_load_belongs_to_it() {
+    let mut site = Site::new();
+    let steps = "rows = 300\nindexed_rows = 100\nsecondary_indexes = 0\nread_write_seconds = 1\n\
+                 steps = [\"l.i0\", \"l.i1\", \"l.i2\", \"qr100\"]";
+    let whole = "blocks = 1\nrestore_after = \"l.i2\"";
+    site.run(&Site::plan(&["a"], whole, steps)).unwrap();
+    let trials = site.finished();
+    assert_eq!(trials[0].steps, ["l.i0", "l.i1", "l.i2", "settle", "keep"]);
+    assert_eq!(trials[1].steps, ["restore", "qr100"]);
 }

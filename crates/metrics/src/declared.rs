@@ -1,6 +1,6 @@
 //! The declarations.
 
-use crate::words::{SPEED, Words, does, has, reads, uses, writes};
+use crate::words::{SPEED, Words, does, has, reads, takes, uses, writes};
 use crate::{Better, Metric};
 
 /// A static for each metric, documented by its meaning, and the list of all.
@@ -45,6 +45,13 @@ macro_rules! response {
 const fn latency(what: &'static str) -> Metric {
     sometimes(cost(has(what)))
 }
+
+/// [`OPS`] of a step whose figure is better when it is lower.
+pub static OPS_AS_COST: Metric = Metric {
+    unit: "",
+    meaning: "what a step counts, lower is better",
+    ..Metric { name: "o/s", ..cost(takes("")) }
+};
 
 declare! {
     OPS = "o/s", "/s", metric(Better::More, SPEED), "operations/s, throughput";

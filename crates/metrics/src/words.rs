@@ -27,6 +27,10 @@ pub(crate) const SPEED: Words = Words {
     what: "",
 };
 
+pub(crate) const fn takes(what: &'static str) -> Words {
+    Words { verb: "takes", same: "takes as much", ..uses(what) }
+}
+
 pub(crate) const fn uses(what: &'static str) -> Words {
     Words { verb: "uses", same: "uses as much", more: "more", less: "less", worse: "more", what }
 }

@@ -44,14 +44,6 @@ impl Plan {
 
 /// Adds to `problems` what does not fit together in an adaptive plan.
 pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
-    if let Some(precision) = plan.precision
-        && !(precision > 0.0 && precision < 1.0)
-    {
-        problems.of(
-            "precision",
-            format!("`precision`: expected a share between 0 and 1, such as 0.02 for 2%, found {precision}"),
-        );
-    }
     if let Some(limit) = plan.max_blocks
         && limit < plan.blocks
     {

@@ -18,7 +18,7 @@ const MAX_VARIANTS: usize = 1000;
 
 /// Adds to `problems` whatever is wrong with a plan of which every single value is fine.
 pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
-    let Plan { base, margin, settle_seconds_scale, steal_limit, variants, workload, .. } = plan;
+    let Plan { base, variants, workload, .. } = plan;
     for variant in variants {
         let path = format!("variants.{}", variant.name);
         if let Err(message) = check_variant_name(&variant.name) {
@@ -57,26 +57,6 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
         problems
             .of("base", format!("`base` is `{}`, which is no variant; {hint}", printable(base)));
     }
-    if !(*margin > 0.0 && *margin < 1.0) {
-        problems.of(
-            "margin",
-            format!(
-                "`margin`: expected a share between 0 and 1, such as 0.02 for 2%, found {margin}"
-            ),
-        );
-    }
-    if !(0.0..=1.0).contains(settle_seconds_scale) {
-        problems.of(
-            "settle_seconds_scale",
-            format!("`settle_seconds_scale`: expected a factor from 0 to 1, found {settle_seconds_scale}"),
-        );
-    }
-    if !(0.0..=1.0).contains(steal_limit) {
-        problems.of(
-            "steal_limit",
-            format!("`steal_limit`: expected a share from 0 to 1 (1: no trial is polluted), found {steal_limit}"),
-        );
-    }
     if plan.slice_ms.is_some() && plan.pairing == Pairing::Blocks {
         problems.of(
             "slice_ms",
@@ -86,7 +66,7 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     check_adaptive(plan, problems);
     check_twins(plan, problems);
     check_count(&plan.count, problems);
-    workload.check(problems);
+    workload.family().check(problems);
     if let Some(step) = &plan.restore_after
         && !problems.is_unread("workload")
     {

@@ -1,21 +1,19 @@
 //! `[count]`: which statements `steelyard count` counts, and on what data.
 
-use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use toml::de::{DeTable, DeValue};
 
-use crate::key::{line, quoted};
+use crate::key::{Key, Keyed, write_keys};
+use crate::place::read_beside;
 use crate::problem::Problems;
-use crate::section::{Section, describe, integer, integer32, join, printable, string, strings};
+use crate::section::{Section, choice, integer, join, printable, string, strings};
 
 /// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of the default 100
 /// buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows it reads them all, and statistics, and so plans,
 /// are the same each time.
 pub const DEFAULT_COUNT_ROWS: u64 = 20_000;
-/// Longest file of statements read, 1 MiB.
-const MAX_STATEMENTS: u64 = 1 << 20;
 /// What begins a statement's name in a file of statements.
 const NAME: &str = "-- name:";
 /// Name of the block that makes what the others use.
@@ -36,7 +34,7 @@ pub struct CountPlan {
     /// Name of the file of statements, as written in the plan.
     pub file: Option<String>,
     /// What stood in it; its statements take the place of the workload's.
-    pub own: Option<OwnStatements>,
+    pub file_text: Option<String>,
 }
 
 impl Default for CountPlan {
@@ -47,13 +45,36 @@ impl Default for CountPlan {
             protocols: vec![Protocol::Simple, Protocol::Prepared],
             kinds: Vec::new(),
             file: None,
-            own: None,
+            file_text: None,
         }
     }
 }
 
+impl CountPlan {
+    /// The statements of the file.
+    pub fn own(&self) -> Option<OwnStatements> {
+        OwnStatements::parse(self.file_text.as_ref()?).ok()
+    }
+}
+
+impl Keyed for CountPlan {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        vec![
+            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table before"),
+            Key::optional("statements", &mut self.statements, |v| integer(v, 6..1_000_001))
+                .note("executions counted of each kind"),
+            Key::new("protocols", &mut self.protocols, protocols),
+            Key::new("kinds", &mut self.kinds, strings).unless(&[""; 0]),
+            Key::optional("file", &mut self.file, string)
+                .note("its text follows; the file is not read again"),
+            Key::optional("file_text", &mut self.file_text, string),
+        ]
+    }
+}
+
 /// How a statement reaches the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// As text, parsed and planned each time.
     Simple,
@@ -62,6 +83,10 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// All by their names in a plan.
+    pub const NAMED: [(&str, Protocol); 2] =
+        [("simple", Protocol::Simple), ("prepared", Protocol::Prepared)];
+
     /// The name in a plan.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,8 +99,6 @@ impl Protocol {
 /// Statements of the user's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnStatements {
-    /// The text of the file.
-    pub text: String,
     /// What makes the tables they use; may be empty.
     pub setup: String,
     /// Name and text of each, in order.
@@ -121,7 +144,7 @@ impl OwnStatements {
                 }
             }
         }
-        let mut own = OwnStatements { text: text.to_owned(), ..OwnStatements::default() };
+        let mut own = OwnStatements::default();
         for (name, block) in blocks {
             let block = block.trim().trim_end_matches(';').trim_end().to_owned();
             if block.is_empty() {
@@ -142,62 +165,21 @@ impl OwnStatements {
 
 /// Reads `[count]`.
 pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path>) -> CountPlan {
-    let mut s = Section::new(table, "count");
-    let default = CountPlan::default();
-    let rows = s.read(p, "rows", |v| integer(v, 1..(1 << 53)));
-    let statements = s.read(p, "statements", |v| integer32(v, 6..1_000_001));
-    let protocols = s.read(p, "protocols", protocols).unwrap_or(default.protocols);
-    let kinds = s.read(p, "kinds", strings).unwrap_or_default();
-    let file = s.read(p, "file", string);
-    let text = s.read(p, "file_text", string);
-    let path = s.path_of("file");
-    s.finish(p);
-    let text = match (&file, text) {
-        (_, Some(text)) => Some(text),
-        (Some(file), None) => match read_statements(folder, file) {
-            Ok(text) => Some(text),
-            Err(message) => {
-                p.of(&path, message);
-                None
-            }
-        },
-        (None, None) => None,
-    };
-    let own = text.and_then(|text| match OwnStatements::parse(&text) {
-        Ok(own) => Some(own),
-        Err(message) => {
-            p.of(&path, format!("`file`: {message}"));
-            None
-        }
-    });
-    CountPlan { rows: rows.unwrap_or(default.rows), statements, protocols, kinds, file, own }
-}
-
-fn read_statements(folder: Option<&Path>, file: &str) -> Result<String, String> {
-    let Some(folder) = folder else {
-        return Err(format!(
-            "`file`: \"{}\" cannot be read, since this plan has no folder; give its text as `file_text`",
-            printable(file)
-        ));
-    };
-    let path = folder.join(file);
-    let shown = printable(&path.display().to_string());
-    let cannot = |error: std::io::Error| {
-        format!("`file`: cannot read {shown}: {error}; the path is relative to the plan's folder")
-    };
-    let meta = fs::metadata(&path).map_err(cannot)?;
-    if !meta.is_file() || meta.len() > MAX_STATEMENTS {
-        return Err(format!("`file`: {shown} is no text file of at most 1 MiB"));
+    let mut section = Section::new(table, "count");
+    let mut count = CountPlan::default();
+    section.keys(p, count.keys());
+    section.finish(p);
+    if let (Some(file), None) = (&count.file, &count.file_text) {
+        count.file_text = read_beside(p, folder, file, ("count.file", "file_text"));
     }
-    fs::read_to_string(&path).map_err(cannot)
+    if let Some(Err(message)) = count.file_text.as_deref().map(OwnStatements::parse) {
+        p.of("count.file", format!("`file`: {message}"));
+    }
+    count
 }
 
 fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
-    let one = |value: &DeValue| match value {
-        DeValue::String(s) if s == "simple" => Ok(Protocol::Simple),
-        DeValue::String(s) if s == "prepared" => Ok(Protocol::Prepared),
-        other => Err(format!("expected \"simple\" or \"prepared\", found {}", describe(other))),
-    };
+    let one = |value: &DeValue| choice(value, &Protocol::NAMED);
     let found = match value {
         DeValue::Array(array) => {
             array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<_>, String>>()?
@@ -214,32 +196,15 @@ fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
 
 /// Writes `[count]` where it differs from its defaults.
 pub(crate) fn write_count(out: &mut String, count: &CountPlan) {
-    let default = CountPlan::default();
-    if *count == default {
-        return;
-    }
-    let _ = writeln!(out, "\n[count] # what `steelyard count` counts");
-    line(out, "rows", &count.rows.to_string(), "in the table before");
-    if let Some(statements) = count.statements {
-        line(out, "statements", &statements.to_string(), "executions counted of each kind");
-    }
-    let list = |names: Vec<String>| format!("[{}]", names.join(", "));
-    let protocols = count.protocols.iter().map(|protocol| quoted(protocol.as_str())).collect();
-    line(out, "protocols", &list(protocols), "");
-    if !count.kinds.is_empty() {
-        line(out, "kinds", &list(count.kinds.iter().map(|kind| quoted(kind)).collect()), "");
-    }
-    if let Some(file) = &count.file {
-        line(out, "file", &quoted(file), "its text follows; the file is not read again");
-    }
-    if let Some(own) = &count.own {
-        line(out, "file_text", &quoted(&own.text), "");
+    if *count != CountPlan::default() {
+        out.push_str("\n[count] # what `steelyard count` counts\n");
+        write_keys(out, &mut count.clone());
     }
 }
 
 /// Complains where a kind of the user's own statements is wanted that the file lacks.
 pub(crate) fn check_count(count: &CountPlan, problems: &mut Problems) {
-    let Some(own) = &count.own else { return };
+    let Some(own) = count.own() else { return };
     for kind in &count.kinds {
         if !own.statements.iter().any(|(name, _)| name == kind) {
             let known: Vec<&str> = own.statements.iter().map(|(name, _)| name.as_str()).collect();

@@ -23,25 +23,21 @@ const LONGEST: u64 = 36_525 * 86_400;
 /// # Errors
 /// When the text is no such time, or one of more than 100 years.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
-    let error = || DurationError { found: text.to_owned() };
     let mut rest = text.trim();
-    let mut units = UNITS.iter();
     let mut seconds: u64 = 0;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(error)?;
-        let (number, tail) = rest.split_at(digits);
-        let unit = tail.chars().next().ok_or_else(error)?;
-        // The iterator goes on where it stopped: a unit comes once and after the larger ones.
-        let (_, factor) = units.find(|(name, _)| *name == unit).ok_or_else(error)?;
-        let number: u64 = number.parse().map_err(|_| error())?;
-        seconds = number
-            .checked_mul(*factor)
-            .and_then(|more| seconds.checked_add(more))
-            .filter(|sum| *sum <= LONGEST)
-            .ok_or_else(error)?;
-        rest = &tail[unit.len_utf8()..];
+    for (unit, factor) in UNITS {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        if let (Ok(number), Some(tail)) =
+            (rest[..digits].parse::<u64>(), rest[digits..].strip_prefix(unit))
+        {
+            seconds = seconds.saturating_add(number.saturating_mul(factor));
+            rest = tail;
+        }
     }
-    if seconds == 0 { Err(error()) } else { Ok(Duration::from_secs(seconds)) }
+    if !rest.is_empty() || !(1..=LONGEST).contains(&seconds) {
+        return Err(DurationError { found: text.to_owned() });
+    }
+    Ok(Duration::from_secs(seconds))
 }
 
 /// Writes whole seconds so that [`parse_duration`] reads the same time: `1h30m`; `0s` for less than one second.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::key::Key;
+use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
 
 /// Steps that need a system of their own to go through, from a known state: one trial each per
@@ -36,12 +36,12 @@ impl Sequence {
 }
 
 /// A family of workloads, as plans have it. Its folder implements this, the register names it.
-pub(crate) trait Family {
+pub(crate) trait Family: Keyed {
     /// Its name: that of its section in a plan, and of its short form.
     fn name(&self) -> &'static str;
 
-    /// Its keys, in the order in which they are written.
-    fn keys(&mut self) -> Vec<Key<'_>>;
+    /// The options of its short form, each of which stands for a key.
+    fn options(&self) -> &'static [CommandOption];
 
     /// Sets what follows from other keys where it is not `given` itself.
     fn complete(&mut self, _given: &dyn Fn(&str) -> bool) {}

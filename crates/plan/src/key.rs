@@ -1,6 +1,7 @@
 //! A key of a plan's table, declared once: how it is read, written and given on the command line.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde::Serialize;
 use toml::Value as Toml;
@@ -8,9 +9,17 @@ use toml::de::DeValue;
 
 use crate::near::nearest;
 use crate::problem::Problems;
-use crate::section::{Section, Value, describe, integer32, printable, string};
+use crate::section::{
+    Section, Value, as_table, describe, integer, join, printable, string, within,
+};
 
-/// Reads a value into its field. The text names the key in messages: `` `rows` in [workload.insert]``.
+/// Something whose keys a plan can hold.
+pub(crate) trait Keyed {
+    /// Its keys, in the order in which they are written.
+    fn keys(&mut self) -> Vec<Key<'_>>;
+}
+
+/// Reads a value into its field; the text is the path of the table.
 type Read<'a> = Box<dyn FnMut(&mut Problems, &Value<'_>, &str) + 'a>;
 
 /// A key with the field that it stands for.
@@ -21,22 +30,55 @@ pub(crate) struct Key<'a> {
     /// The present value; `None`: not written.
     value: Option<Toml>,
     read: Read<'a>,
-    pub(crate) option: Option<CommandOption>,
 }
 
 impl<'a> Key<'a> {
-    /// A key that is always written. `read` says what is wrong with a value.
-    pub(crate) fn new<T: Serialize + From<U>, U>(
+    /// A key whose value `read` understands, or says what is wrong with it.
+    pub(crate) fn new<T: Serialize>(
         name: &'static str,
         field: &'a mut T,
-        read: impl Fn(&DeValue) -> Result<U, String> + 'a,
+        read: impl Fn(&DeValue) -> Result<T, String> + 'a,
     ) -> Self {
         let value = toml(field);
-        let read: Read<'a> = Box::new(move |p, value, shown| match read(value.get_ref()) {
-            Ok(read) => *field = read.into(),
-            Err(message) => p.at(value.span(), format!("{shown}: {message}")),
+        let read: Read<'a> = Box::new(move |p, value, path| match read(value.get_ref()) {
+            Ok(read) => *field = read,
+            Err(message) => p.at(value.span(), format!("`{name}`{}: {message}", within(path))),
         });
-        Key { name, note: "", value: Some(value), read, option: None }
+        Key { name, note: "", value, read }
+    }
+
+    /// The same for one that may be left out.
+    pub(crate) fn optional<T: Serialize>(
+        name: &'static str,
+        field: &'a mut Option<T>,
+        read: impl Fn(&DeValue) -> Result<T, String> + 'a,
+    ) -> Self {
+        Self::new(name, field, move |value| read(value).map(Some))
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn whole<T: Serialize + TryFrom<u64>>(
+        name: &'static str,
+        field: &'a mut T,
+        bounds: Range<u64>,
+    ) -> Self {
+        Self::new(name, field, move |value| integer(value, bounds.clone()))
+    }
+
+    /// A table that may be left out.
+    pub(crate) fn table<T: Keyed + Default>(name: &'static str, field: &'a mut Option<T>) -> Self {
+        let keys = field.as_mut().map(|field| field.keys());
+        let entry = |key: Key<'_>| Some((key.name.to_owned(), key.value?));
+        let value = keys.map(|keys| Toml::Table(keys.into_iter().filter_map(entry).collect()));
+        let read: Read<'a> = Box::new(move |p, value, path| {
+            let path = join(path, name);
+            if let Some(table) = as_table(p, &path, value) {
+                let mut section = Section::new(table, path);
+                section.keys(p, field.insert(T::default()).keys());
+                section.finish(p);
+            }
+        });
+        Key { name, note: "", value, read }
     }
 
     /// The steps of a workload, by the names it knows; an older name stands for its present one.
@@ -48,7 +90,7 @@ impl<'a> Key<'a> {
         let value = toml(field);
         let note = if field.len() == known.len() { "all there are" } else { "" };
         let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known, aliases));
-        Key { name: "steps", note, value: Some(value), read, option: None }
+        Key { name: "steps", note, value, read }
     }
 
     /// What a written plan says of it.
@@ -56,36 +98,41 @@ impl<'a> Key<'a> {
         Key { note, ..self }
     }
 
-    /// The option `--name` of the short form stands for it.
-    pub(crate) fn option(
-        self,
-        name: &'static str,
-        value: &'static str,
-        form: Form,
-        help: &'static str,
-    ) -> Self {
-        let option = CommandOption { name, value, help, key: self.name, form };
-        Key { option: Some(option), ..self }
+    /// Its name where it has another value than the same key elsewhere.
+    pub(crate) fn differs(&self, other: &Key<'_>) -> Option<&'static str> {
+        (self.value != other.value).then_some(self.name)
+    }
+
+    /// Written as this text.
+    pub(crate) fn shown(self, text: Option<String>) -> Self {
+        Key { value: text.map(Toml::String), ..self }
+    }
+
+    /// Not written where it has this value.
+    pub(crate) fn unless(mut self, default: &impl Serialize) -> Self {
+        self.value = self.value.filter(|value| Some(value) != toml(default).as_ref());
+        self
     }
 }
 
 /// An option of the command line that stands for a key of a workload.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandOption {
+    /// The key that it stands for.
+    pub key: &'static str,
     /// Its name, behind `--`.
     pub name: &'static str,
     /// What its value is called; empty for a switch.
     pub value: &'static str,
+    /// How the value is written in a plan.
+    pub form: Form,
     /// What it does.
     pub help: &'static str,
-    /// The key that it stands for.
-    pub key: &'static str,
-    form: Form,
 }
 
 /// How the text of an option becomes a value.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Form {
+pub enum Form {
     /// A count, such as `200k`.
     Count,
     /// Counts, separated by commas.
@@ -98,23 +145,23 @@ pub(crate) enum Form {
 
 impl CommandOption {
     /// The line of the plan that an option with this value stands for.
-    ///
-    /// # Errors
-    /// What is wrong with the value, in words.
-    pub fn line(&self, text: &str) -> Result<String, String> {
-        let list = |items: Result<Vec<String>, String>| Ok(format!("[{}]", items?.join(", ")));
-        let value: Result<String, String> = match self.form {
+    pub(crate) fn line(&self, text: &str) -> Result<String, String> {
+        let counts = || text.split(',').map(|item| Ok(count(item)?.to_string()));
+        let value = match self.form {
             Form::Count => count(text).map(|count| count.to_string()),
-            Form::Counts => {
-                list(text.split(',').map(|item| Ok(count(item)?.to_string())).collect())
-            }
-            Form::Names => list(Ok(text.split(',').map(quoted).collect())),
+            Form::Counts => counts().collect::<Result<Vec<_>, String>>().map(list),
+            Form::Names => Ok(list(text.split(',').map(quoted).collect())),
             Form::Switch(value) => Ok(value.to_owned()),
         };
-        value
-            .map(|value| format!("{} = {value}\n", self.key))
-            .map_err(|message| format!("`--{}`: {message}", self.name))
+        match value {
+            Ok(value) => Ok(format!("{} = {value}\n", self.key)),
+            Err(message) => Err(format!("`--{}`: {message}", self.name)),
+        }
     }
+}
+
+fn list(items: Vec<String>) -> String {
+    format!("[{}]", items.join(", "))
 }
 
 /// A count, with `_` between digits or a k, m or g at the end.
@@ -134,7 +181,7 @@ fn count(text: &str) -> Result<u64, String> {
 
 /// Numbers of clients: one, or a list without repetition.
 pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
-    let one = |v: &DeValue| integer32(v, 1..10_001);
+    let one = |v: &DeValue| integer(v, 1..10_001);
     let list = match value {
         DeValue::Array(array) => {
             array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<u32>, String>>()?
@@ -203,24 +250,33 @@ pub(crate) fn canonical<'n>(name: &'n str, aliases: &[(&str, &'static str)]) -> 
     meant.map_or(name, |(_, canonical)| *canonical)
 }
 
-/// A value as TOML.
-fn toml(value: &impl Serialize) -> Toml {
-    // What does not fit into TOML is written as a text that its reader refuses.
-    Toml::try_from(value).unwrap_or_else(|error| Toml::String(error.to_string()))
+/// A value as TOML; `None` where it is none.
+fn toml(value: &impl Serialize) -> Option<Toml> {
+    #[derive(Serialize)]
+    struct Held<'v, T> {
+        value: &'v T,
+    }
+    match toml::Table::try_from(Held { value }) {
+        Ok(mut held) => held.remove("value"),
+        // What does not fit into TOML is written as a text that its reader refuses.
+        Err(error) => Some(Toml::String(error.to_string())),
+    }
 }
 
-/// Takes the keys from a table.
-pub(crate) fn read_keys(p: &mut Problems, section: &mut Section<'_, '_>, keys: Vec<Key<'_>>) {
-    for mut key in keys {
-        if let Some(value) = section.take(p, key.name) {
-            (key.read)(p, value, &format!("`{}`{}", key.name, section.within()));
+impl Section<'_, '_> {
+    /// Takes these keys.
+    pub(crate) fn keys(&mut self, p: &mut Problems, keys: Vec<Key<'_>>) {
+        for mut key in keys {
+            if let Some(value) = self.take(p, key.name) {
+                (key.read)(p, value, &self.path);
+            }
         }
     }
 }
 
 /// Writes the keys that have a value.
-pub(crate) fn write_keys(out: &mut String, keys: &[Key<'_>]) {
-    for key in keys {
+pub(crate) fn write_keys(out: &mut String, keyed: &mut dyn Keyed) {
+    for key in keyed.keys() {
         if let Some(value) = &key.value {
             line(out, key.name, &value.to_string(), key.note);
         }

@@ -40,13 +40,15 @@ mod check;
 mod count;
 mod duration;
 mod family;
+mod hide;
 mod key;
+mod keys;
 mod near;
 mod place;
 mod problem;
 mod read;
 mod schedule;
-mod secret;
+
 mod section;
 mod short;
 mod size;
@@ -58,13 +60,11 @@ mod write;
 pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::{PlannedStep, Sequence};
-pub use key::CommandOption;
+pub use hide::plan_without_passwords;
+pub use key::{CommandOption, Form};
 pub use near::nearest;
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
-pub use secret::{
-    HIDDEN, plan_without_passwords, setting_of, setting_without_passwords, without_passwords,
-};
 pub use short::{ShortForm, variant_name, variant_names};
 pub use size::{SizeError, parse_size};
 pub use types::{
@@ -73,3 +73,5 @@ pub use types::{
 };
 pub use workloads::WorkloadPlan;
 pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};
+#[cfg(feature = "toys")]
+pub use workloads::toy::ToyPlan;

@@ -1,6 +1,13 @@
 //! Paths in a plan: relative to its folder, whatever the directory in which the command runs.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::problem::Problems;
+use crate::section::printable;
+
+/// Longest file read beside a plan, 1 MiB.
+const MAX_FILE: u64 = 1 << 20;
 
 /// What a `dbms` begins with that names something by its path. A repository may also be somewhere else.
 const KINDS: [&str; 3] = ["path:", "git:", "src:"];
@@ -37,6 +44,47 @@ pub(crate) fn in_folder(dbms: &str, folder: Option<&Path>) -> String {
         Ok(absolute) => format!("{system}{kind}{}{revision}", absolute.display()),
         // There is no current directory; whoever opens the path will say so.
         Err(_) => whole(),
+    }
+}
+
+/// The text of a file that the key of this path, `x_file`, names. A plan without a folder gives the text itself, as
+/// `text_key`.
+pub(crate) fn read_beside(
+    p: &mut Problems,
+    folder: Option<&Path>,
+    file: &str,
+    (path, text_key): (&str, &str),
+) -> Option<String> {
+    let key = path.rsplit('.').next().unwrap_or_default();
+    let read = |folder: &Path| {
+        let path = folder.join(file);
+        // "./" only makes messages harder to read.
+        let shown: PathBuf = path.components().filter(|c| *c != Component::CurDir).collect();
+        let shown = printable(&shown.display().to_string());
+        let cannot = |error: std::io::Error| {
+            format!("cannot read {shown}: {error}; the path is relative to the plan's folder")
+        };
+        let meta = fs::metadata(&path).map_err(cannot)?;
+        if !meta.is_file() || meta.len() > MAX_FILE {
+            return Err(format!("{shown} is no text file of at most 1 MiB"));
+        }
+        match fs::read_to_string(&path).map_err(cannot)? {
+            text if text.is_empty() => Err(format!("{shown} is empty")),
+            text => Ok(text),
+        }
+    };
+    let missing = || {
+        let file = printable(file);
+        format!(
+            "\"{file}\" cannot be read, since this plan has no folder; give its text as `{text_key}`"
+        )
+    };
+    match folder.ok_or_else(missing).and_then(read) {
+        Ok(text) => Some(text),
+        Err(message) => {
+            p.of(path, format!("`{key}`: {message}"));
+            None
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading one table of the TOML text, key by key, with a place for every complaint.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -15,7 +15,7 @@ pub(crate) type Value<'i> = Spanned<DeValue<'i>>;
 pub(crate) struct Section<'a, 'i> {
     table: &'a DeTable<'i>,
     /// Path of the table, empty at the top; `workload.insert`.
-    path: String,
+    pub(crate) path: String,
     taken: Vec<&'static str>,
 }
 
@@ -41,23 +41,6 @@ impl<'a, 'i> Section<'a, 'i> {
         Some(value)
     }
 
-    /// Takes a value and reads it with `read`, whose complaint gets the place and the name of the key.
-    pub(crate) fn read<T>(
-        &mut self,
-        problems: &mut Problems,
-        key: &'static str,
-        read: impl FnOnce(&DeValue) -> Result<T, String>,
-    ) -> Option<T> {
-        let value = self.take(problems, key)?;
-        match read(value.get_ref()) {
-            Ok(read) => Some(read),
-            Err(message) => {
-                problems.at(value.span(), format!("`{key}`{}: {message}", self.within()));
-                None
-            }
-        }
-    }
-
     /// Takes a table.
     pub(crate) fn table(
         &mut self,
@@ -79,18 +62,15 @@ impl<'a, 'i> Section<'a, 'i> {
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => format!("; known keys: {}", self.taken.join(", ")),
             };
-            let message = format!("unknown key `{}`{}{hint}", printable(name), self.within());
+            let message = format!("unknown key `{}`{}{hint}", printable(name), within(&self.path));
             problems.at(key.span(), message);
         }
     }
+}
 
-    pub(crate) fn within(&self) -> String {
-        if self.path.is_empty() {
-            String::new()
-        } else {
-            format!(" in [{}]", printable(&self.path))
-        }
-    }
+/// Where a key stands, for messages.
+pub(crate) fn within(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(" in [{}]", printable(path)) }
 }
 
 /// The value as a table, or a complaint.
@@ -162,36 +142,31 @@ pub(crate) fn boolean(value: &DeValue) -> Result<bool, String> {
 }
 
 /// A whole number within bounds.
-pub(crate) fn integer(value: &DeValue, bounds: Range<u64>) -> Result<u64, String> {
-    // The upper end is exclusive in the range and inclusive in the message.
-    let expected = format!("expected a whole number from {} to {}", bounds.start, bounds.end - 1);
+pub(crate) fn integer<T: TryFrom<u64>>(value: &DeValue, bounds: Range<u64>) -> Result<T, String> {
     let parsed = match value {
         DeValue::Integer(i) => u64::from_str_radix(i.as_str(), i.radix()).ok(),
         _ => None,
     };
-    match parsed {
-        Some(n) if bounds.contains(&n) => Ok(n),
-        _ => Err(format!("{expected}, found {}", describe(value))),
-    }
+    parsed.filter(|n| bounds.contains(n)).and_then(|n| T::try_from(n).ok()).ok_or_else(|| {
+        // The upper end is exclusive in the range and inclusive in the message.
+        let (low, high) = (bounds.start, bounds.end - 1);
+        format!("expected a whole number from {low} to {high}, found {}", describe(value))
+    })
 }
 
-/// The same for 32 bits.
-pub(crate) fn integer32(value: &DeValue, bounds: Range<u32>) -> Result<u32, String> {
-    let n = integer(value, u64::from(bounds.start)..u64::from(bounds.end))?;
-    u32::try_from(n).map_err(|e| e.to_string())
-}
-
-/// A finite number, written with or without a point.
-pub(crate) fn number(value: &DeValue) -> Result<f64, String> {
-    let parsed = match value {
+/// A number within bounds, written with or without a point.
+pub(crate) fn number(
+    value: &DeValue,
+    bounds: RangeInclusive<f64>,
+    expected: &str,
+) -> Result<f64, String> {
+    let parsed: Option<f64> = match value {
         DeValue::Integer(i) if i.radix() == 10 => i.as_str().parse().ok(),
         DeValue::Float(f) => f.as_str().parse().ok(),
         _ => None,
     };
-    match parsed {
-        Some(x) if f64::is_finite(x) => Ok(x),
-        _ => Err(format!("expected a number, found {}", describe(value))),
-    }
+    let found = || format!("expected {expected}, found {}", describe(value));
+    parsed.filter(|x| bounds.contains(x)).ok_or_else(found)
 }
 
 /// A list of strings.
@@ -222,7 +197,9 @@ pub(crate) fn setting(value: &DeValue) -> Result<String, String> {
         DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
             .map(|n| n.to_string())
             .map_err(|_| format!("the integer {i} does not fit 64 bits; write it as a string")),
-        DeValue::Float(f) => number(value).map(|_| f.to_string()),
+        DeValue::Float(f) => {
+            number(value, f64::MIN..=f64::MAX, "a finite number").map(|_| f.to_string())
+        }
         DeValue::Boolean(b) => Ok(b.to_string()),
         DeValue::Table(_) => {
             Err("expected a value, found a table; a name with a dot needs quotes".to_owned())

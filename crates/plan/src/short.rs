@@ -53,7 +53,7 @@ impl Plan {
             plan.map_err(PlanError::without_places)
         };
         let mut plan = read(&text)?;
-        plan.settle_seconds_scale = plan.workload.shorten(&|key| given.contains(&key));
+        plan.settle_seconds_scale = plan.workload.family_mut().shorten(&|key| given.contains(&key));
         read(&plan.to_toml())
     }
 }
@@ -62,58 +62,40 @@ impl Plan {
 /// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`, `src:postgresql-15.8.tar.bz2` →
 /// `pg-postgresql-15.8`, `postgres://user:secret@db:5432/x` → `pg-db`.
 pub fn variant_name(dbms: &str) -> String {
-    let raw = if let Some(rest) = after_scheme(dbms) {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    // What stands behind this kind, with or without the system before it.
+    let after = |kind| dbms.strip_prefix("postgres@").unwrap_or(dbms).strip_prefix(kind);
+    let url = dbms.split_once("://").filter(|(scheme, _)| scheme.starts_with("postgres"));
+    let raw = if let Some((_, rest)) = url {
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let host = authority.rsplit('@').next().unwrap_or_default();
-        let host = match host.rsplit_once(':') {
-            Some((host, port)) if port.chars().all(|c| c.is_ascii_digit()) => host,
-            _ => host,
-        };
+        let port = |(_, port): &(&str, &str)| port.chars().all(|c| c.is_ascii_digit());
+        let host = host.rsplit_once(':').filter(port).map_or(host, |(host, _)| host);
         let host = host.trim_matches(['[', ']']);
         format!("pg-{}", if host.is_empty() { "local" } else { host })
-    } else if let Some(source) = sourced(dbms, "git:") {
+    } else if let Some(source) = after("git:") {
         let revision = source.rsplit_once('#').map_or("HEAD", |(_, revision)| revision);
         // A whole commit is longer than people care for.
         let digits = revision.len() >= 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
         format!("pg-{}", if digits { &revision[..10] } else { revision })
-    } else if let Some(path) = sourced(dbms, "src:") {
-        let file = path.rsplit('/').next().unwrap_or_default();
-        format!("pg-{}", file.split(".tar").next().unwrap_or_default())
-    } else if let Some(path) = sourced(dbms, "path:") {
-        let last = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        if last.starts_with(|c: char| c.is_ascii_digit()) {
-            format!("pg{last}")
-        } else {
-            last.to_owned()
-        }
+    } else if let Some(path) = after("src:") {
+        format!("pg-{}", last(path).split(".tar").next().unwrap_or_default())
+    } else if let Some(path) = after("path:") {
+        let name = last(path.trim_end_matches('/'));
+        if name.starts_with(|c: char| c.is_ascii_digit()) { format!("pg{name}") } else { name }
     } else if let Some((system, version)) = dbms.split_once('@') {
-        let short = match system {
-            "postgres" | "postgresql" => "pg",
-            "mysql" => "my",
-            "rocksdb" => "rx",
-            other => other,
-        };
+        let known = [("postgres", "pg"), ("postgresql", "pg"), ("mysql", "my"), ("rocksdb", "rx")];
+        let short = known.iter().find(|(name, _)| *name == system).map_or(system, |known| known.1);
         format!("{short}{version}")
     } else {
         dbms.to_owned()
     };
-    let clean: String = raw
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' })
-        .take(60)
-        .collect();
-    let clean = clean.trim_matches(['.', '-']);
-    if clean.is_empty() { "variant".to_owned() } else { clean.to_owned() }
-}
-
-/// What stands behind `kind`, with or without the system before it.
-fn sourced<'d>(dbms: &'d str, kind: &str) -> Option<&'d str> {
-    dbms.strip_prefix("postgres@").unwrap_or(dbms).strip_prefix(kind)
-}
-
-fn after_scheme(dbms: &str) -> Option<&str> {
-    let (scheme, rest) = dbms.split_once("://")?;
-    matches!(scheme, "postgres" | "postgresql").then_some(rest)
+    let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let clean: String = raw.chars().map(fit).take(60).collect();
+    match clean.trim_matches(['.', '-']) {
+        "" => "variant".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// Names for several variants, all different: a name that comes again gets a number, `pg13.7`, `pg13.7-2`.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::count::CountPlan;
 use crate::family::Sequence;
 use crate::workloads::WorkloadPlan;
@@ -26,8 +28,8 @@ pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
 /// stand in each variant, a configuration file's text stands where its name stood. What was written is in [`Plan::text`].
 ///
-/// Two plans are equal (`==`) when they mean the same; [`Plan::text`] is not compared.
-#[derive(Debug, Clone)]
+/// `==` compares [`Plan::text`] too: plans that mean the same may be written in other words.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// Name of the experiment.
     pub name: String,
@@ -78,7 +80,7 @@ pub struct Plan {
 }
 
 /// One system under test: DBMS, version or build, configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Variant {
     /// Name, such as `pg13.7`; fit to be part of a file name.
     pub name: String,
@@ -116,7 +118,8 @@ pub struct BuildPlan {
 }
 
 /// What builds a system from its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BuildSystem {
     /// The configure script and make.
     Make,
@@ -124,22 +127,9 @@ pub enum BuildSystem {
     Meson,
 }
 
-impl BuildSystem {
-    /// All, in the order of messages.
-    pub const ALL: [BuildSystem; 2] = [BuildSystem::Make, BuildSystem::Meson];
-
-    /// Its name in plans.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            BuildSystem::Make => "make",
-            BuildSystem::Meson => "meson",
-        }
-    }
-}
-
 /// How trials of different variants are paired (design.md, "How it judges").
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pairing {
     /// A trial has the machine to itself; every variant once per block, in random order.
     #[default]
@@ -153,15 +143,35 @@ pub enum Pairing {
 }
 
 impl Pairing {
-    /// All, in the order of messages.
-    pub const ALL: [Pairing; 3] = [Pairing::Blocks, Pairing::Slices, Pairing::Auto];
+    /// All by their names in a plan.
+    pub const NAMED: [(&str, Pairing); 3] =
+        [("blocks", Pairing::Blocks), ("slices", Pairing::Slices), ("auto", Pairing::Auto)];
+}
 
-    /// The name in a plan.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Pairing::Blocks => "blocks",
-            Pairing::Slices => "slices",
-            Pairing::Auto => "auto",
+impl Default for Plan {
+    /// What stands where a plan is silent.
+    fn default() -> Self {
+        Plan {
+            name: String::new(),
+            base: String::new(),
+            blocks: DEFAULT_BLOCKS,
+            seed: None,
+            margin: DEFAULT_MARGIN,
+            settle_seconds_scale: 1.0,
+            pairing: Pairing::Blocks,
+            slice_ms: None,
+            restore_after: None,
+            steal_limit: DEFAULT_STEAL_LIMIT,
+            repeats: DEFAULT_REPEATS,
+            precision: None,
+            max_blocks: None,
+            budget: None,
+            profile: false,
+            profile_seconds: DEFAULT_PROFILE_SECONDS,
+            variants: Vec::new(),
+            workload: WorkloadPlan::default(),
+            count: CountPlan::default(),
+            text: String::new(),
         }
     }
 }
@@ -183,52 +193,5 @@ impl Plan {
     /// Position of the base in [`Plan::variants`].
     pub fn base_index(&self) -> usize {
         self.variants.iter().position(|v| v.name == self.base).unwrap_or(0)
-    }
-}
-
-impl PartialEq for Plan {
-    fn eq(&self, other: &Self) -> bool {
-        // Taken apart so that a new field cannot be forgotten here.
-        let Plan {
-            name,
-            base,
-            blocks,
-            seed,
-            margin,
-            settle_seconds_scale,
-            pairing,
-            slice_ms,
-            restore_after,
-            steal_limit,
-            repeats,
-            precision,
-            max_blocks,
-            budget,
-            profile,
-            profile_seconds,
-            variants,
-            workload,
-            count,
-            text: _,
-        } = self;
-        *name == other.name
-            && *base == other.base
-            && *blocks == other.blocks
-            && *seed == other.seed
-            && margin.to_bits() == other.margin.to_bits()
-            && settle_seconds_scale.to_bits() == other.settle_seconds_scale.to_bits()
-            && *pairing == other.pairing
-            && *slice_ms == other.slice_ms
-            && *restore_after == other.restore_after
-            && steal_limit.to_bits() == other.steal_limit.to_bits()
-            && *repeats == other.repeats
-            && precision.map(f64::to_bits) == other.precision.map(f64::to_bits)
-            && *max_blocks == other.max_blocks
-            && *budget == other.budget
-            && *profile == other.profile
-            && *profile_seconds == other.profile_seconds
-            && *variants == other.variants
-            && *workload == other.workload
-            && *count == other.count
     }
 }

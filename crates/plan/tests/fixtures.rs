@@ -1,4 +1,6 @@
 //! Plans from files: good ones are understood, bad ones are answered with exactly the expected text.
+#![allow(irrefutable_let_patterns, reason = "there may be other workloads")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,12 +22,14 @@ fn plans(kind: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The plan without its text: equal where plans mean the same.
+pub fn meaning(plan: &Plan) -> Plan {
+    Plan { text: String::new(), ..plan.clone() }
+}
+
 fn insert_of(plan: &Plan) -> &InsertPlan {
-    match &plan.workload {
-        WorkloadPlan::Insert(insert) => insert,
-        #[allow(unreachable_patterns, reason = "there is one workload as yet")]
-        other => panic!("{} is no insert benchmark", other.name()),
-    }
+    let WorkloadPlan::Insert(insert) = &plan.workload else { panic!("no insert benchmark") };
+    insert
 }
 
 /// `bad/x.toml` belongs to `bad/x.txt`, the whole message. `STEELYARD_BLESS=1` writes the messages anew; then read the difference.
@@ -55,7 +59,7 @@ fn good_plans_survive_being_written() {
         assert_eq!(plan.text, fs::read_to_string(&file).unwrap());
         // The written plan needs no folder: it holds the text of configuration files.
         let again = Plan::parse(&plan.to_toml(), None, "written").unwrap();
-        assert_eq!(plan, again, "{}", file.display());
+        assert_eq!(meaning(&plan), meaning(&again), "{}", file.display());
     }
 }
 
@@ -107,7 +111,7 @@ fn every_key_is_understood() {
         (count.protocols.as_slice(), count.kinds.as_slice()),
         (&[Protocol::Prepared][..], &["sum".to_owned()][..])
     );
-    let own = count.own.as_ref().unwrap();
+    let own = count.own().unwrap();
     assert_eq!(own.statements.len(), 2);
     assert!(own.setup.starts_with("create table t"));
 }
@@ -140,7 +144,8 @@ fn paths_are_relative_to_the_plan() {
     assert_eq!(plan.text, text);
     // Without the folder the text alone would mean something else, what is written means the same.
     assert_ne!(Plan::parse(&plan.text, None, "text").unwrap(), plan);
-    assert_eq!(Plan::parse(&plan.to_toml(), None, "written").unwrap(), plan);
+    let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+    assert_eq!(meaning(&written), meaning(&plan));
 }
 
 #[test]

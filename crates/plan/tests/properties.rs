@@ -2,9 +2,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::fixtures::meaning;
 use plan::{
-    BuildPlan, BuildSystem, CountPlan, InsertPlan, OwnStatements, Pairing, Plan, Protocol,
-    ShortForm, Tables, WorkloadPlan,
+    BuildPlan, BuildSystem, CountPlan, InsertPlan, Pairing, Plan, Protocol, ShortForm, Tables,
+    WorkloadPlan,
 };
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
@@ -122,7 +123,7 @@ prop_compose! {
         cflags in proptest::option::of(text()),
         compiler in proptest::option::of("[^\u{0}]{1,10}"),
         configure in vec("[^\u{0}]{1,10}", 0..3),
-        system in proptest::option::of(select(BuildSystem::ALL.to_vec())),
+        system in proptest::option::of(select(vec![BuildSystem::Make, BuildSystem::Meson])),
     ) -> BuildPlan {
         BuildPlan { cflags, compiler, configure, system }
     }
@@ -150,7 +151,7 @@ fn count() -> impl Strategy<Value = CountPlan> {
             protocols,
             kinds: if with_own { vec!["one".to_owned()] } else { kinds },
             file: with_own.then(|| "own.sql".to_owned()),
-            own: with_own.then(|| OwnStatements::parse(own).unwrap()),
+            file_text: with_own.then(|| own.to_owned()),
         })
 }
 
@@ -234,7 +235,7 @@ proptest! {
             Ok(plan) => {
                 // Whatever is accepted can be written and scheduled.
                 let again = Plan::parse(&plan.to_toml(), None, "written").map_err(|e| TestCaseError::fail(e.to_string()))?;
-                prop_assert_eq!(&plan, &again);
+                prop_assert_eq!(meaning(&plan), meaning(&again));
                 prop_assert_eq!(plan.schedule(1).len(), plan.blocks as usize);
             }
             Err(error) => prop_assert!(!error.problems().is_empty()),
@@ -251,6 +252,6 @@ proptest! {
     fn a_written_plan_is_the_same_plan(plan in any_plan()) {
         let written = plan.to_toml();
         let again = Plan::parse(&written, None, "written").map_err(|e| TestCaseError::fail(format!("{e}\n{written}")))?;
-        prop_assert_eq!(plan, again);
+        prop_assert_eq!(meaning(&plan), meaning(&again));
     }
 }

@@ -3,14 +3,12 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use crate::files::Held;
 use crate::proc::disk::{DiskCounters, parse_counters, parse_diskstats};
 use crate::proc::mounts::{self, Mount};
 
 /// A block device as a whole: a disk, not a partition; device-mapper and RAID devices as they are.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Device {
     /// The kernel's name, like `nvme0n1`.
     pub name: String,

@@ -37,11 +37,11 @@ mod sampler;
 mod split;
 mod throttle;
 
-pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, MemoryStat, remove_directories};
+pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, host_facts};
 pub use meter::{CpuMeter, WriteMeter};
-pub use processes::{Tree, TreeError, Usage, members, own_usage, process_usage, threads_usage};
+pub use processes::{Tree, TreeError, Usage, members, own_usage, threads_usage};
 pub use sampler::{
     DeviceTotals, Group, GroupTotals, HostTotals, PageCache, Recording, Sampler, Series, Targets,
     Totals,

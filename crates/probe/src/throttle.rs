@@ -1,12 +1,11 @@
 //! How often the CPUs slowed themselves down because of heat, where `/sys` tells.
 
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 use crate::files::read_number;
 
 /// Thermal throttling events since boot, summed over CPUs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttle {
     /// Events of single cores.
     pub core: u64,

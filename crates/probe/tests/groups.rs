@@ -88,9 +88,7 @@ fn a_memory_limit_holds_the_page_cache() {
     );
     assert!(status.success());
     let current = group.memory_current().unwrap();
-    assert!(current <= 24 * MIB, "{current}");
-    let stat = group.memory_stat().unwrap();
-    assert!(stat.file_bytes > 4 * MIB && stat.file_bytes <= 24 * MIB, "{stat:?}");
+    assert!(current > 4 * MIB && current <= 24 * MIB, "{current}");
     assert_eq!(group.oom_kills().unwrap_or(0), 0);
     group.remove().unwrap();
 }

@@ -1,21 +1,25 @@
 //! The comparison of an experiment's variants: tables and a document, and how to print them.
 
+use std::collections::BTreeMap;
+
 use metrics::{OPS, STALL_SHARE};
 
+use crate::ReportError;
 use crate::document::{
-    BothMeans, Costs, Document, FORMAT, Figure, InsertRate, LatencyByClass, LatencyFigures,
-    MetricComparison, MetricDocument, RelativeFigures, SizeFigures, SlicesDocument, StepDocument,
-    TwinDocument, TwinsDocument, VariantDocument, WarningDocument,
+    BothMeans, Document, FORMAT, Figure, LatencyFigures, MetricComparison, MetricDocument,
+    RateFigures, RelativeFigures, StepDocument, TwinDocument, TwinsDocument, VariantDocument,
+    WarningDocument, costs,
 };
 use crate::figures::{absolute, ratio};
-use crate::gate::{Reasons, reasons};
+use crate::gate::{Gate, Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
+use crate::latency::Pooled;
 use crate::model::{Noted, Results, StepResults, VariantStep};
-use crate::sliced::slicing;
+use crate::sheet::{Format, Part, Sheet};
+use crate::sliced::slicing_of;
 use crate::table::{Section, Table};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
-use crate::{ReportError, csv, text};
 
 /// What the rows of the tables over all steps are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,20 +29,6 @@ pub enum Rows {
     Variants,
     /// Steps; variants are columns.
     Steps,
-}
-
-/// How to print.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Aligned with spaces, fit for a terminal and a mail.
-    #[default]
-    Text,
-    /// Headings, lists and pipes.
-    Markdown,
-    /// One line per cell.
-    Csv,
-    /// The [`Document`].
-    Json,
 }
 
 /// What to compare, and how to lay it out.
@@ -108,12 +98,18 @@ impl Comparison {
     /// # Errors
     /// When it cannot be written as JSON, which no stored result should cause.
     pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        Ok(match format {
-            Format::Text => text::text(&self.shown()),
-            Format::Markdown => text::markdown(&self.shown()),
-            Format::Csv => csv::csv(&self.shown()),
-            Format::Json => serde_json::to_string_pretty(&self.document)? + "\n",
-        })
+        let parts = self.shown().into_iter().cloned().map(Part::Table).collect();
+        Sheet { parts }.render(format, &self.document)
+    }
+
+    /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
+    pub fn gate(&self, gate: Gate) -> Vec<String> {
+        self.reasons.of(gate)
+    }
+
+    /// The sentences of all regressions with their steps.
+    pub fn regressions(&self) -> &[String] {
+        &self.reasons.regressions
     }
 }
 
@@ -139,9 +135,11 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
     let step = results.steps.get(number)?;
     let variants = step.variants.iter().enumerate();
     Some(StepDocument {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
         unit: step.unit.clone(),
+        better: step.better.as_str().to_owned(),
         loaded_once: step.loaded_once,
         variants: variants
             .map(|(place, figures)| VariantDocument {
@@ -152,49 +150,20 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     .and_then(|variant| variant.twin_of)
                     .map(|original| results.variant_name(original).to_owned()),
                 blocks: figures.samples.len(),
-                absolute: Costs::each(|metric| Figure {
+                absolute: costs(|metric| Figure {
                     mean: absolute(step, judged.base, place, metric),
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, step, place, figures),
-                slices: slices(results, judged, step, place, figures),
+                slices: slicing_of(results, step, judged.base, place),
                 latency: latency(figures),
-                insert_rate: step.paced().contains("insert").then(|| InsertRate {
-                    target: figures.median(&metrics::TARGET.of("insert")),
-                    rate: figures.median(&metrics::RATE.of("insert")),
-                    held: !figures.rate_not_held(),
-                }),
-                size: sizes(figures),
+                rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
+                size: figures.sizes.clone(),
                 stall_share: figures.median(STALL_SHARE.name),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
                 warnings: warnings_of(results, judged, number, step, place),
             })
             .collect(),
-    })
-}
-
-/// How a step's slices went: against the base, or for a twin against its original.
-fn slices(
-    results: &Results,
-    judged: &Judged,
-    step: &StepResults,
-    place: usize,
-    figures: &VariantStep,
-) -> Option<SlicesDocument> {
-    let twin_of = results.variants.get(place).and_then(|variant| variant.twin_of);
-    let against = twin_of.unwrap_or(judged.base);
-    let other = step.variant(against).filter(|_| place != against)?;
-    let slicing = slicing(other, figures)?;
-    Some(SlicesDocument {
-        length_ms: slicing.length_ms,
-        restarts: slicing.restarts,
-        rounds: slicing.rounds,
-        set_aside: slicing.set_aside,
-        ratio: slicing.ratio,
-        within: slicing.within,
-        between: slicing.between,
-        by_chosen: slicing.by_length.map(|(chosen, _)| chosen),
-        by_longer: slicing.by_length.map(|(_, longer)| longer),
     })
 }
 
@@ -206,7 +175,7 @@ fn relative(
     place: usize,
     figures: &VariantStep,
 ) -> RelativeFigures {
-    let costs = Costs::each(|metric| ratio(step, judged.base, place, metric));
+    let costs = costs(|metric| ratio(step, judged.base, place, metric));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
@@ -216,11 +185,15 @@ fn relative(
             ..RelativeFigures::default()
         },
         // A twin is not judged; its ratio is known all the same.
-        None => RelativeFigures { ratio: costs.ops, costs, ..RelativeFigures::default() },
+        None => RelativeFigures {
+            ratio: costs.get(OPS.name).copied().flatten(),
+            costs,
+            ..RelativeFigures::default()
+        },
     }
 }
 
-fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
+pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
     let told = RelativeFigures {
         verdict: finding.verdict.map(|verdict| verdict.to_string()),
         reason: finding.reason.as_deref().map(str::to_owned),
@@ -252,8 +225,9 @@ fn metric(results: &Results, judged: &Judged) -> MetricDocument {
         let mean = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
         let means = BothMeans { base_mean: mean(judged.base), mean: mean(finding.variant) };
         Some(MetricComparison {
-            step: step.name.clone(),
-            dop: step.dop,
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
             variant: results.variant_name(finding.variant).to_owned(),
             relative: judgement(finding, means),
         })
@@ -275,8 +249,9 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
     let pairs = judged.twins.iter().filter_map(|twin| {
         let step = results.steps.get(twin.step)?;
         Some(TwinDocument {
-            step: step.name.clone(),
-            dop: step.dop,
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
             variant: results.variant_name(twin.original).to_owned(),
             twin: results.variant_name(twin.twin).to_owned(),
             ratio: twin.comparison.ratio,
@@ -297,28 +272,21 @@ fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
     })
 }
 
-fn sizes(figures: &VariantStep) -> Option<SizeFigures> {
-    let size = |name| figures.sizes.get(name).copied();
-    Some(SizeFigures { index: size("index")?, rel: size("rel")?, total: size("total")? })
+fn rate(figures: &VariantStep, class: &str) -> (String, RateFigures) {
+    let rates = RateFigures {
+        target: figures.median(&metrics::TARGET.of(class)),
+        rate: figures.median(&metrics::RATE.of(class)),
+        held: !figures.not_held().contains(class),
+    };
+    (class.to_owned(), rates)
 }
 
-fn latency(figures: &VariantStep) -> LatencyByClass {
-    let class = |name: &str| {
-        let pooled = figures.latency.iter().find(|pooled| pooled.class == name)?;
-        let l = pooled.latency();
-        Some(LatencyFigures {
-            count: l.count,
-            mean: l.mean,
-            p50: l.p50,
-            p90: l.p90,
-            p95: l.p95,
-            p99: l.p99,
-            p999: l.p999,
-            max: l.max,
-            buckets: pooled.shares(),
-        })
+fn latency(figures: &VariantStep) -> BTreeMap<String, LatencyFigures> {
+    let of_class = |pooled: &Pooled| {
+        let figures = LatencyFigures { times: pooled.latency(), buckets: pooled.shares() };
+        (pooled.class.clone(), figures)
     };
-    LatencyByClass { query: class("query"), insert: class("insert"), delete: class("delete") }
+    figures.latency.iter().map(of_class).collect()
 }
 
 fn warnings_of(
@@ -329,10 +297,10 @@ fn warnings_of(
     place: usize,
 ) -> Vec<String> {
     let judged = judged.of(number, place).map(|comparison| comparison.warnings.as_slice());
-    let of_step = results.warnings.iter().filter(|noted| {
-        noted.variant == Some(place)
-            && noted.step.as_ref().is_some_and(|(name, dop)| *name == step.name && *dop == step.dop)
-    });
+    let of_step = results
+        .warnings
+        .iter()
+        .filter(|noted| noted.variant == Some(place) && noted.step.as_ref() == Some(&step.key));
     let mut texts: Vec<String> =
         judged.unwrap_or_default().iter().map(ToString::to_string).collect();
     for noted in of_step {
@@ -343,10 +311,12 @@ fn warnings_of(
     texts
 }
 
-fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+    let step = noted.step.as_ref();
     WarningDocument {
-        step: noted.step.as_ref().map(|(name, _)| name.clone()),
-        dop: noted.step.as_ref().map(|(_, dop)| *dop),
+        step: step.map(|step| step.name.clone()),
+        dop: step.map(|step| step.dop),
+        labels: step.map(|step| step.labels.clone()).unwrap_or_default(),
         variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
         block: noted.block,
         code: noted.warning.code.clone(),

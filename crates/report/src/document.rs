@@ -1,16 +1,23 @@
 //! What `compare --format json` prints: the shape documented in `docs/compare-json.md`.
 //!
-//! Every key is always there; what is not known is `null`. Numbers are not rounded.
+//! Every key is always there, but for classes of statements that a step has not; what is not known is `null`. Numbers are
+//! not rounded.
 
+use std::collections::BTreeMap;
+
+use metrics::{COSTS, OPS};
 use serde::{Deserialize, Serialize};
 
+use crate::latency::Latency;
+use crate::sliced::Slicing;
+
 /// The version of the shape; it grows when a key changes its meaning or goes.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// A whole comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// Version of this shape: 2.
+    /// Version of this shape: 3.
     pub format: u32,
     /// Name of the experiment.
     pub experiment: String,
@@ -45,13 +52,20 @@ pub struct StepDocument {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What else tells it from steps of the same name, such as `pinning`; mostly empty.
+    pub labels: Labels,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// `more` or `less`: which way its throughput is better.
+    pub better: String,
     /// Whether the plan runs it once per variant (`restore_after`): shown, never judged.
     pub loaded_once: bool,
     /// Every variant, in the order of the plan.
     pub variants: Vec<VariantDocument>,
 }
+
+/// Labels of a step.
+pub type Labels = BTreeMap<String, String>;
 
 /// One variant in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,13 +81,13 @@ pub struct VariantDocument {
     /// Compared with the base.
     pub relative: RelativeFigures,
     /// How its slices and the base's (for a twin, those of its original) went; `null` where the load did not move in slices.
-    pub slices: Option<SlicesDocument>,
+    pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
-    pub latency: LatencyByClass,
-    /// The paced inserts beside the queries; `null` for steps without.
-    pub insert_rate: Option<InsertRate>,
-    /// Sizes at the end of the step.
-    pub size: Option<SizeFigures>,
+    pub latency: BTreeMap<String, LatencyFigures>,
+    /// Paced statements beside what the step counts, by class.
+    pub rates: BTreeMap<String, RateFigures>,
+    /// Bytes at the end of the step, all tables together, by what is in them: medians over the blocks.
+    pub size: BTreeMap<String, u64>,
     /// Share of the seconds that were stalls, 0 to 1, median over the blocks.
     pub stall_share: Option<f64>,
     /// Failed statements over all blocks, retried ones included.
@@ -82,72 +96,13 @@ pub struct VariantDocument {
     pub warnings: Vec<String>,
 }
 
-/// How the slices of a step went.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SlicesDocument {
-    /// The length chosen, milliseconds.
-    pub length_ms: f64,
-    /// Restarts of all servers.
-    pub restarts: usize,
-    /// Rounds in which both were measured, over all restarts.
-    pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not measured.
-    pub set_aside: f64,
-    /// Throughput / throughput of the other.
-    pub ratio: f64,
-    /// Standard error of the log ratio of one restart, from batches of its rounds.
-    pub within: f64,
-    /// Standard deviation of the log ratios of the restarts; `null` with one.
-    pub between: Option<f64>,
-    /// The ratio by slices of the length chosen; `null` where there was no second length.
-    pub by_chosen: Option<f64>,
-    /// The ratio by slices at least half as long again; `null` as above.
-    pub by_longer: Option<f64>,
-}
+/// One thing for throughput and for each cost per operation, by name of the metric.
+pub type Costs<T> = BTreeMap<String, T>;
 
-/// One thing for throughput and for each cost per operation.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Costs<T> {
-    /// Operations per second.
-    #[serde(rename = "o/s")]
-    pub ops: T,
-    /// (us + sy) of the whole host in percent / (o/s).
-    #[serde(rename = "cpu/o")]
-    pub cpu: T,
-    /// CPU microseconds of the DBMS's processes per operation.
-    #[serde(rename = "dbms.cpu/o")]
-    pub dbms_cpu: T,
-    /// CPU microseconds of the benchmark client per operation.
-    #[serde(rename = "client.cpu/o")]
-    pub client_cpu: T,
-    /// Context switches per operation.
-    #[serde(rename = "cs/o")]
-    pub context_switches: T,
-    /// Reads from storage per operation.
-    #[serde(rename = "r/o")]
-    pub reads: T,
-    /// KB read from storage per operation.
-    #[serde(rename = "rKB/o")]
-    pub read_kb: T,
-    /// KB written to storage per operation.
-    #[serde(rename = "wKB/o")]
-    pub written_kb: T,
-}
-
-impl<T> Costs<T> {
-    /// Calls `of` with the name of each metric.
-    pub(crate) fn each(mut of: impl FnMut(&str) -> T) -> Self {
-        Self {
-            ops: of("o/s"),
-            cpu: of("cpu/o"),
-            dbms_cpu: of("dbms.cpu/o"),
-            client_cpu: of("client.cpu/o"),
-            context_switches: of("cs/o"),
-            reads: of("r/o"),
-            read_kb: of("rKB/o"),
-            written_kb: of("wKB/o"),
-        }
-    }
+/// Calls `of` with the name of each metric of [`Costs`].
+pub(crate) fn costs<T>(of: impl Fn(&str) -> T) -> Costs<T> {
+    let all = [&OPS].into_iter().chain(COSTS);
+    all.map(|metric| (metric.name.to_owned(), of(metric.name))).collect()
 }
 
 /// A figure over the blocks.
@@ -181,6 +136,8 @@ pub struct MetricComparison {
     pub step: String,
     /// Number of clients of the step.
     pub dop: u32,
+    /// Labels of the step.
+    pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
     /// The comparison with the base.
@@ -199,6 +156,7 @@ pub struct BothMeans {
 
 /// A variant compared with the base. For the base itself the ratio is 1 and there is no verdict.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(concrete(T = ())))]
 pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an interval.
     pub ratio: Option<f64>,
@@ -215,6 +173,7 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// Two-sided p value of the sign-flip test.
     pub p: Option<f64>,
     /// `regression`, `improvement`, `equivalent` or `inconclusive`.
+    #[cfg_attr(test, ts(type = "Verdict"))]
     pub verdict: Option<String>,
     /// Whether there is a difference for sure, be it smaller than the margin.
     pub confirmed: Option<bool>,
@@ -226,9 +185,11 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// Why it can't be judged, where it can't.
     pub reason: Option<String>,
     /// The comparison in plain words.
+    #[cfg_attr(test, ts(type = "string"))]
     pub sentence: Option<String>,
     /// Figures without a verdict: the ratio of throughput and of each cost per operation.
     #[serde(flatten)]
+    #[cfg_attr(test, ts(skip))]
     pub costs: T,
 }
 
@@ -258,6 +219,8 @@ pub struct TwinDocument {
     pub step: String,
     /// Number of clients of the step.
     pub dop: u32,
+    /// Labels of the step.
+    pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
     /// Name of the same under its second name.
@@ -274,72 +237,50 @@ pub struct TwinDocument {
     pub false_alarm: bool,
 }
 
-/// Response times of the classes of statement; `null` for a class that the step has not.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct LatencyByClass {
-    /// Queries.
-    pub query: Option<LatencyFigures>,
-    /// Inserts, per statement.
-    pub insert: Option<LatencyFigures>,
-    /// Deletes, per statement.
-    pub delete: Option<LatencyFigures>,
-}
-
-/// Response times in microseconds.
+/// Response times of one class of statements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatencyFigures {
-    /// Number of statements.
-    pub count: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 90th percentile.
-    pub p90: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// 99.9th percentile.
-    pub p999: f64,
-    /// The slowest.
-    pub max: f64,
+    /// In microseconds.
+    #[serde(flatten)]
+    pub times: Latency,
     /// Share (0 to 1) of the responses in each bucket: 256us, 1ms, 4ms, 16ms, 64ms, 256ms, 1s, 4s, 16s, gt.
     pub buckets: Vec<f64>,
 }
 
-/// A paced stream of inserts.
+/// A paced class of statements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct InsertRate {
-    /// Rows per second asked for.
+pub struct RateFigures {
+    /// Operations (of inserts and deletes rows) per second asked for.
     pub target: Option<f64>,
-    /// Rows per second reached, median over the blocks.
+    /// The same reached, median over the blocks.
     pub rate: Option<f64>,
-    /// Whether at least 95% of the target was reached in every block; where it was not, queries had an easier time.
+    /// Whether at least 95% of the target was reached in every block; where it was not, what is counted had an easier time.
     pub held: bool,
 }
 
-/// Sizes of all tables together in bytes, medians over the blocks.
+/// Something to know; what is absent means all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SizeFigures {
-    /// Indexes.
-    pub index: u64,
-    /// Tables.
-    pub rel: u64,
-    /// Everything.
-    pub total: u64,
-}
-
-/// Something to know; `null` means all.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning"))]
 pub struct WarningDocument {
     /// Name of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Number of clients of the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub dop: Option<u32>,
+    /// Labels of the step.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub labels: Labels,
     /// Name of the variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub variant: Option<String>,
     /// The block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub block: Option<u32>,
     /// Stable short name.
     pub code: String,

@@ -2,7 +2,6 @@
 
 use judge::Verdict;
 
-use crate::compare::Comparison;
 use crate::judged::Judged;
 use crate::model::{Results, VariantStep};
 
@@ -20,23 +19,17 @@ pub enum Gate {
 /// Sentences with their steps, by the gate that fails on them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reasons {
-    regressions: Vec<String>,
+    pub(crate) regressions: Vec<String>,
     /// What is missing or can't be judged.
     missing: Vec<String>,
     undecided: Vec<String>,
 }
 
-impl Comparison {
-    /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
-    pub fn gate(&self, gate: Gate) -> Vec<String> {
-        let Reasons { regressions, missing, undecided } = &self.reasons;
-        let undecided = undecided.iter().filter(|_| gate == Gate::Undecided);
-        regressions.iter().chain(missing).chain(undecided).cloned().collect()
-    }
-
-    /// The sentences of all regressions with their steps.
-    pub fn regressions(&self) -> &[String] {
-        &self.reasons.regressions
+impl Reasons {
+    /// Those on which a gate fails.
+    pub(crate) fn of(&self, gate: Gate) -> Vec<String> {
+        let undecided = self.undecided.iter().filter(|_| gate == Gate::Undecided);
+        self.regressions.iter().chain(&self.missing).chain(undecided).cloned().collect()
     }
 }
 
@@ -89,20 +82,19 @@ fn unfinished(results: &Results) -> Option<String> {
     ))
 }
 
-/// Variants that did not hold the insert rate that the base held: what they did beside it was easier.
+/// Variants that did not hold a rate that the base held: what they did beside it was easier.
 fn easier(results: &Results, base: usize) -> Vec<String> {
     let mut found = Vec::new();
     for step in &results.steps {
-        if step.variant(base).is_none_or(VariantStep::rate_not_held) {
-            continue;
-        }
+        let Some(lost) = step.variant(base).map(VariantStep::not_held) else { continue };
         for (place, figures) in step.variants.iter().enumerate() {
             let twin = results.variants.get(place).is_some_and(|v| v.twin_of.is_some());
-            if figures.rate_not_held() && !twin {
+            let not_held = figures.not_held();
+            for class in not_held.difference(&lost).filter(|_| !twin) {
                 let (label, name) = (results.step_label(step), results.variant_name(place));
                 let base = results.variant_name(base);
                 found.push(format!(
-                    "{label}: {name} did not hold its insert rate, which {base} held; what it did beside it can't be compared"
+                    "{label}: {name} did not hold its {class} rate, which {base} held; what it did beside it can't be compared"
                 ));
             }
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::{Margin, Verdict};
-use metrics::{Better, Metric, OPS, in_step, judgeable};
+use metrics::{Better, Metric, OPS, OPS_AS_COST, in_step, judgeable};
 
 use crate::figures::{Pairs, paired};
 use crate::model::{Results, StepResults, VariantStep};
@@ -129,7 +129,7 @@ impl Judged {
 
     /// The metric that was judged in a step.
     pub(crate) fn metric_in(&self, step: &StepResults) -> Option<&'static Metric> {
-        in_step(&self.metric, &step.class)
+        metric_of(&self.metric, step)
     }
 
     /// What is told of a variant in a step; `None` where nothing was to be judged.
@@ -322,7 +322,7 @@ impl Judge<'_> {
             return Outcome::Unjudged(lacking);
         }
         let (Some(of_base), Some(of_variant), Some(metric)) =
-            (step.variant(base), step.variant(variant), in_step(self.metric, &step.class))
+            (step.variant(base), step.variant(variant), metric_of(self.metric, step))
         else {
             return Outcome::Aside;
         };
@@ -344,7 +344,7 @@ impl Judge<'_> {
             && let Some(sliced) = sliced::compare(of_base, of_variant, margin, &results.looks)
         {
             return match sliced {
-                Ok(comparison) => Outcome::Compared(comparison),
+                Ok(comparison) => Outcome::Compared(turned(comparison, metric)),
                 Err((block, error)) => Outcome::Unjudged(Unjudged::by_slices(names, block, error)),
             };
         }
@@ -379,13 +379,23 @@ impl Judge<'_> {
     }
 }
 
-/// Pairs judged by Student's t. `judge` knows more as better; of a cost it is worse.
+/// The metric that is meant by a name in a step.
+fn metric_of(name: &str, step: &StepResults) -> Option<&'static Metric> {
+    let found = in_step(name, &step.class)?;
+    let lower = found.name == OPS.name && step.better == store::Better::Less;
+    Some(if lower { &OPS_AS_COST } else { found })
+}
+
+/// Pairs judged by Student's t.
 fn by_blocks(pairs: &Pairs, metric: &Metric, margin: Margin, confidence: f64) -> Outcome {
-    let found = judge::compare_at(&pairs.base, &pairs.variant, margin, confidence);
-    let mut comparison = match found {
-        Ok(comparison) => comparison,
-        Err(error) => return Outcome::Unjudged(Unjudged::by_error(&error)),
-    };
+    match judge::compare_at(&pairs.base, &pairs.variant, margin, confidence) {
+        Ok(comparison) => Outcome::Compared(turned(comparison, metric)),
+        Err(error) => Outcome::Unjudged(Unjudged::by_error(&error)),
+    }
+}
+
+/// `judge` knows more as better; of a cost it is worse.
+fn turned(mut comparison: judge::Comparison, metric: &Metric) -> judge::Comparison {
     if metric.better == Better::Less {
         comparison.verdict = match comparison.verdict {
             Verdict::Regression => Verdict::Improvement,
@@ -395,5 +405,5 @@ fn by_blocks(pairs: &Pairs, metric: &Metric, margin: Margin, confidence: f64) ->
         // The same distance of logarithms upwards: 1 / (1 - effect) - 1.
         comparison.detectable = comparison.detectable.map(|effect| effect / (1.0 - effect));
     }
-    Outcome::Compared(comparison)
+    comparison
 }

@@ -1,7 +1,11 @@
 //! Response times: histograms of all blocks pooled, percentiles, and the buckets of published reports.
 
+use std::collections::BTreeMap;
+
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
+use metrics::{MAX, MEAN, Metric, QUANTILES};
+use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
 
@@ -28,30 +32,26 @@ const CURVE: [f64; 26] = [
 /// The response times of one class of statements, of all blocks together.
 #[derive(Debug, Clone)]
 pub struct Pooled {
-    /// `query`, `insert` or `delete`.
+    /// Its name, such as `query`.
     pub class: String,
     histogram: Histogram<u64>,
 }
 
 /// Response times in microseconds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Latency {
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Latency<T = f64> {
     /// Number of statements.
     pub count: u64,
-    /// Mean.
-    pub mean: f64,
-    /// Median.
-    pub p50: f64,
-    /// 90th percentile.
-    pub p90: f64,
-    /// 95th percentile.
-    pub p95: f64,
-    /// 99th percentile.
-    pub p99: f64,
-    /// 99.9th percentile.
-    pub p999: f64,
-    /// The slowest.
-    pub max: f64,
+    /// By the short names of [`metrics::LATENCIES`].
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, T>,
+}
+
+impl Latency {
+    /// One of [`metrics::LATENCIES`].
+    pub fn of(&self, metric: &Metric) -> f64 {
+        self.figures.get(metric.short()).copied().unwrap_or(f64::NAN)
+    }
 }
 
 impl Pooled {
@@ -83,19 +83,16 @@ impl Pooled {
 
     /// Mean, percentiles and maximum.
     pub fn latency(&self) -> Latency {
-        let at = |percentile: f64| {
-            self.histogram.value_at_percentile(percentile).min(self.histogram.max()) as f64 / 1e3
+        let at = |(metric, share): (&Metric, f64)| {
+            let value = self.histogram.value_at_quantile(share).min(self.histogram.max());
+            (metric.short().to_owned(), value as f64 / 1e3)
         };
-        Latency {
-            count: self.histogram.len(),
-            mean: self.histogram.mean() / 1e3,
-            p50: at(50.0),
-            p90: at(90.0),
-            p95: at(95.0),
-            p99: at(99.0),
-            p999: at(99.9),
-            max: self.histogram.max() as f64 / 1e3,
-        }
+        let ends = [
+            (MEAN.short().to_owned(), self.histogram.mean() / 1e3),
+            (MAX.short().to_owned(), self.histogram.max() as f64 / 1e3),
+        ];
+        let figures = QUANTILES.into_iter().map(at).chain(ends).collect();
+        Latency { count: self.histogram.len(), figures }
     }
 
     /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number of values carries.
@@ -162,10 +159,10 @@ mod tests {
         both.add(&pooled(&[5_000_000; 1]), "qr100").unwrap();
         let latency = both.latency();
         assert_eq!(latency.count, 100);
-        assert!((latency.p50 - 100.0).abs() < 0.1);
-        assert!((latency.p99 - 100.0).abs() < 0.1);
-        assert!((latency.max / 5000.0 - 1.0).abs() < 1e-3);
-        assert!((latency.mean / 149.0 - 1.0).abs() < 1e-3);
+        assert!((latency.of(&metrics::P50) - 100.0).abs() < 0.1);
+        assert!((latency.of(&metrics::P99) - 100.0).abs() < 0.1);
+        assert!((latency.of(&MAX) / 5000.0 - 1.0).abs() < 1e-3);
+        assert!((latency.of(&MEAN) / 149.0 - 1.0).abs() < 1e-3);
         let curve = both.curve();
         assert!(curve.windows(2).all(|pair| pair[0].1 <= pair[1].1));
         assert!(curve.iter().all(|(p, _)| *p <= 99.0 || *p > 99.9999), "100 values carry no 99.9%");

@@ -31,8 +31,9 @@ mod number;
 mod page;
 mod page_data;
 #[cfg(test)]
-mod page_types;
+mod page_types_tests;
 mod profiles;
+mod rounds;
 mod sentence;
 mod sheet;
 mod sliced;
@@ -46,19 +47,19 @@ mod unjudged;
 mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
-pub use compare::{CompareOptions, Comparison, Format, Rows, compare};
+pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    CountDocument, CountOptions, CountReport, CountWarning, CountedVariant, FunctionDocument,
-    KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
+    CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
+    LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, InsertRate, LatencyFigures, RelativeFigures, SizeFigures,
-    SlicesDocument, StepDocument, VariantDocument, WarningDocument,
+    Costs, Document, Figure, Labels, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
+    VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
 pub use explain::{
-    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedMove, ExplainedStep,
-    ExplainedVariant, Explanation, explain,
+    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedStep, ExplainedVariant, Explanation,
+    explain,
 };
 pub use gate::Gate;
 pub use history::{
@@ -70,11 +71,14 @@ pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
+    VariantStep,
 };
 pub use page_data::Page;
-pub use profiles::{Folded, draw_flamegraphs, folded_file, profiles_directory};
-pub use sliced::{Slices, Slicing};
+pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
+pub use rounds::Slices;
+pub use sheet::{Format, Printable};
+pub use sliced::Slicing;
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;

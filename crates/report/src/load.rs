@@ -12,9 +12,10 @@ use store::{
 use crate::ReportError;
 use crate::latency::Pooled;
 use crate::model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
+    VariantStep,
 };
-use crate::sliced::Slices;
+use crate::rounds::Slices;
 use crate::starts::differing;
 
 /// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,
@@ -136,10 +137,10 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
     let of = |sequence: plan::Sequence| {
-        let loaded = plan.loaded_steps(&sequence);
+        let (loaded, key) = (plan.loaded_steps(&sequence), sequence.key);
         sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
-            name: step.name,
-            dop: step.dop,
+            key: StepKey { name: step.name, dop: step.dop, labels: step.labels },
+            sequence: Some(key),
             loaded_once: place < loaded,
             variants: vec![VariantStep::default(); variants],
             ..StepResults::default()
@@ -186,9 +187,9 @@ impl Loader<'_> {
             let warning = Warning { code: "details-left-out".to_owned(), text };
             self.warnings.push(Noted { step: None, variant: None, block: None, warning });
         }
-        let mut index: HashMap<(String, u32), usize> = HashMap::new();
+        let mut index: HashMap<StepKey, usize> = HashMap::new();
         for (place, step) in self.steps.iter().enumerate() {
-            index.insert((step.name.clone(), step.dop), place);
+            index.insert(step.key.clone(), place);
         }
         let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
         for row in values {
@@ -200,10 +201,11 @@ impl Loader<'_> {
             if row.kind != StepKind::Measured {
                 continue;
             }
-            let place = *index.entry((step.name.clone(), step.dop)).or_insert_with(|| {
+            let labels = step.measure.labels.clone();
+            let key = StepKey { name: step.name.clone(), dop: step.dop, labels };
+            let place = *index.entry(key).or_insert_with_key(|key| {
                 self.steps.push(StepResults {
-                    name: step.name.clone(),
-                    dop: step.dop,
+                    key: key.clone(),
                     variants: vec![VariantStep::default(); self.places.len()],
                     ..StepResults::default()
                 });
@@ -213,6 +215,7 @@ impl Loader<'_> {
             if target.unit.is_empty() {
                 target.unit.clone_from(&step.measure.unit);
                 target.class.clone_from(&step.measure.class);
+                target.better = step.measure.better;
             }
             let Some(figures) = target.variants.get_mut(variant) else { continue };
             let mut sample = Sample {
@@ -258,7 +261,7 @@ impl Loader<'_> {
         let mut steps = HashMap::new();
         for step in &self.steps {
             for sample in step.variants.iter().flat_map(|variant| &variant.samples) {
-                steps.insert(sample.step, (step.name.clone(), step.dop));
+                steps.insert(sample.step, step.key.clone());
             }
         }
         let mut noted = std::mem::take(&mut self.warnings);
@@ -351,7 +354,7 @@ fn failed(trials: &[Trial], places: &HashMap<store::VariantId, usize>) -> Vec<Fa
             Some(FailedTrial {
                 variant: *places.get(&trial.variant)?,
                 block: trial.block,
-                dop: trial.sequence,
+                sequence: trial.sequence,
                 state: trial.state.as_str(),
                 error: trial.error.clone().unwrap_or_default(),
             })

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use store::{Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
+use store::{Better, Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use crate::latency::Pooled;
-use crate::sliced::Slices;
+use crate::rounds::Slices;
 
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]
@@ -41,13 +41,26 @@ pub struct VariantResults {
     pub twin_of: Option<usize>,
 }
 
-/// One step at one number of clients.
-#[derive(Debug, Clone, Default)]
-pub struct StepResults {
+/// What tells a step from the others of its experiment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepKey {
     /// Name, such as `l.i0`.
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What else tells it from steps of the same name, such as `pinning`; mostly empty.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// One step at one number of clients.
+#[derive(Debug, Clone, Default)]
+pub struct StepResults {
+    /// Name, number of clients and labels.
+    pub key: StepKey,
+    /// Key of the plan's sequence that it belongs to; `None` where the plan does not have it.
+    pub sequence: Option<u32>,
+    /// Which way its throughput is better.
+    pub better: Better,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
     /// The class of statements that an operation is.
@@ -111,8 +124,8 @@ pub struct CounterFigure {
 /// A warning and what it belongs to; `None` means all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted {
-    /// Name and number of clients of the step.
-    pub step: Option<(String, u32)>,
+    /// The step.
+    pub step: Option<StepKey>,
     /// Place in [`Results::variants`].
     pub variant: Option<usize>,
     /// The block.
@@ -128,8 +141,8 @@ pub struct FailedTrial {
     pub variant: usize,
     /// The block, from 1.
     pub block: u32,
-    /// Number of clients.
-    pub dop: u32,
+    /// The sequence of steps that it went through.
+    pub sequence: u32,
     /// `failed`, `polluted`, `abandoned` or `running`.
     pub state: &'static str,
     /// Why.
@@ -170,13 +183,22 @@ impl Results {
         self.variants.get(place).map_or("?", |v| v.variant.name.as_str())
     }
 
-    /// How tables name a step: with the number of clients where the experiment has several.
+    /// The step with this key.
+    pub fn step_named(&self, key: &StepKey) -> Option<&StepResults> {
+        self.steps.iter().find(|step| step.key == *key)
+    }
+
+    /// How tables name a step: with the number of clients where the experiment has several, and with its labels.
     pub fn step_label(&self, step: &StepResults) -> String {
-        if self.steps.iter().all(|other| other.dop == step.dop) {
-            step.name.clone()
-        } else {
-            format!("{}.{}", step.name, step.dop)
+        let StepKey { name, dop, labels } = &step.key;
+        let one_dop = self.steps.iter().all(|other| other.key.dop == *dop);
+        if labels.is_empty() {
+            return if one_dop { name.clone() } else { format!("{name}.{dop}") };
         }
+        let dop = (!one_dop).then(|| format!("dop={dop}"));
+        let labels = labels.iter().map(|(label, value)| format!("{label}={value}"));
+        let all: Vec<String> = dop.into_iter().chain(labels).collect();
+        format!("{name}{{{}}}", all.join(", "))
     }
 }
 

@@ -107,6 +107,21 @@ pub(crate) fn repeated(value: f64) -> String {
     }
 }
 
+/// `5.2%`.
+pub(crate) fn percent(fraction: f64) -> String {
+    format!("{:.1}%", fraction * 100.0)
+}
+
+/// `−5.2%`, `+0.4%`, `0.0%`.
+pub(crate) fn signed(fraction: f64) -> String {
+    let text = percent(fraction.abs());
+    match text.as_str() {
+        "0.0%" => text,
+        _ if fraction < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
 const MB: f64 = 1_048_576.0;
 
 /// Bytes in MB, or in G from 10 GB on, as the published tables have it: 8378, 12G.

@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use judge::Verdict;
 use metrics::{COSTS, OPS, SECONDS};
-use store::{Series, Setting, Store};
+use store::{Series, Setting, Store, Warning};
 
 use crate::ReportError;
+use crate::compare::{judgement, warning};
+use crate::document::WarningDocument;
 use crate::figures::absolute;
 use crate::judged::{Judged, judge_results};
+use crate::latency::Latency;
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
-use crate::number::rounded;
 use crate::page_data::{
     Number, Page, PageExperiment, PageFact, PageLatency, PageMetric, PagePercentiles, PageRelative,
-    PageSeries, PageSetting, PageStep, PageTrial, PageVariant, PageWarning,
+    PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
 };
 use crate::profiles::page_profiles;
 use crate::table::Table;
@@ -27,7 +29,11 @@ const MAX_VALUES: usize = 3_000_000;
 /// Makes the page's data. Series are read from the store step by step.
 pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError> {
     let judged = judge_results(results, None, None)?;
-    let mut warnings: Vec<PageWarning> =
+    let of_page = |code: &str, text: String| {
+        let kept = Warning { code: code.to_owned(), text };
+        warning(results, &Noted { step: None, variant: None, block: None, warning: kept })
+    };
+    let mut warnings: Vec<WarningDocument> =
         results.warnings.iter().map(|noted| warning(results, noted)).collect();
     let mut gatherer = Gatherer { store, catalog: BTreeMap::new(), detail: Detail::All };
     let total: usize = results
@@ -38,35 +44,20 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         .sum();
     gatherer.detail = gatherer.affordable(results, total)?;
     if gatherer.detail != Detail::All {
-        warnings.push(PageWarning {
-            step: None,
-            dop: None,
-            variant: None,
-            block: None,
-            code: "series-left-out".to_owned(),
-            text: gatherer.detail.said().to_owned(),
-        });
+        warnings.push(of_page("series-left-out", gatherer.detail.said().to_owned()));
     }
-    warnings.extend(judged.warnings().into_iter().map(|(about, warning)| {
+    warnings.extend(judged.warnings().into_iter().map(|(about, found)| {
         let step = about.and_then(|(step, _)| results.steps.get(step));
-        PageWarning {
-            step: step.map(|step| step.name.clone()),
-            dop: step.map(|step| step.dop),
-            variant: about.map(|(_, variant)| results.variant_name(variant).to_owned()),
+        let noted = Noted {
+            step: step.map(|step| step.key.clone()),
+            variant: about.map(|(_, variant)| variant),
             block: None,
-            code: warning.code().to_owned(),
-            text: warning.to_string(),
-        }
+            warning: Warning { code: found.code().to_owned(), text: found.to_string() },
+        };
+        warning(results, &noted)
     }));
     let (profiles, left_out) = page_profiles(store, results, judged.base)?;
-    warnings.extend(left_out.map(|text| PageWarning {
-        step: None,
-        dop: None,
-        variant: None,
-        block: None,
-        code: "flamegraphs-left-out".to_owned(),
-        text,
-    }));
+    warnings.extend(left_out.map(|text| of_page("flamegraphs-left-out", text)));
     let steps = results
         .steps
         .iter()
@@ -152,17 +143,6 @@ fn variant(results: &crate::VariantResults) -> PageVariant {
     }
 }
 
-fn warning(results: &Results, noted: &Noted) -> PageWarning {
-    PageWarning {
-        step: noted.step.as_ref().map(|(name, _)| name.clone()),
-        dop: noted.step.as_ref().map(|(_, dop)| *dop),
-        variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
-        block: noted.block,
-        code: noted.warning.code.clone(),
-        text: noted.warning.text.clone(),
-    }
-}
-
 fn page_step(
     gatherer: &mut Gatherer<'_>,
     results: &Results,
@@ -171,8 +151,10 @@ fn page_step(
     step: &StepResults,
 ) -> Result<PageStep, ReportError> {
     let mut out = PageStep {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
+        better: step.better.as_str(),
         class: step.class.clone(),
         unit: step.unit.clone(),
         rates: step.paced().into_iter().filter_map(|class| rate(step, class)).collect(),
@@ -186,32 +168,15 @@ fn page_step(
         let shown = absolute(step, judged.base, place, OPS.name);
         out.throughput.push(Number(shown.unwrap_or(f64::NAN)));
         if let Some(finding) = judged.finding(results, number, place) {
-            let found = finding.comparison;
-            let six = |value: Option<f64>| value.map(|value| rounded(value, 6));
-            out.relative.push(PageRelative {
-                variant: place,
-                ratio: six(found.map(|found| found.ratio)),
-                low: six(found.and_then(|found| found.low)),
-                high: six(found.and_then(|found| found.high)),
-                blocks: finding.blocks,
-                verdict: finding.verdict.unwrap_or(Verdict::Inconclusive).as_str(),
-                sentence: finding.sentence,
-            });
+            let mut relative = judgement(&finding, ());
+            relative.verdict.get_or_insert_with(|| Verdict::Inconclusive.to_string());
+            out.relative.push(PageRelative { variant: place, relative });
         }
         for pooled in &figures.latency {
-            let l = pooled.latency();
-            out.latency.push(PageLatency {
-                variant: place,
-                class: pooled.class.clone(),
-                count: l.count,
-                mean: Number(l.mean),
-                p50: Number(l.p50),
-                p90: Number(l.p90),
-                p95: Number(l.p95),
-                p99: Number(l.p99),
-                p999: Number(l.p999),
-                max: Number(l.max),
-            });
+            let Latency { count, figures } = pooled.latency();
+            let figures = figures.into_iter().map(|(name, us)| (name, Number(us))).collect();
+            let (class, times) = (pooled.class.clone(), Latency { count, figures });
+            out.latency.push(PageLatency { variant: place, class, times });
             out.percentiles.push(PagePercentiles {
                 variant: place,
                 class: pooled.class.clone(),

@@ -6,7 +6,9 @@ use metrics::Metric;
 use serde::{Serialize, Serializer};
 
 use crate::count::PageCounts;
+use crate::document::{Labels, RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
+use crate::latency::Latency;
 use crate::number::rounded;
 use crate::profiles::PageProfile;
 use crate::table::Table;
@@ -23,7 +25,7 @@ pub struct Page {
     pub(crate) host: Vec<PageFact>,
     pub(crate) steps: Vec<PageStep>,
     pub(crate) tables: Vec<Table>,
-    pub(crate) warnings: Vec<PageWarning>,
+    pub(crate) warnings: Vec<WarningDocument>,
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     pub(crate) metrics: Vec<PageMetric>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +90,12 @@ pub(crate) struct PageStep {
     pub(crate) dop: u32,
     /// The class of statements that an operation is, and what its throughput counts.
     pub(crate) class: String,
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub(crate) labels: Labels,
+    /// Which way its throughput is better: `more` or `less`.
+    #[cfg_attr(test, ts(type = "\"more\" | \"less\""))]
+    pub(crate) better: &'static str,
     pub(crate) unit: String,
     /// Statements per second that paced classes were asked for.
     pub(crate) rates: BTreeMap<String, Number>,
@@ -102,28 +110,17 @@ pub(crate) struct PageStep {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageRelative {
     pub(crate) variant: usize,
-    pub(crate) ratio: Option<f64>,
-    pub(crate) low: Option<f64>,
-    pub(crate) high: Option<f64>,
-    pub(crate) blocks: usize,
-    #[cfg_attr(test, ts(type = "Verdict"))]
-    pub(crate) verdict: &'static str,
-    pub(crate) sentence: String,
+    #[serde(flatten)]
+    pub(crate) relative: RelativeFigures<()>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(as = "crate::page_types_tests::Times"))]
 pub(crate) struct PageLatency {
     pub(crate) variant: usize,
     pub(crate) class: String,
-    pub(crate) count: u64,
-    pub(crate) mean: Number,
-    pub(crate) p50: Number,
-    pub(crate) p90: Number,
-    pub(crate) p95: Number,
-    pub(crate) p99: Number,
-    pub(crate) p999: Number,
-    pub(crate) max: Number,
+    #[serde(flatten)]
+    pub(crate) times: Latency<Number>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -142,25 +139,6 @@ pub(crate) struct PageTrial {
     pub(crate) started: String,
     pub(crate) stalls: Vec<(usize, usize)>,
     pub(crate) series: BTreeMap<String, Vec<Number>>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct PageWarning {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) step: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) dop: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) variant: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
-    pub(crate) block: Option<u32>,
-    pub(crate) code: String,
-    pub(crate) text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,6 +3,8 @@
 use judge::{Comparison, Method, Verdict};
 use metrics::Words;
 
+use crate::number::{percent, signed};
+
 /// Says what a comparison with an interval found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks):
 /// regression", "14.3 uses 5.2% more CPU per operation of the DBMS than 13.7 (…): regression".
 ///
@@ -114,19 +116,6 @@ fn trials(comparison: &Comparison, count: usize, more: &str) -> String {
         Method::Slices => ("restart in slices", "restarts in slices"),
     };
     format!("{count} {more}{}", if count == 1 { one } else { many })
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{:.1}%", fraction * 100.0)
-}
-
-fn signed(fraction: f64) -> String {
-    let text = format!("{:.1}%", (fraction * 100.0).abs());
-    match text.as_str() {
-        "0.0%" => text,
-        _ if fraction < 0.0 => format!("−{text}"),
-        _ => format!("+{text}"),
-    }
 }
 
 #[cfg(test)]

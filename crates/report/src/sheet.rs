@@ -1,10 +1,43 @@
 //! What a command prints that is more than tables: tables, lists and texts in order, in any format.
 
+use serde::Serialize;
+
 use crate::ReportError;
-use crate::compare::Format;
 use crate::csv::csv;
-use crate::table::{Row, Section, Table};
-use crate::text::{markdown, text};
+use crate::table::{Row, Section, Table, texts};
+use crate::text::{Style, tables};
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// Aligned with spaces, fit for a terminal and a mail.
+    #[default]
+    Text,
+    /// Headings, lists and pipes.
+    Markdown,
+    /// One line per cell.
+    Csv,
+    /// The document.
+    Json,
+}
+
+/// What a command prints, as data and ready to be printed.
+#[derive(Debug, Clone)]
+pub struct Printable<D> {
+    /// As data.
+    pub document: D,
+    pub(crate) sheet: Sheet,
+}
+
+impl<D: Serialize> Printable<D> {
+    /// As text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        self.sheet.render(format, &self.document)
+    }
+}
 
 /// Tables, lists and texts in the order in which they are read.
 #[derive(Debug, Clone, Default)]
@@ -58,97 +91,72 @@ impl Sheet {
     pub(crate) fn render(
         &self,
         format: Format,
-        document: &impl serde::Serialize,
+        document: &impl Serialize,
     ) -> Result<String, ReportError> {
         Ok(match format {
-            Format::Text => self.printed(text, plain),
-            Format::Markdown => self.printed(markdown, marked),
+            Format::Text => self.printed(Style::Plain),
+            Format::Markdown => self.printed(Style::Markdown),
             Format::Csv => self.csv(),
             Format::Json => serde_json::to_string_pretty(document)? + "\n",
         })
     }
 
-    /// Tables that follow each other go to the printer of tables together, since some are parts of one.
-    fn printed(&self, tables: fn(&[&Table]) -> String, other: fn(&Part) -> String) -> String {
-        let mut out = String::new();
-        let mut row: Vec<&Table> = Vec::new();
-        let mut add = |more: String| {
-            if !out.is_empty() && !more.is_empty() {
-                out.push('\n');
+    /// Tables that follow each other are printed together, since some are parts of one.
+    fn printed(&self, style: Style) -> String {
+        let rows = self.parts.chunk_by(|a, b| matches!((a, b), (Part::Table(_), Part::Table(_))));
+        let texts = rows.map(|parts| {
+            let table = |part| match part {
+                &Part::Table(ref table) => Some(table),
+                _ => None,
+            };
+            match parts.iter().filter_map(table).collect::<Vec<_>>() {
+                none if none.is_empty() => parts.iter().map(|part| other(part, style)).collect(),
+                row => tables(&row, style),
             }
-            out.push_str(&more);
-        };
-        for part in &self.parts {
-            if let Part::Table(table) = part {
-                row.push(table);
-                continue;
-            }
-            if !row.is_empty() {
-                add(tables(&std::mem::take(&mut row)));
-            }
-            add(other(part));
-        }
-        if !row.is_empty() {
-            add(tables(&row));
-        }
-        out
+        });
+        texts.filter(|text: &String| !text.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
     fn csv(&self) -> String {
-        let tables: Vec<Table> = self
-            .parts
-            .iter()
-            .filter_map(|part| match part {
-                Part::Table(table) => Some(table.clone()),
-                Part::List(list) => {
-                    let mut table = Table::new(Section::Other, &list.id, &list.title);
-                    table.columns = ["", "value"].map(str::to_owned).to_vec();
-                    let row =
-                        |(label, text): &(String, String)| Row::new(label, vec![text.clone()]);
-                    table.rows = list.items.iter().map(row).collect();
-                    Some(table)
-                }
-                Part::Verbatim(_) | Part::Notes(_) => None,
-            })
-            .collect();
+        let of_part = |part: &Part| match part {
+            Part::Table(table) => Some(table.clone()),
+            Part::List(list) => {
+                let row = |(label, text): &(String, String)| Row::new(label, vec![text.clone()]);
+                let mut table = Table::new(Section::Other, &list.id, &list.title);
+                table.columns = texts(["", "value"]);
+                table.rows = list.items.iter().map(row).collect();
+                Some(table)
+            }
+            Part::Verbatim(_) | Part::Notes(_) => None,
+        };
+        let tables: Vec<Table> = self.parts.iter().filter_map(of_part).collect();
         csv(&tables.iter().collect::<Vec<_>>())
     }
 }
 
-fn plain(part: &Part) -> String {
+/// A part that is no table.
+fn other(part: &Part, style: Style) -> String {
+    let plain = style == Style::Plain;
     match part {
-        Part::Table(table) => text(&[table]),
+        Part::Table(_) => String::new(),
         Part::List(list) => {
-            let mut out = format!("{}\n{}\n", list.title, list.lead);
+            let (bullet, gap) = if plain { ("-", "") } else { ("*", "\n") };
+            let mut out = format!("{}{}\n{gap}", style.heading(&list.title), list.lead);
             for (label, text) in &list.items {
-                out.push_str(&format!("- {label} - {text}\n"));
+                out.push_str(&format!("{bullet} {label} - {text}\n"));
             }
             if list.items.is_empty() {
                 out.push_str(&format!("{}\n", list.nothing));
             }
             out
         }
-        Part::Verbatim(verbatim) => format!("{}\n\n{}", verbatim.title, verbatim.text),
-        Part::Notes(notes) => notes.iter().map(|note| format!("! {note}\n")).collect(),
-    }
-}
-
-fn marked(part: &Part) -> String {
-    match part {
-        Part::Table(table) => markdown(&[table]),
-        Part::List(list) => {
-            let mut out = format!("### {}\n\n{}\n\n", list.title, list.lead);
-            for (label, text) in &list.items {
-                out.push_str(&format!("* {label} - {text}\n"));
-            }
-            if list.items.is_empty() {
-                out.push_str(&format!("{}\n", list.nothing));
-            }
-            out
-        }
+        Part::Verbatim(Verbatim { title, text, .. }) if plain => format!("{title}\n\n{text}"),
         Part::Verbatim(Verbatim { title, language, text }) => {
             format!("### {title}\n\n```{language}\n{text}```\n")
         }
-        Part::Notes(notes) => notes.iter().map(|note| format!("* {note}\n")).collect(),
+        Part::Notes(notes) => {
+            let bullet = if plain { "!" } else { "*" };
+            notes.iter().map(|note| format!("{bullet} {note}\n")).collect()
+        }
     }
 }

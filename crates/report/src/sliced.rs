@@ -3,110 +3,35 @@
 use judge::{
     JudgeError, Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio,
 };
-use metrics::SliceReason;
-use store::{StepId, Store};
+use serde::{Deserialize, Serialize};
 
-use crate::ReportError;
-use crate::model::VariantStep;
+use crate::model::{Results, StepResults, VariantStep};
+use crate::rounds::Slices;
 
 /// From this multiple of the length chosen on a slice is one of those that check it.
 const LONGER: f64 = 1.5;
 
-/// The slices of one step in one trial, by round; all variants of a block have the same rounds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Slices {
-    /// The length chosen for slices, milliseconds.
-    pub length_ms: f64,
-    /// Operations per second, 0 where the server held its clients throughout; NaN where the slice was set aside or never came.
-    pub rates: Vec<f64>,
-    /// Planned length, milliseconds.
-    pub lengths: Vec<f64>,
-    /// Why there is no rate: [`SliceReason`] as stored.
-    pub reasons: Vec<f64>,
-}
-
-impl Slices {
-    /// Reads the slices of a step that says it has some.
-    pub(crate) fn read(
-        store: &Store,
-        step: StepId,
-        length_ms: f64,
-    ) -> Result<Option<Self>, ReportError> {
-        let mut series = store.series_of_group(step, metrics::SLICES)?;
-        let mut take = |name: &str| {
-            let found = series.iter_mut().find(|series| series.name == name);
-            found.map(|series| std::mem::take(&mut series.values))
-        };
-        let Some(rates) = take(metrics::SLICE_RATES) else { return Ok(None) };
-        let lengths = take(metrics::SLICE_LENGTHS).unwrap_or_else(|| vec![length_ms; rates.len()]);
-        let reasons = take(metrics::SLICE_REASONS).unwrap_or_else(|| vec![0.0; rates.len()]);
-        Ok(Some(Self { length_ms, rates, lengths, reasons }))
-    }
-
-    /// The rates of both by round, as they are compared.
-    ///
-    /// A slice that never came, because another server held a client beyond its own slot, takes the rate of the nearest
-    /// slice of the same length: a stall would else take the slice it is to be compared with out of the round, and the
-    /// round with its own slice out of the comparison. NaN where neither came, or one was set aside.
-    pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
-        let pair = |round: usize| match (self.came(round), other.came(round)) {
-            (false, true) => (self.neighbour(round), other.rate(round)),
-            (true, false) => (self.rate(round), other.neighbour(round)),
-            _ => (self.rate(round), other.rate(round)),
-        };
-        (0..self.rounds().min(other.rounds())).map(pair).unzip()
-    }
-
-    fn rate(&self, round: usize) -> f64 {
-        self.rates.get(round).copied().unwrap_or(f64::NAN)
-    }
-
-    fn came(&self, round: usize) -> bool {
-        self.reasons.get(round).is_some_and(came)
-    }
-
-    /// The rate of the nearest slice of the same length that has one.
-    fn neighbour(&self, round: usize) -> f64 {
-        let length = |round: usize| self.lengths.get(round).copied().unwrap_or(f64::NAN);
-        let alike = |other: &usize| (length(*other) / length(round) - 1.0).abs() < 1e-6;
-        let known = |other: &usize| alike(other) && !self.rate(*other).is_nan();
-        let before = (0..round).rev().find(known);
-        let after = (round + 1..self.rates.len()).find(known);
-        let nearest = before.into_iter().chain(after).min_by_key(|other| other.abs_diff(round));
-        nearest.map_or(f64::NAN, |other| self.rate(other))
-    }
-
-    /// Number of rounds up to the last that was measured or set aside; what follows are rounds that never came.
-    fn rounds(&self) -> usize {
-        let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
-        rounds.min(self.rates.len()).min(self.lengths.len())
-    }
-}
-
-/// Whether a slice came, as opposed to one that was set aside or measured.
-fn came(reason: &f64) -> bool {
-    *reason < SliceReason::NotMeasured.value()
-}
-
 /// How the slices of a variant and its base went, beside the ratio that came out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slicing {
-    /// Throughput of the variant / throughput of the base.
-    pub ratio: f64,
-    /// The length of slices, milliseconds; the longest where restarts differ.
+    /// The length chosen, milliseconds; the longest where restarts differ.
     pub length_ms: f64,
     /// Restarts of all servers.
     pub restarts: usize,
     /// Rounds in which both were measured, over all restarts.
     pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was set aside or not measured.
+    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not measured.
     pub set_aside: f64,
-    /// Standard deviation of the log ratios of the restarts; `None` with one.
-    pub between: Option<f64>,
+    /// Throughput of the variant / throughput of the base.
+    pub ratio: f64,
     /// Standard error of the log ratio of one restart, from batches of its rounds: the root mean square over the restarts.
     pub within: f64,
-    /// Ratio by slices of the length chosen and by longer ones, over the restarts that have both.
-    pub by_length: Option<(f64, f64)>,
+    /// Standard deviation of the log ratios of the restarts; `null` with one.
+    pub between: Option<f64>,
+    /// The ratio by slices of the length chosen, over the restarts with two lengths; `null` where there are none.
+    pub by_chosen: Option<f64>,
+    /// The ratio by slices at least half as long again; `null` as above.
+    pub by_longer: Option<f64>,
 }
 
 /// One restart: what all rounds say, and those of the length chosen and of longer ones apart.
@@ -141,8 +66,19 @@ pub(crate) fn compare(
     Some(Ok(comparison))
 }
 
+/// How a step's slices went: beside the base, or for a twin beside its original.
+pub(crate) fn slicing_of(
+    results: &Results,
+    step: &StepResults,
+    base: usize,
+    place: usize,
+) -> Option<Slicing> {
+    let other = results.variants.get(place)?.twin_of.unwrap_or(base);
+    slicing(step.variant(other).filter(|_| other != place)?, step.variant(place)?)
+}
+
 /// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
-pub(crate) fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
+fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
     let restarts = restarts(base, variant);
     let of = |value: fn(&RestartRatio) -> f64| -> Vec<f64> {
         restarts.iter().map(|restart| value(&restart.all)).collect()
@@ -160,7 +96,8 @@ pub(crate) fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slici
         set_aside: judge::mean(&of(|restart| restart.set_aside))?,
         between: judge::sd_sample(&of(|restart| restart.mean_log)),
         within: judge::mean(&of(|restart| restart.variance))?.sqrt(),
-        by_length: ratio(&chosen).zip(ratio(&longer)),
+        by_chosen: ratio(&chosen),
+        by_longer: ratio(&longer),
     })
 }
 
@@ -218,7 +155,7 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
 #[cfg(test)]
 mod tests {
     use judge::{Method, Verdict, Warning};
-    use store::TrialId;
+    use store::{StepId, TrialId};
 
     use super::*;
     use crate::model::Sample;
@@ -285,7 +222,7 @@ mod tests {
         let slicing = slicing(&base, &variant).unwrap();
         assert_eq!((slicing.restarts, slicing.rounds), (2, 400));
         assert!((slicing.length_ms - 40.0).abs() < 1e-12 && slicing.set_aside == 0.0);
-        let (chosen, longer) = slicing.by_length.unwrap();
+        let (chosen, longer) = (slicing.by_chosen.unwrap(), slicing.by_longer.unwrap());
         assert!((chosen - 0.9).abs() < 0.005 && (longer - 0.9).abs() < 0.005);
         assert_eq!(compared(&base, &step(vec![None; 4])), None);
         assert_eq!(compared(&base, &step(Vec::new())), None);

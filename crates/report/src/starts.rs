@@ -46,7 +46,7 @@ fn of_step(step: &StepResults) -> Vec<Noted> {
                 continue;
             }
             found.push(Noted {
-                step: Some((step.name.clone(), step.dop)),
+                step: Some(step.key.clone()),
                 variant: Some(variant),
                 block: Some(block),
                 warning: Warning {
@@ -75,8 +75,12 @@ fn megabytes(kb: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Sample, VariantStep};
+    use crate::model::{Sample, StepKey, VariantStep};
     use store::{StepId, TrialId};
+
+    fn key() -> StepKey {
+        StepKey { name: "l.i1".to_owned(), dop: 1, ..StepKey::default() }
+    }
 
     /// Two variants with these dirty and cached MB at the begin of their blocks.
     fn step(variants: [&[(f64, f64)]; 2]) -> StepResults {
@@ -97,8 +101,7 @@ mod tests {
             ..VariantStep::default()
         };
         StepResults {
-            name: "l.i1".to_owned(),
-            dop: 1,
+            key: key(),
             variants: variants.map(variant).to_vec(),
             ..StepResults::default()
         }
@@ -113,7 +116,7 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         let noted = &found[0];
         assert_eq!((noted.variant, noted.block), (Some(0), Some(2)));
-        assert_eq!(noted.step, Some(("l.i1".to_owned(), 1)));
+        assert_eq!(noted.step, Some(key()));
         assert_eq!(noted.warning.code, "start-differs");
         assert_eq!(
             noted.warning.text,

@@ -87,6 +87,27 @@ pub struct Table {
     pub section: Section,
 }
 
+/// Lines of a legend, or headings.
+pub(crate) fn texts<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    lines.into_iter().map(str::to_owned).collect()
+}
+
+/// A line as it stands in a cell.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Each once, in the order in which they first come.
+pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
 impl Row {
     /// A row that does not stand out.
     pub(crate) fn new(label: impl Into<String>, cells: Vec<String>) -> Self {
@@ -113,6 +134,27 @@ impl Table {
             rows: Vec::new(),
             section,
         }
+    }
+
+    /// The same about one step.
+    pub(crate) fn of_step(self, label: &str) -> Self {
+        Self { step: Some(label.to_owned()), ..self }
+    }
+
+    /// This table as the absolute part, and the relative one that belongs to it.
+    pub(crate) fn in_two_parts(self) -> [Self; 2] {
+        let part = |id: &str, part: &str| Self {
+            id: format!("{}.{id}", self.id),
+            part: part.to_owned(),
+            ..self.clone()
+        };
+        [part("absolute", "absolute"), part("relative", "relative to first result")]
+    }
+
+    /// Whether any cell says something.
+    pub(crate) fn says_something(&self) -> bool {
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.any(|cell| cell != crate::number::UNKNOWN && !cell.is_empty())
     }
 
     /// Whether `other` is a part of the same table.
@@ -143,6 +185,13 @@ impl Table {
     /// The cells of a row, label first.
     pub(crate) fn line<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a str> {
         std::iter::once(row.label.as_str()).chain(row.cells.iter().map(String::as_str))
+    }
+
+    /// How many characters wide a column is.
+    pub(crate) fn width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| self.line(row).nth(column));
+        let all = cells.chain(self.columns.get(column).map(String::as_str));
+        all.map(|cell| cell.chars().count()).max().unwrap_or(0)
     }
 
     /// Whether a column holds figures, which are set flush right.

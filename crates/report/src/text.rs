@@ -2,56 +2,83 @@
 
 use crate::table::Table;
 
+/// How what surrounds the cells is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Columns are aligned with spaces.
+    Plain,
+    /// Headings, lists and pipes.
+    Markdown,
+}
+
 /// Tables in the published shape: a legend, absolute values, a line `--- relative to first result`, relative values.
-/// Columns are aligned with spaces. A legend that stood above an earlier table is not repeated.
-pub(crate) fn text(tables: &[&Table]) -> String {
+/// A legend that stood above an earlier table is not repeated.
+pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
     let mut out = String::new();
     let mut before: Option<&Table> = None;
     let mut explained: Vec<&[String]> = Vec::new();
+    let escaped = |text: &str| style.escaped(text);
     for table in tables {
-        if !before.is_some_and(|before| table.continues(before)) {
-            if before.is_some() {
-                out.push('\n');
+        let continues = before.is_some_and(|before| table.continues(before));
+        if before.is_some() && (style == Style::Markdown || !continues) {
+            out.push('\n');
+        }
+        if !continues {
+            out.push_str(&style.heading(&table.title));
+            if !table.legend.is_empty() && !explained.contains(&table.legend.as_slice()) {
+                let line = |line: &String| format!("* {}\n", escaped(line));
+                let legend: String = table.legend.iter().map(line).collect();
+                out.push_str(&match style {
+                    Style::Plain => format!("Legend:\n{legend}"),
+                    Style::Markdown => format!("{legend}\n"),
+                });
+                explained.push(&table.legend);
             }
-            out.push_str(&format!("{}\n", table.title));
-            legend(&mut out, table, &mut explained);
         }
-        if !table.part.is_empty() {
-            out.push_str(&format!("--- {}\n", table.part));
+        out.push_str(&match style {
+            _ if table.part.is_empty() => String::new(),
+            Style::Plain => format!("--- {}\n", table.part),
+            Style::Markdown => format!("{}:\n\n", escaped(&table.part)),
+        });
+        match style {
+            Style::Plain => aligned(&mut out, table),
+            Style::Markdown => pipes(&mut out, table),
         }
-        grid(&mut out, table);
         for note in &table.notes {
-            out.push_str(&format!("{note}\n"));
+            let gap = if style == Style::Plain { "" } else { "\n" };
+            out.push_str(&format!("{gap}{}\n", escaped(note)));
         }
         before = Some(table);
     }
     out
 }
 
-fn legend<'a>(out: &mut String, table: &'a Table, explained: &mut Vec<&'a [String]>) {
-    if table.legend.is_empty() || explained.contains(&table.legend.as_slice()) {
-        return;
+impl Style {
+    /// A title with what separates it from what follows.
+    pub(crate) fn heading(self, title: &str) -> String {
+        match self {
+            Self::Plain => format!("{title}\n"),
+            Self::Markdown => format!("### {}\n\n", self.escaped(title)),
+        }
     }
-    out.push_str("Legend:\n");
-    for line in &table.legend {
-        out.push_str(&format!("* {line}\n"));
+
+    /// What Markdown would take as markup is made text.
+    fn escaped(self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for c in text.chars() {
+            match c {
+                _ if self == Self::Plain => out.push(c),
+                '\n' | '\r' => out.push(' '),
+                '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' => out.extend(['\\', c]),
+                _ => out.push(c),
+            }
+        }
+        out
     }
-    explained.push(&table.legend);
 }
 
-fn grid(out: &mut String, table: &Table) {
-    let widths: Vec<usize> = (0..table.columns.len())
-        .map(|column| {
-            table
-                .rows
-                .iter()
-                .filter_map(|row| table.line(row).nth(column))
-                .chain(table.columns.get(column).map(String::as_str))
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
+fn aligned(out: &mut String, table: &Table) {
+    let widths: Vec<usize> = (0..table.columns.len()).map(|column| table.width(column)).collect();
     let numeric: Vec<bool> = (0..table.columns.len()).map(|c| table.is_numeric(c)).collect();
     let mut line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut written = String::new();
@@ -70,62 +97,15 @@ fn grid(out: &mut String, table: &Table) {
     }
 }
 
-/// Tables as Markdown: a heading, the legend as a list, pipes.
-pub(crate) fn markdown(tables: &[&Table]) -> String {
-    let mut out = String::new();
-    let mut before: Option<&Table> = None;
-    let mut explained: Vec<&[String]> = Vec::new();
-    for table in tables {
-        if !before.is_some_and(|before| table.continues(before)) {
-            if before.is_some() {
-                out.push('\n');
-            }
-            out.push_str(&format!("### {}\n\n", escaped(&table.title)));
-            if !table.legend.is_empty() && !explained.contains(&table.legend.as_slice()) {
-                for line in &table.legend {
-                    out.push_str(&format!("* {}\n", escaped(line)));
-                }
-                out.push('\n');
-                explained.push(&table.legend);
-            }
-        } else {
-            out.push('\n');
-        }
-        if !table.part.is_empty() {
-            out.push_str(&format!("{}:\n\n", escaped(&table.part)));
-        }
-        let mut line = |cells: Vec<String>| out.push_str(&format!("| {} |\n", cells.join(" | ")));
-        line(table.columns.iter().map(|c| escaped(c)).collect());
-        line(
-            (0..table.columns.len())
-                .map(|c| if table.is_numeric(c) { "---:" } else { "---" }.to_owned())
-                .collect(),
-        );
-        for row in &table.rows {
-            line(table.line(row).map(escaped).collect());
-        }
-        for note in &table.notes {
-            out.push_str(&format!("\n{}\n", escaped(note)));
-        }
-        before = Some(table);
+fn pipes(out: &mut String, table: &Table) {
+    let escaped = |cell: &str| Style::Markdown.escaped(cell);
+    let mut line = |cells: Vec<String>| out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    line(table.columns.iter().map(|c| escaped(c)).collect());
+    let rule = |c| if table.is_numeric(c) { "---:" } else { "---" }.to_owned();
+    line((0..table.columns.len()).map(rule).collect());
+    for row in &table.rows {
+        line(table.line(row).map(escaped).collect());
     }
-    out
-}
-
-/// What Markdown would take as markup is made text.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '\n' | '\r' => out.push(' '),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -153,7 +133,7 @@ mod tests {
     fn text_has_the_published_shape() {
         let [absolute, relative] = sample();
         assert_eq!(
-            text(&[&absolute, &relative]),
+            tables(&[&absolute, &relative], Style::Plain),
             "Throughput\n\
              Legend:\n\
              * rows or queries per second\n\
@@ -171,7 +151,7 @@ mod tests {
     #[test]
     fn markdown_is_escaped() {
         let [absolute, _] = sample();
-        let out = markdown(&[&absolute]);
+        let out = tables(&[&absolute], Style::Markdown);
         assert!(out.contains("| version | l.i0 | qr100 |\n| --- | ---: | ---: |\n"), "{out}");
         assert!(out.contains("| 14\\|3 | 93400 | – |"), "{out}");
     }

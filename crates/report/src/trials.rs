@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use plan::{Plan, Sequence, WorkloadPlan};
-use store::{Experiment, ExperimentId, Scope, StepId, StepKind, Store, TrialId, TrialState};
+use store::{
+    Experiment, ExperimentId, Measure, Scope, StepId, StepKind, Store, TrialId, TrialState,
+};
 
 use crate::ReportError;
 use crate::number::count;
@@ -123,8 +125,8 @@ pub(crate) struct StepKey {
     pub(crate) workload: usize,
     pub(crate) name: String,
     pub(crate) dop: u32,
-    /// What an operation is: `rows` or `queries`.
-    pub(crate) unit: String,
+    /// What is counted, and what tells it from steps of the same name.
+    pub(crate) measure: Measure,
     /// The steps that the plan puts before it: they make the data that it finds.
     before: Vec<String>,
     /// Whether the load moved between variants in slices.
@@ -199,10 +201,10 @@ impl Trials {
             .filter(|trial| trial.state == TrialState::Finished)
             .filter_map(|trial| Some((trial.id, (trial.started_ms, trial.ended_ms?))))
             .collect();
-        let units: HashMap<StepId, String> = store
+        let measures: HashMap<StepId, Measure> = store
             .steps(experiment.id, Scope::Results)?
             .into_iter()
-            .map(|step| (step.id, step.measure.unit))
+            .map(|step| (step.id, step.measure))
             .collect();
         let place = self.experiments.len();
         let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
@@ -217,7 +219,7 @@ impl Trials {
                 workload,
                 name: row.name.to_string(),
                 dop: row.dop,
-                unit: units.get(&row.step).cloned().unwrap_or_default(),
+                measure: measures.get(&row.step).cloned().unwrap_or_default(),
                 before: before(&sequences, &row.name, row.dop),
                 sliced: !slice.is_nan(),
             };
@@ -314,6 +316,20 @@ impl Trials {
         &self.steps[value.step]
     }
 
+    /// Throughput in the whole seconds of a value's step; empty where it has none, as the creation of an index.
+    pub(crate) fn seconds(
+        &self,
+        sources: &[Source<'_>],
+        value: &Value,
+    ) -> Result<Vec<f64>, ReportError> {
+        let name = metrics::throughput_of(&self.step(value).measure.class);
+        let store = sources[self.conducted(value).source].store;
+        let series = store.series(value.id)?.into_iter().find(|series| series.name == name);
+        let mut values = series.map(|series| series.values).unwrap_or_default();
+        values.truncate(value.seconds.floor().max(0.0) as usize);
+        Ok(values)
+    }
+
     /// Whether trials of more than one machine are here.
     pub(crate) fn has_machines(&self) -> bool {
         self.experiments.windows(2).any(|pair| pair[0].machine != pair[1].machine)
@@ -340,33 +356,29 @@ fn experiments(
         }
     }
     all.sort_by_key(|(place, experiment, _)| (experiment.created_ms, *place, experiment.id));
+    let shape = |(_, experiment, plan): &(usize, Experiment, Option<Plan>)| {
+        Shape::of(experiment, plan.as_ref())
+    };
     match chosen {
         Chosen::All => {}
         Chosen::SameWorkload => {
+            if all.is_empty() {
+                return Err(ReportError::NoExperiment);
+            }
             // The newest with results: one that has just begun says nothing.
             let mut wanted = None;
-            for (place, experiment, plan) in all.iter().rev() {
-                if !sources[*place].store.finished_trials(experiment.id)?.is_empty() {
-                    wanted = Some(Shape::of(experiment, plan.as_ref()));
+            for one in all.iter().rev() {
+                if !sources[one.0].store.finished_trials(one.1.id)?.is_empty() {
+                    wanted = Some(shape(one));
                     break;
                 }
             }
-            let Some(wanted) = wanted else {
-                return Err(if all.is_empty() {
-                    ReportError::NoExperiment
-                } else {
-                    ReportError::NoTrials
-                });
-            };
-            all.retain(|(_, experiment, plan)| Shape::of(experiment, plan.as_ref()) == wanted);
+            let wanted = wanted.ok_or(ReportError::NoTrials)?;
+            all.retain(|one| shape(one) == wanted);
         }
         Chosen::LikeExperiment(id) => {
-            let wanted =
-                all.iter().find(|(place, experiment, _)| *place == 0 && experiment.id == *id);
-            let wanted = wanted.map(|(_, experiment, plan)| Shape::of(experiment, plan.as_ref()));
-            all.retain(|(_, experiment, plan)| {
-                Some(Shape::of(experiment, plan.as_ref())) == wanted
-            });
+            let wanted = all.iter().find(|one| one.0 == 0 && one.1.id == *id).map(shape);
+            all.retain(|one| Some(shape(one)) == wanted);
         }
         Chosen::Named(names) => {
             let named = |experiment: &Experiment, asked: &str| {
@@ -469,23 +481,4 @@ impl StepKey {
     pub(crate) fn label(&self) -> String {
         if self.sliced { format!("{} (slices)", self.name) } else { self.name.clone() }
     }
-}
-
-/// The name of the series that counts what a step is about, per second.
-pub(crate) fn counted_series(unit: &str) -> &'static str {
-    if unit == "queries" { "tp.query" } else { "tp.insert" }
-}
-
-/// Throughput in the whole seconds of a step; empty where it has none, as the creation of an index.
-pub(crate) fn seconds_of(
-    store: &Store,
-    step: StepId,
-    unit: &str,
-    seconds: f64,
-) -> Result<Vec<f64>, ReportError> {
-    let name = counted_series(unit);
-    let series = store.series(step)?.into_iter().find(|series| series.name == name);
-    let mut values = series.map(|series| series.values).unwrap_or_default();
-    values.truncate(seconds.floor().max(0.0) as usize);
-    Ok(values)
 }

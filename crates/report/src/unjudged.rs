@@ -1,10 +1,13 @@
 //! Why a variant can't be judged in a step, and what follows from it.
 
+use std::collections::BTreeMap;
+
 use judge::{Side, Verdict, t_quantile};
 use metrics::{Better, Metric};
 
 use crate::figures::Pairs;
 use crate::model::{Results, StepResults};
+use crate::table::one_line;
 
 /// What can't be judged: it is shown with its reason, and no gate passes over it.
 #[derive(Debug, Clone, PartialEq)]
@@ -200,29 +203,25 @@ fn why_missing(results: &Results, step: &StepResults, place: usize) -> String {
     let failed: Vec<_> = results
         .failed
         .iter()
-        .filter(|trial| trial.variant == place && trial.dop == step.dop)
+        .filter(|trial| trial.variant == place && Some(trial.sequence) == step.sequence)
         .collect();
     let finished = results
         .steps
         .iter()
-        .filter(|other| other.dop == step.dop)
+        .filter(|other| other.sequence == step.sequence)
         .filter_map(|other| other.variant(place))
         .any(|variant| !variant.samples.is_empty());
     if finished {
         return "no finished trial has this step".to_owned();
     }
     let Some(last) = failed.last() else { return "never run".to_owned() };
-    let mut states: Vec<&str> = failed.iter().map(|trial| trial.state).collect();
-    states.sort_unstable();
-    states.dedup();
-    let counts: Vec<String> = states
-        .into_iter()
-        .map(|state| {
-            let count = failed.iter().filter(|trial| trial.state == state).count();
-            format!("{count} {state}")
-        })
-        .collect();
-    let error = last.error.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut states: BTreeMap<&str, usize> = BTreeMap::new();
+    for trial in &failed {
+        *states.entry(trial.state).or_default() += 1;
+    }
+    let counts: Vec<String> =
+        states.into_iter().map(|(state, count)| format!("{count} {state}")).collect();
+    let error = one_line(&last.error);
     let error = if error.is_empty() { error } else { format!(", the last because: {error}") };
     format!("no trial finished ({}{error})", counts.join(", "))
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::common::golden;
 use crate::common::many::{Many, Request, plan};
-use plan::{Plan, WorkloadPlan};
+use plan::Plan;
 use report::{Advice, AdviseOptions, Chosen, Format, ReportError, advise};
 
 const SYSTEMS: [(&str, &str, &str); 2] = [("pg13.7", "13.7", "1GB"), ("pg14.3", "14.3", "1GB")];
@@ -114,9 +114,7 @@ fn the_detectable_effect_counts_comparisons_and_looks() {
 #[test]
 fn rows_grow_only_when_they_may() {
     let many = pilot();
-    let rows = |advice: &Advice| match &advice.plan.workload {
-        WorkloadPlan::Insert(insert) => insert.rows,
-    };
+    let rows = |advice: &Advice| advice.plan.workload.rows()[0];
     let kept = found(&many, &same_plan(), &options(8));
     assert_eq!(rows(&kept), 100_000);
     assert!(kept.document.notes.iter().any(|note| note.contains("--scale-rows")));

@@ -98,9 +98,9 @@ fn verdicts_and_marks() {
         relative(3, 2).sentence.as_ref().unwrap().ends_with("regression; insert rate not held")
     );
     assert_eq!(found.regressions().len(), 6);
-    let rate = found.document.steps[3].variants[2].insert_rate.as_ref().unwrap();
+    let rate = found.document.steps[3].variants[2].rates.get("insert").unwrap();
     assert!(!rate.held);
-    assert_eq!(found.document.steps[0].variants[2].insert_rate, None);
+    assert_eq!(found.document.steps[0].variants[2].rates.get("insert"), None);
     assert_eq!(found.document.steps[3].variants[2].failures, 18);
 }
 
@@ -119,7 +119,7 @@ fn only_finished_trials_count() {
     lab.store.record_step(running, &record("l.i0", 5.0)).unwrap();
 
     let found = lab.compare();
-    assert_eq!(found.document.steps[0].variants[1].absolute.ops.values.len(), 6);
+    assert_eq!(found.document.steps[0].variants[1].absolute["o/s"].values.len(), 6);
     assert!(!found.document.finished);
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("server died: signal 9"), "{text}");
@@ -164,7 +164,7 @@ fn one_block_is_said_loudly() {
     assert!(text.contains("! l.i0 b: too few blocks: 1"), "{text}");
     assert!(text.contains("1 block: too few to compare b with a: inconclusive"), "{text}");
     assert!(!text.contains("slower than") && !text.contains("0.500"), "{text}");
-    assert_eq!((variant.relative.ratio, variant.relative.costs.ops), (None, None));
+    assert_eq!((variant.relative.ratio, variant.relative.costs["o/s"]), (None, None));
     assert!(text.contains("\na         100\nb        50.0\n"), "the figures stand alone: {text}");
     assert_eq!(found.gate(report::Gate::Regressions).len(), 2, "one block, and not finished");
 }
@@ -178,11 +178,42 @@ fn several_numbers_of_clients_are_told_apart() {
         lab.run(&steps, 2, dop, &|name, _, _| record(name, 1000.0 * f64::from(dop)));
     }
     let results = lab.results();
-    let order: Vec<_> = results.steps.iter().map(|step| (step.name.as_str(), step.dop)).collect();
+    let order: Vec<_> =
+        results.steps.iter().map(|step| (step.key.name.as_str(), step.key.dop)).collect();
     assert_eq!(order, [("l.i0", 4), ("qr100", 4), ("l.i0", 1), ("qr100", 1)]);
     let found = compare(&results, &CompareOptions::default()).unwrap();
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("version  l.i0.4  qr100.4  l.i0.1  qr100.1\n"), "{text}");
+}
+
+#[test]
+fn steps_are_told_apart_by_labels_and_may_be_better_with_less() {
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
+    lab.run(&["free", "colocated"], 6, 1, &|pinning, place, block| {
+        let mut step = record("probe", 100.0 + 10.0 * place as f64 + f64::from(block % 3));
+        step.measure.labels = [("pinning".to_owned(), pinning.to_owned())].into();
+        if pinning == "colocated" {
+            step.measure.better = store::Better::Less;
+        }
+        step
+    });
+    let results = lab.results();
+    let labels: Vec<_> = results.steps.iter().map(|step| results.step_label(step)).collect();
+    assert_eq!(labels, ["l.i0", "probe{pinning=free}", "probe{pinning=colocated}"]);
+    let found = compare(&results, &CompareOptions::default()).unwrap();
+    let steps = &found.document.steps;
+    let relative = |step: usize| &steps[step].variants[1].relative;
+    assert_eq!(relative(1).verdict.as_deref(), Some("improvement"));
+    assert_eq!(relative(2).verdict.as_deref(), Some("regression"));
+    assert_eq!((relative(1).ratio, relative(1).low), (relative(2).ratio, relative(2).low));
+    assert!(relative(1).sentence.as_ref().unwrap().starts_with("b is 9.9% faster than a"));
+    assert!(relative(2).sentence.as_ref().unwrap().starts_with("b takes 9.9% more than a"));
+    assert_eq!((steps[1].better.as_str(), steps[2].better.as_str()), ("more", "less"));
+    assert_eq!(steps[2].labels["pinning"], "colocated");
+    assert_eq!(found.regressions().len(), 1);
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("; of probe{pinning=colocated} more is a regression\n"), "{text}");
 }
 
 #[test]
@@ -339,14 +370,18 @@ fn absolute_figures_divide_to_relative_ones() {
     for step in &found.document.steps {
         let [base, variant] = &step.variants[..] else { panic!("two variants") };
         for (base, variant, ratio) in [
-            (&base.absolute.ops, &variant.absolute.ops, variant.relative.costs.ops),
-            (&base.absolute.dbms_cpu, &variant.absolute.dbms_cpu, variant.relative.costs.dbms_cpu),
+            (&base.absolute["o/s"], &variant.absolute["o/s"], variant.relative.costs["o/s"]),
+            (
+                &base.absolute["dbms.cpu/o"],
+                &variant.absolute["dbms.cpu/o"],
+                variant.relative.costs["dbms.cpu/o"],
+            ),
         ] {
             let quotient = variant.mean.unwrap() / base.mean.unwrap();
             assert!((quotient / ratio.unwrap() - 1.0).abs() < 1e-9, "{quotient} {ratio:?}");
         }
         let judged = variant.relative.ratio.unwrap();
-        assert!((judged / variant.relative.costs.ops.unwrap() - 1.0).abs() < 1e-9);
+        assert!((judged / variant.relative.costs["o/s"].unwrap() - 1.0).abs() < 1e-9);
     }
     for id in ["throughput", "hardware.l.i0", "hardware.qr100"] {
         let table = |part: &str| {

@@ -230,7 +230,7 @@ fn what_was_not_counted_is_not_compared() {
     counting.record(0, &record("point", 0, &BASE));
     counting.record(1, &record("insert-1", 1, &BASE));
     // The same statements in another process.
-    let elsewhere = CountRecord { place: "backend".to_owned(), ..record("point", 0, &BASE) };
+    let elsewhere = CountRecord { place: "engine".to_owned(), ..record("point", 0, &BASE) };
     counting.record(1, &elsewhere);
     let report = counting.report();
     assert!(report.document.counts.iter().flat_map(|k| &k.variants).all(|v| v.relative.is_none()));

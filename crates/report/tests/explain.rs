@@ -44,8 +44,9 @@ fn lab() -> Lab {
     let failed = lab.begin(1, 3, 1);
     lab.store.fail_trial(failed, "the server died").unwrap();
     let directory = report::profiles_directory(lab.store.directory(), lab.experiment);
+    let step = report::StepKey { name: "l.i0".to_owned(), dop: 1, ..Default::default() };
     let write = |place: usize, block: u32, trial: store::TrialId, text: &str| {
-        let file = report::folded_file("l.i0", 1, VARIANTS[place], block, trial);
+        let file = report::folded_file(&step, VARIANTS[place], block, trial);
         let path = directory.join(file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();

@@ -18,7 +18,7 @@ pub struct CountRecord {
     pub kind: String,
     /// How they were sent: `simple` or `prepared`.
     pub protocol: String,
-    /// What was counted: `single-user` (a server in single-user mode) or `backend` (the process that serves a connection).
+    /// What was counted: `backend`, the process that serves a connection.
     pub place: String,
     /// Number of statements counted, at least 1.
     pub statements: u64,

@@ -278,6 +278,14 @@ pub struct Series {
     pub values: Vec<f64>,
 }
 
+impl Series {
+    /// Values over time.
+    pub fn new(name: &str, label: &str, unit: &str, group: &str, values: Vec<f64>) -> Self {
+        let [name, label, unit, group] = [name, label, unit, group].map(str::to_owned);
+        Series { name, label, unit, group, values }
+    }
+}
+
 /// The response times of one class of statements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Histogram {
@@ -348,6 +356,13 @@ pub struct Warning {
     pub code: String,
     /// A sentence.
     pub text: String,
+}
+
+impl Warning {
+    /// A sentence with its stable short name.
+    pub fn new(code: &str, text: impl Into<String>) -> Self {
+        Warning { code: code.to_owned(), text: text.into() }
+    }
 }
 
 /// A warning with what it belongs to.
@@ -442,6 +457,23 @@ impl StepRecord {
             failures: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Adds a metric, unless its value is not known.
+    pub fn add(&mut self, name: impl Into<String>, value: f64) {
+        if value.is_finite() {
+            self.metrics.push((name.into(), value));
+        }
+    }
+
+    /// The value of a metric, where it has one.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// Adds something to know beside the figures.
+    pub fn warn(&mut self, code: &str, text: impl Into<String>) {
+        self.warnings.push(Warning::new(code, text));
     }
 }
 

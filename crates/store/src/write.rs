@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
-use plan::{plan_without_passwords, setting_without_passwords, without_passwords};
 use rusqlite::{Connection, OptionalExtension, params};
+use secret::{setting_without_passwords, without_passwords};
 
 use crate::codec;
 use crate::error::{Result, StoreError};
@@ -17,7 +17,7 @@ use crate::store::{Store, now_ms};
 
 /// Every function here is one transaction, durable when it returns.
 impl Store {
-    /// Begins an experiment, in state running. Passwords in the plan are taken out.
+    /// Begins an experiment, in state running. Passwords that are still in the plan are taken out.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -33,7 +33,7 @@ impl Store {
                     new.seed.cast_signed(),
                     new.blocks,
                     new.margin,
-                    plan_without_passwords(&new.plan),
+                    without_passwords(&new.plan),
                     new.steelyard,
                     new.created_ms,
                     new.purpose.as_str()

@@ -27,13 +27,13 @@ fn counts_come_back_whole_and_in_order() {
     let (experiment, [a, b]) = begin_count(&store, "load");
     let (other, [c, _]) = begin_count(&store, "other");
     let prepared = CountRecord { protocol: "prepared".to_owned(), ..count_of("point", 50, 20) };
-    let backend = CountRecord { place: "backend".to_owned(), ..prepared.clone() };
+    let engine = CountRecord { place: "engine".to_owned(), ..prepared.clone() };
     // Counts of two experiments lie between each other.
     let written = [
         (b, count_of("insert-100", 10, 30)),
         (a, count_of("insert-100", 10, 25)),
         (a, prepared),
-        (a, backend),
+        (a, engine),
         (b, CountRecord { phases: Vec::new(), ..count_of("point", 1, 0) }),
     ];
     for (variant, record) in &written {

@@ -73,7 +73,9 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn benchmark(&self) -> Result<Benchmark, Error> {
-        let Dialect::Postgres { major } = self.dialect;
+        let Dialect::Postgres { major } = self.dialect else {
+            return Err(Error::Unfit { workload: "insert", needs: "SQL" });
+        };
         if self.plan.partitions > 0 && major < 11 {
             return Err(Error::TooOld { feature: "partitions", needs: 11, found: major });
         }

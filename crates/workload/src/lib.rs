@@ -19,6 +19,8 @@ pub mod insert;
 pub mod kinds;
 mod request;
 mod step;
+#[cfg(feature = "toys")]
+pub mod toy;
 
 pub use class::{Class, Effect};
 pub use draw::{Cell, Draw, Padded, Rng, Sampler, Skew, Source, Width, stream_seed};
@@ -34,9 +36,19 @@ pub enum Dialect {
         /// Major version, for example 14.
         major: u32,
     },
+    /// None: the system takes keys and values.
+    None,
 }
 
 impl Dialect {
+    /// What the system called `dbms` speaks.
+    pub fn of(dbms: &str, major: u32) -> Dialect {
+        match dbms {
+            "postgres" => Dialect::Postgres { major },
+            _ => Dialect::None,
+        }
+    }
+
     /// PostgreSQL of the given major version.
     pub fn postgres(major: u32) -> Dialect {
         Dialect::Postgres { major }
@@ -54,6 +66,8 @@ pub fn benchmark(
 ) -> Result<Benchmark, Error> {
     match plan {
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
+        #[cfg(feature = "toys")]
+        plan::WorkloadPlan::Toy(plan) => toy::benchmark(plan, dialect),
     }
 }
 
@@ -66,9 +80,13 @@ pub fn catalogue(
     count: &plan::CountPlan,
     dialect: Dialect,
 ) -> Result<Catalogue, Error> {
-    match (&count.own, plan) {
-        (Some(own), _) => Ok(kinds::own(own)),
+    match (count.own(), plan) {
+        (Some(own), _) => Ok(kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
+        #[cfg(feature = "toys")]
+        (None, plan::WorkloadPlan::Toy(_)) => {
+            Err(Error::Unfit { workload: "toy", needs: "no statements" })
+        }
     }
 }
 
@@ -84,6 +102,14 @@ pub enum Error {
         step: String,
         /// The steps there are, for the reader.
         known: String,
+    },
+    /// The system does not take the benchmark's kind of requests.
+    #[error("the {workload} benchmark needs a system that takes {needs}; drop the variant")]
+    Unfit {
+        /// The benchmark.
+        workload: &'static str,
+        /// What it sends.
+        needs: &'static str,
     },
     /// The server's version lacks something the plan asks for.
     #[error(

@@ -77,22 +77,6 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
 }
 
 #[test]
-fn no_block_begins_that_would_end_after_the_budget() {
-    let place = Place::new();
-    let steps = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
-    let file = place.plan(&plan(ONE, "blocks = 6", steps));
-    let run = place.run(&[&file, "--budget", "1s"]);
-    run.expect(
-        0,
-        &["the run ended after 1 block: of its budget of 1s it had used 1s, and the next"],
-    );
-    let database = Database::of(&place.results());
-    assert_eq!(database.finished().len(), 1);
-    assert_eq!(warnings(&database), ["budget-spent"]);
-    assert_eq!(database.texts("SELECT state FROM experiment"), ["finished"]);
-}
-
-#[test]
 fn every_variant_can_run_twice() {
     let place = Place::new();
     let file = place.plan(&plan(ONE, "", "rows = 2000\nsteps = [\"l.i0\"]"));

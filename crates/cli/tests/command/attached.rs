@@ -138,14 +138,3 @@ fn assert_absent(directory: &Path, secret: &str) {
         assert!(!found, "the password is in {}", path.display());
     }
 }
-
-#[test]
-fn its_data_can_not_be_copied() {
-    let place = Place::new();
-    let mut server = OwnServer::start();
-    let text = plan_for(&server.socket_url(), STEPS);
-    let file = place.plan(&format!("restore_after = \"l.x\"\n{text}"));
-    place.run(&[&file]).expect(2, &["variant `theirs`", "can't be copied", "`restore_after`"]);
-    assert!(!place.results().exists());
-    server.assert_running();
-}

@@ -43,7 +43,7 @@ impl Database {
 
     pub fn trials(&self) -> Vec<Trial> {
         self.list(
-            "SELECT t.id, v.name, t.block, t.dop, t.attempt, t.state, t.started_ms, t.ended_ms, t.error \
+            "SELECT t.id, v.name, t.block, t.sequence, t.attempt, t.state, t.started_ms, t.ended_ms, t.error \
              FROM trial t JOIN variant v ON v.id = t.variant_id ORDER BY t.id",
             |row| {
                 Ok(Trial {

@@ -93,23 +93,6 @@ fn a_statement_that_fails_is_told_with_its_sqlstate() {
 }
 
 #[test]
-fn a_statement_that_takes_too_long_is_told_with_its_sqlstate() {
-    let place = Place::new();
-    let config = "config = { fsync = \"off\", statement_timeout = \"150ms\" }";
-    let file = place.plan(&plan(ONE, config, "rows = 400000\nsteps = [\"l.i0\", \"l.x\"]"));
-    place.run(&[&file]).expect(3, &["variant `pg13.7`", "step ", "57014", "statement timeout"]);
-    assert_eq!(Database::of(&place.results()).trials()[0].state, "failed");
-}
-
-#[test]
-fn tables_that_cannot_be_made_are_told_with_variant_and_sqlstate() {
-    let place = Place::new();
-    let config = "config = { default_transaction_read_only = \"on\" }";
-    let file = place.plan(&plan(ONE, config, "steps = [\"l.i0\"]"));
-    place.run(&[&file]).expect(3, &["variant `pg13.7`", "step setup", "25006", "CREATE TABLE"]);
-}
-
-#[test]
 fn a_server_that_dies_shows_its_last_log_lines() {
     let place = Place::new();
     let file = place.plan(&plan(

@@ -79,22 +79,6 @@ fn each_variant_loads_once_and_all_trials_begin_alike() {
 }
 
 #[test]
-fn servers_that_are_up_together_begin_on_copies_too() {
-    let place = Place::new();
-    let whole = "blocks = 1\npairing = \"slices\"\nslice_ms = 20\nrestore_after = \"l.x\"";
-    place
-        .run(&[&place.plan(&plan(BOTH, whole, STEPS))])
-        .expect(0, &["load of pg13.7", "trial 2/2"]);
-    let database = Database::of(&place.results());
-    for variant in ["pg13.7", "pg14.3"] {
-        assert_eq!(steps_of(&database, variant, 0), ["l.i0", "l.x", "keep"]);
-        assert_eq!(steps_of(&database, variant, 1), ["restore", "qr100", "qp100"]);
-    }
-    assert!(database.metric("qp100", "slice.rounds").is_some_and(|rounds| rounds > 0.0));
-    assert_eq!(digests(&database, "copy of load ").len(), 2);
-}
-
-#[test]
 fn a_limit_on_memory_holds_for_the_copy_too() {
     let place = Place::new();
     let whole = "blocks = 1\nrestore_after = \"l.i0\"\nmemory_limit = \"200MB\"";
@@ -107,46 +91,6 @@ fn a_limit_on_memory_holds_for_the_copy_too() {
     let database = Database::of(&place.results());
     assert!(database.metric("restore", "restore.read").is_some_and(|seconds| seconds > 0.0));
     assert_eq!(database.number("SELECT count(*) FROM trial WHERE block = 0"), 2);
-}
-
-#[test]
-fn settling_after_the_load_belongs_to_it() {
-    let place = Place::new();
-    let steps = "rows = 2000\nindexed_rows = 500\nsecondary_indexes = 0\n\
-                 steps = [\"l.i0\", \"l.i1\", \"l.i2\", \"qp100\"]";
-    let file = place.plan(&plan(ONE, "restore_after = \"l.i2\"", steps));
-    place.run(&[&file]).expect(0, &["trial 1/1"]);
-    let database = Database::of(&place.results());
-    assert_eq!(steps_of(&database, "pg13.7", 0), ["l.i0", "l.i1", "l.i2", "settle", "keep"]);
-    assert_eq!(steps_of(&database, "pg13.7", 1), ["restore", "qp100"]);
-}
-
-#[test]
-fn an_interrupted_run_keeps_no_load_and_loads_again() {
-    let place = Place::new();
-    let steps = STEPS.replace("3000", "3000\nread_write_seconds = 2");
-    let file = place.plan(&plan(ONE, "blocks = 2\nrestore_after = \"l.x\"", &steps));
-    let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 2/2", "  restore");
-    std::thread::sleep(Duration::from_millis(300));
-    run.signal(Signal::SIGINT);
-    run.end().expect(3, &["interrupted", "steelyard run --resume"]);
-    place.assert_nothing_left();
-    place.run(&["--resume"]).expect(0, &["1 kept", "load of pg13.7", "trial 2/2"]);
-    let database = Database::of(&place.results());
-    assert_eq!(steps_of(&database, "pg13.7", 0), ["l.i0", "l.x", "keep"], "the first load counts");
-    assert_eq!(steps_of(&database, "pg13.7", 2), ["restore", "qr100", "qp100"]);
-    let warnings = database.texts("SELECT text FROM warning WHERE code = 'loaded-again'");
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    let copied = digests(&database, "copy of load ");
-    assert_eq!(copied.len(), 3, "of the broken trial too");
-    assert_ne!(copied[0].1, copied[2].1);
-    assert!(warnings[0].contains(&copied[2].1), "{warnings:?} does not name {copied:?}");
-    assert_eq!(database.number("SELECT count(*) FROM warning WHERE code = 'one-load'"), 1);
-    drop(database);
-    // What only served to go on is neither a result nor a failure.
-    let compared = place.steelyard(&["compare"]);
-    assert!(compared.stdout.contains("loaded again"), "{}", compared.stdout);
 }
 
 #[test]

@@ -1,11 +1,6 @@
 //! Blocks whose servers are up together, the load moving between them in slices.
 
-use std::time::Duration;
-
-use nix::sys::signal::{Signal, kill};
-
 use crate::database::{Database, Trial};
-use crate::own_server::OwnServer;
 use crate::place::Place;
 use crate::plans::plan;
 
@@ -108,79 +103,4 @@ fn check_series(database: &Database, trial: &Trial, step: &str) -> usize {
     let aside = reasons.iter().filter(|reason| [1.0, 2.0].contains(reason)).count();
     assert!((metric("slice.set_aside") - aside as f64 / rates.len() as f64).abs() < 1e-12);
     rates.len()
-}
-
-#[test]
-fn a_run_that_was_interrupted_in_a_slice_goes_on_with_what_the_first_block_found() {
-    let place = Place::new();
-    let steps = format!("{STEPS}\nread_write_seconds = 3");
-    let file = place.plan(&plan(TWICE, "pairing = \"auto\"\nblocks = 2", &steps));
-    let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 4/4", "  l.x     a ");
-    run.wait_for("trial 4/4", "  l.x     b ");
-    std::thread::sleep(Duration::from_millis(2500));
-    run.signal(Signal::SIGINT);
-    run.end().expect(3, &["interrupted", "finished trials are kept"]);
-    place.assert_nothing_left();
-    let database = Database::of(&place.results());
-    let states = |database: &Database| {
-        database.trials().into_iter().map(|trial| trial.state).collect::<Vec<_>>()
-    };
-    assert_eq!(states(&database), ["finished", "finished", "failed", "failed"]);
-    let kept = database.finished();
-    drop(database);
-    place.run(&["--resume", &file]).expect(0, &["2 kept", "trial 3/4", "trial 4/4"]);
-    let database = Database::of(&place.results());
-    let finished = database.finished();
-    assert_eq!((finished.len(), &finished[..2]), (4, &kept[..]));
-    for step in ["l.i0", "qp100"] {
-        let chosen = database.metric_of(kept[0].id, step, "slice.ms");
-        for trial in &finished[2..] {
-            let lengths = database.series(trial.id, step, "slice.length");
-            match chosen {
-                // Each length and its double, or further ones where none was long enough.
-                Some(ms) => {
-                    let expected = [ms, 2.0 * ms, 4.0 * ms];
-                    assert!(!lengths.is_empty());
-                    assert!(lengths.iter().all(|l| expected.contains(l)), "{ms}: {lengths:?}");
-                }
-                // On a machine that is busy with other tests a step may look as if it waited.
-                None => {
-                    assert!(lengths.is_empty(), "{step}: {lengths:?}");
-                    let notes = database.notes(trial.id, step);
-                    assert!(notes.contains("not CPU-bound"), "{step}: {notes}");
-                }
-            }
-        }
-    }
-    for trial in &finished {
-        assert!(database.notes(trial.id, "l.x").contains("in turns"));
-    }
-}
-
-#[test]
-fn a_server_that_dies_in_a_slice_ends_the_block_of_all() {
-    let place = Place::new();
-    let steps = format!("{STEPS}\nread_write_seconds = 60");
-    let file = place.plan(&plan(TWICE, "pairing = \"slices\"\nslice_ms = 10", &steps));
-    let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 2/2", "  l.x     a ");
-    run.wait_for("trial 2/2", "  l.x     b ");
-    kill(place.wait_for_load("b"), Signal::SIGKILL).unwrap();
-    run.end().expect(3, &["variant `b`", "step qp100", "the server died", "signal: 9", "--resume"]);
-    place.assert_nothing_left();
-    let trials = Database::of(&place.results()).trials();
-    assert!(trials.iter().all(|trial| trial.state == "failed"), "{trials:?}");
-}
-
-#[test]
-fn one_running_server_cannot_be_two_variants_at_once() {
-    let place = Place::new();
-    let mut server = OwnServer::start();
-    let url = server.socket_url();
-    let twice = [("one", url.as_str()), ("other", url.as_str())];
-    let file = place.plan(&plan(&twice, "pairing = \"slices\"\nconfig = {}", STEPS));
-    place.run(&[&file]).expect(2, &["`one`", "`other`", "the same running server", "blocks"]);
-    assert!(server.tables().is_empty());
-    server.assert_running();
 }

@@ -105,7 +105,7 @@ fn check_json(place: &Place) {
                 assert!(relative["verdict"].is_string(), "{what}: {relative}");
             }
             if step["name"].as_str().unwrap().starts_with('q') {
-                assert!(variant["insert_rate"]["target"].as_f64().unwrap() >= 100.0, "{what}");
+                assert!(variant["rates"]["insert"]["target"].as_f64().unwrap() >= 100.0, "{what}");
                 assert!(variant["latency"]["query"]["p99"].as_f64().unwrap() > 0.0, "{what}");
                 assert_eq!(variant["latency"]["query"]["buckets"].as_array().unwrap().len(), 10);
             }

@@ -10,58 +10,30 @@ pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
 pub const DEFAULT_COMPILER: &str = "cc";
 
 /// Options of `configure` and of `meson setup` that steelyard chooses itself, and why.
-const OWN_OPTIONS: [(&[&str], &str); 7] = [
+const OWN_OPTIONS: [(&str, &str); 7] = [
     (
-        &["--prefix", "--exec-prefix", "-Dprefix"],
+        "--prefix --exec-prefix -Dprefix",
         "all builds get the same prefix, so that they differ in nothing else",
     ),
     (
-        &[
-            "--bindir",
-            "--sbindir",
-            "--libexecdir",
-            "--sysconfdir",
-            "--sharedstatedir",
-            "--localstatedir",
-            "--libdir",
-            "--includedir",
-            "--datarootdir",
-            "--datadir",
-            "--localedir",
-            "--mandir",
-            "--docdir",
-            "--htmldir",
-            "--with-system-tzdata",
-            "-Dbindir",
-            "-Dsbindir",
-            "-Dlibexecdir",
-            "-Dsysconfdir",
-            "-Dsharedstatedir",
-            "-Dlocalstatedir",
-            "-Dlibdir",
-            "-Dincludedir",
-            "-Ddatadir",
-            "-Dlocaledir",
-            "-Dmandir",
-            "-Dsystem_tzdata",
-            "-Drpath",
-        ],
+        "--bindir --sbindir --libexecdir --sysconfdir --sharedstatedir --localstatedir \
+         --libdir --includedir --datarootdir --datadir --localedir --mandir --docdir \
+         --htmldir --with-system-tzdata -Dbindir -Dsbindir -Dlibexecdir -Dsysconfdir \
+         -Dsharedstatedir -Dlocalstatedir -Dlibdir -Dincludedir -Ddatadir -Dlocaledir \
+         -Dmandir -Dsystem_tzdata -Drpath",
         "the server must find its files beside itself, wherever the cache is",
     ),
+    ("--srcdir --cache-file -C --config-cache", "steelyard builds in a tree of its own"),
+    ("CFLAGS -Dc_args", "it has a key of its own, `cflags`"),
     (
-        &["--srcdir", "--cache-file", "-C", "--config-cache"],
-        "steelyard builds in a tree of its own",
-    ),
-    (&["CFLAGS", "-Dc_args"], "it has a key of its own, `cflags`"),
-    (
-        &["--buildtype", "-Dbuildtype", "-Doptimization", "-Ddebug", "-Dc_link_args"],
+        "--buildtype -Dbuildtype -Doptimization -Ddebug -Dc_link_args",
         "flags are what `cflags` says and no others",
     ),
     (
-        &["--wrap-mode", "-Dwrap_mode", "--destdir", "--reconfigure", "--wipe"],
+        "--wrap-mode -Dwrap_mode --destdir --reconfigure --wipe",
         "steelyard builds in a tree of its own, and fetches nothing for it",
     ),
-    (&["CC"], "it has a key of its own, `compiler`"),
+    ("CC", "it has a key of its own, `compiler`"),
 ];
 
 /// What builds a system.
@@ -124,7 +96,7 @@ impl BuildOptions {
             }
             let name = option.split('=').next().unwrap_or_default();
             for (own, reason) in OWN_OPTIONS {
-                if own.contains(&name) {
+                if own.split_ascii_whitespace().any(|own| own == name) {
                     return refuse(option, reason);
                 }
             }

@@ -30,37 +30,28 @@ pub(super) fn get(url: &str, limit: Duration) -> Result<Option<Vec<u8>>, String>
         .into();
     let mut pauses = PAUSES.iter();
     loop {
-        let problem = match attempt(&agent, url) {
+        let (problem, may_pass) = match attempt(&agent, url) {
             Ok(found) => return Ok(found),
-            Err(Problem::Lasting(problem)) => return Err(problem),
-            Err(Problem::Passing(problem)) => problem,
+            Err(problem) => problem,
         };
         match pauses.next() {
-            Some(pause) => sleep(*pause),
-            None => return Err(problem),
+            Some(pause) if may_pass => sleep(*pause),
+            _ => return Err(format!("{url}: {problem}")),
         }
     }
 }
 
-enum Problem {
-    Lasting(String),
-    Passing(String),
-}
-
-fn attempt(agent: &Agent, url: &str) -> Result<Option<Vec<u8>>, Problem> {
-    let passing = |error: ureq::Error| Problem::Passing(format!("{url}: {error}"));
-    let mut response = agent.get(url).call().map_err(passing)?;
+/// An error says whether the next attempt may do better.
+fn attempt(agent: &Agent, url: &str) -> Result<Option<Vec<u8>>, (String, bool)> {
+    let failed = |error: ureq::Error| (error.to_string(), true);
+    let mut response = agent.get(url).call().map_err(failed)?;
     let status = response.status();
     match status.as_u16() {
-        200 => response
-            .body_mut()
-            .with_config()
-            .limit(LARGEST)
-            .read_to_vec()
-            .map_err(passing)
-            .map(Some),
+        200 => {
+            let body = response.body_mut().with_config().limit(LARGEST);
+            body.read_to_vec().map(Some).map_err(failed)
+        }
         404 => Ok(None),
-        408 | 429 | 500.. => Err(Problem::Passing(format!("{url}: HTTP status {status}"))),
-        _ => Err(Problem::Lasting(format!("{url}: HTTP status {status}"))),
+        other => Err((format!("HTTP status {status}"), matches!(other, 408 | 429 | 500..))),
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use sha1::Sha1;
-use sha2::{Digest, Sha256, Sha512};
+use sha2::{Digest, Sha512};
 
 use super::http;
 use crate::{Error, hash};
@@ -87,16 +87,15 @@ impl Artifact {
 /// Compares a file with the checksum beside it, the strongest of those there are. Every repository
 /// has the last one.
 fn check_published(file: &str, bytes: &[u8]) -> Result<(), String> {
-    let hashes: [(&str, fn(&[u8]) -> String); 3] = [
-        ("sha512", |bytes| hash::hex(&Sha512::digest(bytes))),
-        ("sha256", |bytes| hash::hex(&Sha256::digest(bytes))),
-        ("sha1", |bytes| hash::hex(&Sha1::digest(bytes))),
-    ];
-    for (kind, hash) in hashes {
+    for kind in ["sha512", "sha256", "sha1"] {
         let Some(published) = http::get(&format!("{file}.{kind}"), ASK_LIMIT)? else { continue };
         let published = String::from_utf8_lossy(&published);
         let expected = published.split_ascii_whitespace().next().unwrap_or_default();
-        let found = hash(bytes);
+        let found = match kind {
+            "sha512" => hash::hex(&Sha512::digest(bytes)),
+            "sha256" => hash::of(bytes),
+            _ => hash::hex(&Sha1::digest(bytes)),
+        };
         if found.eq_ignore_ascii_case(expected) {
             return Ok(());
         }
@@ -111,20 +110,17 @@ mod tests {
     use std::collections::BTreeMap;
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
-    use std::sync::{Arc, Mutex};
 
-    /// What a repository answers to each path: one answer after the other, the last one again.
-    type Answers = BTreeMap<String, Vec<(u16, Vec<u8>)>>;
+    /// A status and a body.
+    type Answer = (u16, &'static [u8]);
 
     /// A repository on this machine, for as long as the process lives.
-    fn repository(files: &[(&str, &[(u16, &[u8])])]) -> Artifact {
+    fn repository(files: &[(&str, &[Answer])]) -> Artifact {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let repository = format!("http://{}", listener.local_addr().unwrap());
-        let own = |answers: &[(u16, &[u8])]| {
-            answers.iter().map(|(status, body)| (*status, body.to_vec())).collect()
-        };
-        let files = files.iter().map(|(path, answers)| (format!("/g/a/{path}"), own(answers)));
-        let answers = Arc::new(Mutex::new(files.collect::<Answers>()));
+        // To each path one answer after the other, the last one again.
+        let files = files.iter().map(|(path, answers)| (format!("/g/a/{path}"), answers.to_vec()));
+        let mut answers: BTreeMap<String, Vec<Answer>> = files.collect();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
@@ -132,15 +128,14 @@ mod tests {
                 let lines: Vec<String> =
                     lines.map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
                 let path = lines[0].split(' ').nth(1).unwrap();
-                let mut answers = answers.lock().unwrap();
                 let (status, body) = match answers.get_mut(path) {
-                    None => (404, Vec::new()),
+                    None => (404, &b""[..]),
                     Some(left) if left.len() > 1 => left.remove(0),
-                    Some(left) => left[0].clone(),
+                    Some(left) => left[0],
                 };
                 let head = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n", body.len());
                 let _ = stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes());
-                let _ = stream.write_all(&body);
+                let _ = stream.write_all(body);
             }
         });
         Artifact { repository, group: "g", name: "a".to_owned() }
@@ -183,10 +178,10 @@ mod tests {
 
     #[test]
     fn what_may_pass_is_tried_again_and_nothing_else() {
-        let answers: &[(u16, &[u8])] = &[(503, b""), (200, b"abc")];
+        let answers: &[Answer] = &[(503, b""), (200, b"abc")];
         let busy = repository(&[(FILE, answers)]);
         assert_eq!(fetch(&busy, Some(SHA256)).unwrap().unwrap(), b"abc");
-        let answers: &[(u16, &[u8])] = &[(403, b""), (200, b"abc")];
+        let answers: &[Answer] = &[(403, b""), (200, b"abc")];
         let closed = repository(&[(FILE, answers)]);
         let error = fetch(&closed, Some(SHA256)).unwrap_err().to_string();
         assert!(error.contains("403") && error.contains("fetch x 13.7"), "{error}");

@@ -135,7 +135,7 @@ impl Manifest {
         let mut hash = Sha256::new();
         for (path, item) in &self.items {
             let mut add = |bytes: &[u8]| {
-                hash.update(&(bytes.len() as u64).to_le_bytes());
+                hash.update((bytes.len() as u64).to_le_bytes());
                 hash.update(bytes);
             };
             add(path.as_os_str().as_bytes());

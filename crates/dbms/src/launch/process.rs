@@ -2,11 +2,11 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{last_lines, spawn};
+use super::last_lines;
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
 use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
@@ -38,32 +38,17 @@ pub(crate) struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts `command` as the server of `entry`, which is removed if it cannot be started.
-    pub(crate) fn start(
+    /// A server that was started, and the entry it belongs to.
+    pub(super) fn of(
         spec: &ServerSpec<'_>,
-        command: Command,
-        entry: Entry,
+        child: Child,
+        entry: Option<Entry>,
         log: PathBuf,
         signals: Signals,
     ) -> Result<Self, Error> {
-        let program = PathBuf::from(command.get_program());
-        let child = match spawn(command) {
-            Ok(child) => child,
-            Err(error) => {
-                let _ = entry.remove();
-                return Err(Error::io("start", &program)(error));
-            }
-        };
+        let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
         // From here on dropping it ends the process and removes the directory.
-        let mut process = Self {
-            name: spec.name.to_owned(),
-            child,
-            entry: Some(entry),
-            log,
-            signals,
-            stop_limit: spec.stop_limit,
-            ended: None,
-        };
+        let mut process = Self { name, child, entry, log, signals, stop_limit, ended: None };
         process.record(|record, pid| record.process = ProcessId::of(pid))?;
         Ok(process)
     }

@@ -6,13 +6,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::{ServerProcess, Signals};
+use crate::keep::warm;
 use crate::ledger::Entry;
-use crate::{Error, ServerSpec, identity, place};
+use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).
 const LONGEST_SOCKET: usize = 107;
 
-/// Data in `data`, the log in `server.log`, the socket in `s`.
+/// Data in `data`, the log in `server.log`, the socket in `s`. Everything is recorded in the ledger
+/// before it is made, and removed when this is dropped instead of started.
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
     spec: &'a ServerSpec<'a>,
@@ -22,61 +25,43 @@ pub(crate) struct Site<'a> {
     pub(crate) data: PathBuf,
     /// The server's program, links resolved.
     pub(crate) program: PathBuf,
-    /// Its log.
-    pub(crate) log: PathBuf,
-    entry: Entry,
+    log: PathBuf,
+    /// `None` once it is the process'.
+    entry: Option<Entry>,
 }
 
 impl<'a> Site<'a> {
-    /// Makes the directory of `spec` for `program`. Everything is recorded in the ledger before it
-    /// is made, and removed where `prepare` fails, which makes the rest ready.
-    pub(crate) fn prepare<T>(
-        spec: &'a ServerSpec<'a>,
-        program: &Path,
-        prepare: impl FnOnce(&mut Self) -> Result<T, Error>,
-    ) -> Result<(Self, T), Error> {
-        let mut entry = spec.ledger.enter(spec.name)?;
-        let made = Self::make(spec, program, &mut entry);
-        let mut site = match made {
-            Ok((root, data, program)) => {
-                Self { spec, log: root.join("server.log"), root, data, program, entry }
-            }
-            Err(error) => {
-                // The first error is the one to be told; what resists stays in the ledger.
-                let _ = entry.remove();
-                return Err(error);
-            }
-        };
-        match prepare(&mut site) {
-            Ok(prepared) => Ok((site, prepared)),
-            Err(error) => {
-                let _ = site.entry.remove();
-                Err(error)
-            }
-        }
-    }
-
-    fn make(
-        spec: &ServerSpec<'_>,
-        program: &Path,
-        entry: &mut Entry,
-    ) -> Result<(PathBuf, PathBuf, PathBuf), Error> {
-        entry.make_directory(spec.directory, 0o711)?;
-        // The kernel shows working directories with links resolved.
-        let root =
-            fs::canonicalize(spec.directory).map_err(Error::io("resolve", spec.directory))?;
-        spec.user.check_reach(&root)?;
-        let data = root.join("data");
+    /// Makes the directory of `spec` for `program`.
+    pub(crate) fn make(spec: &'a ServerSpec<'a>, program: &Path) -> Result<Self, Error> {
         let program = fs::canonicalize(program).map_err(Error::io("resolve", program))?;
+        let (root, nowhere) = (spec.directory.to_path_buf(), PathBuf::new());
+        let entry = Some(spec.ledger.enter(spec.name)?);
+        let mut site = Self { spec, root, data: nowhere.clone(), program, log: nowhere, entry };
+        site.record(|entry| entry.make_directory(spec.directory, 0o711))?;
+        // The kernel shows working directories with links resolved.
+        site.root =
+            fs::canonicalize(spec.directory).map_err(Error::io("resolve", spec.directory))?;
+        spec.user.check_reach(&site.root)?;
+        (site.data, site.log) = (site.root.join("data"), site.root.join("server.log"));
         // Groups that cannot be resolved are still removed by the path given.
         let groups = spec.procs_files.iter().filter_map(|file| file.parent());
         let groups = groups.map(Path::to_path_buf).collect();
-        entry.update(|record| {
-            record.work_directory = Some(data.clone());
-            record.program = Some(program.clone());
-            record.cgroups = groups;
+        let (data, program) = (site.data.clone(), site.program.clone());
+        site.record(|entry| {
+            entry.update(|record| {
+                record.work_directory = Some(data);
+                record.program = Some(program);
+                record.cgroups = groups;
+            })
         })?;
-        Ok((root, data, program))
+        Ok(site)
+    }
+
+    fn record(
+        &mut self,
+        change: impl FnOnce(&mut Entry) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.entry.as_mut().map_or(Ok(()), change)
     }
 
     /// The file for the socket called `name`, in a directory that only the server's user can enter:
@@ -84,8 +69,9 @@ impl<'a> Site<'a> {
     pub(crate) fn socket(&mut self, name: &str) -> Result<PathBuf, Error> {
         let mut directory = self.root.join("s");
         if directory.join(name).as_os_str().as_bytes().len() > LONGEST_SOCKET {
-            let short = Path::new("/tmp").join(format!("steelyard-{}", self.entry.record().id));
-            self.entry.make_directory(&short, 0o711)?;
+            let id = self.entry.as_ref().map_or("", |entry| &entry.record().id);
+            let short = Path::new("/tmp").join(format!("steelyard-{id}"));
+            self.record(|entry| entry.make_directory(&short, 0o711))?;
             directory = short.join("s");
         }
         self.make_private(&directory)?;
@@ -106,33 +92,53 @@ impl<'a> Site<'a> {
         identity::as_user(&self.spec.user, || fs::write(to, bytes).map_err(Error::io("write", to)))
     }
 
-    /// The command that starts the server, its output in the log; and the entry it belongs to.
-    pub(crate) fn command(self) -> Result<(Command, Entry), Error> {
-        match self.make_command() {
-            Ok(command) => Ok((command, self.entry)),
-            Err(error) => {
-                let _ = self.entry.remove();
-                Err(error)
-            }
+    /// Makes the data directory as a copy of `origin`. Those of its directories that `unread` names
+    /// are not read when the server starts.
+    pub(crate) fn restore(&self, origin: &Origin<'_>, unread: &[&str]) -> Result<Restored, Error> {
+        let Origin { loaded, pages, interrupted } = origin;
+        let mut restored = loaded.copy_to(&self.data, self.owner(), *pages, interrupted)?;
+        if *pages == Pages::Charged {
+            restored.read_seconds = warm::read_in_group(self.spec, origin, &self.data, unread)?;
         }
+        Ok(restored)
     }
 
-    fn make_command(&self) -> Result<Command, Error> {
+    /// Whose the data is to be, where that is not the caller.
+    pub(crate) fn owner(&self) -> Option<(u32, u32)> {
+        let user = &self.spec.user;
+        user.differs().then_some((user.uid, user.gid))
+    }
+
+    /// Starts the server by a command that `complete` has given its arguments, its output in the
+    /// log.
+    pub(crate) fn start(
+        mut self,
+        signals: Signals,
+        complete: impl FnOnce(&mut Command),
+    ) -> Result<ServerProcess, Error> {
         let spec = self.spec;
         let open = || {
-            OpenOptions::new()
-                .create(true)
-                .append(true)
-                .mode(0o600)
-                .open(&self.log)
-                .map_err(Error::io("open the server's log", &self.log))
+            let mut options = OpenOptions::new();
+            let log = options.create(true).append(true).mode(0o600).open(&self.log);
+            log.map_err(Error::io("open the server's log", &self.log))
         };
         let first = spec.wrapper.first().map_or(self.program.as_path(), Path::new);
         let mut command = super::command(first, &spec.user, &spec.procs_files)?;
-        if let Some((_, arguments)) = spec.wrapper.split_first() {
-            command.args(arguments).arg(&self.program);
+        if let Some((_, before)) = spec.wrapper.split_first() {
+            command.args(before).arg(&self.program);
         }
+        complete(&mut command);
         command.stdout(open()?).stderr(open()?);
-        Ok(command)
+        let child = super::spawn(command).map_err(Error::io("start", first))?;
+        ServerProcess::of(spec, child, self.entry.take(), self.log.clone(), signals)
+    }
+}
+
+impl Drop for Site<'_> {
+    fn drop(&mut self) {
+        // The error that led here is the one to be told; what resists stays in the ledger.
+        if let Some(entry) = self.entry.take() {
+            let _ = entry.remove();
+        }
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 /// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback the one its
 /// postmaster.pid names, if the file can be read and is of this very server.
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
-    let Endpoint::Postgres { host, .. } = control.endpoint();
+    let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => {
             // For a client the peer is the process that called listen(2), see SO_PEERCRED in unix(7).

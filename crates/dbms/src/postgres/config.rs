@@ -6,42 +6,31 @@ use std::path::Path;
 
 use crate::{Error, ServerSpec};
 
-/// Settings steelyard must choose, and why.
-const OWN_SETTINGS: [(&str, &str); 14] = [
-    ("listen_addresses", "servers listen only on a private unix socket"),
-    ("unix_socket_directories", "every trial has a socket directory of its own"),
-    ("unix_socket_permissions", "the socket is for the server's own user"),
-    ("unix_socket_group", "the socket is for the server's own user"),
-    ("port", "it only names the socket in the trial's own directory"),
-    ("data_directory", "every trial has a data directory of its own"),
-    ("hba_file", "the server uses that of its data directory"),
-    ("ident_file", "the server uses that of its data directory"),
-    ("external_pid_file", "steelyard records the process itself"),
-    ("logging_collector", "the log goes to the trial's server.log"),
-    ("log_destination", "the log goes to the trial's server.log"),
-    ("include", INCLUDED),
-    ("include_dir", INCLUDED),
-    ("include_if_exists", INCLUDED),
+/// Settings steelyard must choose; whether its own lines, which come last, override others; and why.
+const OWN_SETTINGS: [(&str, bool, &str); 14] = [
+    ("listen_addresses", true, "servers listen only on a private unix socket"),
+    ("unix_socket_directories", true, "every trial has a socket directory of its own"),
+    ("unix_socket_permissions", true, "the socket is for the server's own user"),
+    ("unix_socket_group", true, "the socket is for the server's own user"),
+    ("port", true, "it only names the socket in the trial's own directory"),
+    ("data_directory", false, "every trial has a data directory of its own"),
+    ("hba_file", false, "the server uses that of its data directory"),
+    ("ident_file", false, "the server uses that of its data directory"),
+    ("external_pid_file", false, "steelyard records the process itself"),
+    ("logging_collector", true, "the log goes to the trial's server.log"),
+    ("log_destination", true, "the log goes to the trial's server.log"),
+    ("include", false, INCLUDED),
+    ("include_dir", false, INCLUDED),
+    ("include_if_exists", false, INCLUDED),
 ];
 
 const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results, so put them into the config_file itself";
 
-/// Settings that steelyard's own lines don't override, although these come last.
-const NOT_OVERRIDDEN: [&str; 7] = [
-    "data_directory",
-    "hba_file",
-    "ident_file",
-    "external_pid_file",
-    "include",
-    "include_dir",
-    "include_if_exists",
-];
-
 /// Checks names of settings before anything is made.
 pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
     for name in spec.config.keys() {
-        if let Some((_, reason)) =
-            OWN_SETTINGS.iter().find(|(own, _)| own.eq_ignore_ascii_case(name))
+        if let Some((.., reason)) =
+            OWN_SETTINGS.iter().find(|(own, ..)| own.eq_ignore_ascii_case(name))
         {
             return Err(Error::Reserved {
                 variant: spec.name.to_owned(),
@@ -72,13 +61,11 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
         let given =
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
         for line in given.lines() {
-            if let Some(name) =
-                NOT_OVERRIDDEN.iter().find(|name| plan::setting_of(line).eq_ignore_ascii_case(name))
+            let set = secret::setting_of(line);
+            let mut lasting = OWN_SETTINGS.iter().filter(|(_, overridden, _)| !overridden);
+            if let Some((name, _, reason)) =
+                lasting.find(|(name, ..)| set.eq_ignore_ascii_case(name))
             {
-                let reason = OWN_SETTINGS
-                    .iter()
-                    .find(|(own, _)| own == name)
-                    .map_or("", |(_, reason)| reason);
                 return Err(Error::Reserved {
                     variant: spec.name.to_owned(),
                     setting: format!("{name} (in {})", path.display()),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
+use super::marked;
 use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.
@@ -51,7 +52,12 @@ impl Control {
     }
 
     fn connect(&self) -> Result<Client, Error> {
-        let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint;
+        let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint else {
+            return Err(Error::Unsupported {
+                what: format!("connecting to {}", self.endpoint),
+                remedy: "give the URL of a PostgreSQL server".to_owned(),
+            });
+        };
         let mut config = Config::new();
         config
             .port(*port)
@@ -166,6 +172,14 @@ impl Sql for Control {
             expected: "an integer".to_owned(),
             found: format!("{text:?}"),
         })
+    }
+
+    fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error> {
+        marked::create(self, setup, tables)
+    }
+
+    fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error> {
+        marked::drop_ours(self, tables)
     }
 }
 

@@ -3,7 +3,8 @@
 //! `url` reads where a running server is; `archive` says where binaries are fetched and `recipe`
 //! how they are built; `binaries` describes them, with their `facts`. `initdb` (once) → `config` →
 //! `postmaster` → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it;
-//! `attach` for a server that runs already.
+//! `attach` for a server that runs already; `count` for counting instructions, with the functions that
+//! `profile` names.
 
 mod archive;
 mod attach;
@@ -11,9 +12,11 @@ mod binaries;
 mod checksums;
 mod config;
 mod control;
+mod count;
 mod counters;
 mod facts;
 mod initdb;
+mod marked;
 mod postmaster;
 mod profile;
 mod recipe;
@@ -27,7 +30,8 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
+    ServerUser, System,
 };
 use server::PostgresServer;
 
@@ -87,6 +91,10 @@ impl Kind for Postgres {
 
     fn profile(&self) -> Option<&'static ProfileFacts> {
         Some(&profile::PROFILE)
+    }
+
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
+        Ok(count::method(installation))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {

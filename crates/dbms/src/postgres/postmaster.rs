@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use super::control::{Control, socket_name};
 use super::{ROLE, config, initdb};
-use crate::keep::{copy, warm};
+use crate::keep::copy;
 use crate::launch::{self, ServerProcess, Signals, Site};
-use crate::{Endpoint, Error, Host, Origin, Pages, Restored, ServerSpec, Sql};
+use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
 
 /// The number in the socket's name. The directory is private, so it collides with nothing.
 const PORT: u16 = 5432;
@@ -29,20 +29,17 @@ pub(super) fn start(
     config::check(spec)?;
     initdb::check_options(spec.name, &spec.initdb)?;
     spec.user.check_reach(bin_dir)?;
-    let (site, (socket, restored)) = Site::prepare(spec, &bin_dir.join("postgres"), |site| {
-        let template = initdb::prepare(spec, bin_dir)?.join("postgresql.conf");
-        let socket = site.socket(&socket_name(PORT))?;
-        let settings = config::text(spec, socket.parent().unwrap_or(&socket), PORT)?;
-        check_settings(spec, site, &template, &settings)?;
-        let restored = fill(spec, origin, site, &template)?;
-        site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
-        Ok((socket, restored))
-    })?;
-    let (log, status) = (site.log.clone(), site.data.join("postmaster.pid"));
+    let mut site = Site::make(spec, &bin_dir.join("postgres"))?;
+    let template = initdb::prepare(spec, bin_dir)?.join("postgresql.conf");
+    let socket = site.socket(&socket_name(PORT))?;
+    let settings = config::text(spec, socket.parent().unwrap_or(&socket), PORT)?;
+    check_settings(spec, &site, &template, &settings)?;
+    let restored = fill(origin, &site, &template)?;
+    site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
     let data = site.data.clone();
-    let (mut command, entry) = site.command()?;
-    command.arg("-D").arg(data);
-    let mut process = ServerProcess::start(spec, command, entry, log, SIGNALS)?;
+    let mut process = site.start(SIGNALS, |command| {
+        command.arg("-D").arg(&data);
+    })?;
     let mut control = Control::new(Endpoint::Postgres {
         host: Host::Socket(socket),
         port: PORT,
@@ -55,7 +52,7 @@ pub(super) fn start(
     // had is seen in the memory of all later ones.
     let says = spec.installation.major().is_some_and(|major| major >= 10);
     let ready = || {
-        if says && !is_ready(&status) {
+        if says && !is_ready(&data.join("postmaster.pid")) {
             return Err("its postmaster.pid does not say that it is ready".to_owned());
         }
         control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
@@ -66,24 +63,17 @@ pub(super) fn start(
 
 /// Makes the data directory.
 fn fill(
-    spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
     site: &Site<'_>,
     template: &Path,
 ) -> Result<Option<Restored>, Error> {
-    let owner = spec.user.differs().then_some((spec.user.uid, spec.user.gid));
-    let Some(origin) = origin else {
-        let template = template.parent().unwrap_or(template);
-        copy::copy_tree(template, &site.data, owner, &AtomicBool::new(false))?;
-        return Ok(None);
-    };
-    let mut restored =
-        origin.loaded.copy_to(&site.data, owner, origin.pages, origin.interrupted)?;
-    if origin.pages == Pages::Charged {
-        // A server that was shut down in good order does not read its log.
-        restored.read_seconds = warm::read_in_group(spec, origin, &site.data, &LOGS)?;
+    // A server that was shut down in good order does not read its log.
+    if let Some(origin) = origin {
+        return site.restore(origin, &LOGS).map(Some);
     }
-    Ok(Some(restored))
+    let template = template.parent().unwrap_or(template);
+    copy::copy_tree(template, &site.data, site.owner(), &AtomicBool::new(false))?;
+    Ok(None)
 }
 
 /// Lets the server read its configuration in a directory that holds nothing else, before data is copied.

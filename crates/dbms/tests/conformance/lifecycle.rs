@@ -86,16 +86,16 @@ fn several_run_at_once() {
 }
 
 #[test]
-fn data_that_is_handed_over_is_the_callers() {
+fn what_it_leaves_is_there_until_it_is_discarded() {
     for subject in first() {
         let place = Place::new();
         let mut system = subject.start(&place);
         let data = system.data_directory().unwrap();
-        system.stop().unwrap().hand_over().unwrap();
-        assert!(std::fs::read_dir(data).unwrap().count() > 0);
-        assert!(!place.trial().join(dbms::MARKER).exists());
-        assert!(place.ledger.records().unwrap().is_empty());
-        std::fs::remove_dir_all(place.trial()).unwrap();
+        let stopped = system.stop().unwrap();
+        assert!(std::fs::read_dir(&data).unwrap().count() > 0);
+        assert!(place.trial().join(dbms::MARKER).exists());
+        drop(stopped);
+        assert!(!data.exists());
         place.assert_clean();
     }
 }
@@ -118,10 +118,10 @@ fn work_is_broken_off_from_another_thread() {
             }
             working.join().unwrap()
         });
-        // On a busy machine the work had perhaps not begun yet.
-        let expected = error.diagnosis() == Some(Diagnosis::Interrupted)
-            || matches!(error, Error::Connect { .. });
-        assert!(expected, "{error:?}");
+        // The connection may break before it says why, or before the work begins.
+        let interrupted = error.diagnosis() == Some(Diagnosis::Interrupted);
+        let cut_off = matches!(error, Error::Connect { .. } | Error::Query { code: None, .. });
+        assert!(interrupted || cut_off, "{error:?}");
         system.stop().unwrap().discard().unwrap();
         place.assert_clean();
     }
@@ -167,7 +167,7 @@ fn it_enters_its_control_group_before_it_runs() {
             for pid in processes_in(place.path()) {
                 assert!(members.lines().any(|line| line == pid.to_string()), "{pid}: {members}");
             }
-            assert_eq!(place.ledger.records().unwrap().remove(0).cgroups, [group.clone()]);
+            assert_eq!(place.ledger.records().unwrap().remove(0).cgroups[0], group);
             system.stop().unwrap().discard().unwrap();
             place.assert_clean();
         }

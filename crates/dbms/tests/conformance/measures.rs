@@ -22,7 +22,7 @@ fn counts_measures_settles_and_flushes() {
         let after = system.counters(&objects).unwrap();
         let (view, name) = facts.counter;
         let change = |snapshot: &dbms::Snapshot| snapshot.get(view, facts.object, name).unwrap();
-        assert_eq!(change(&after) - change(&counted), 20_000.0, "{view} {name}");
+        assert_eq!((change(&after) - change(&counted)) as u64, 20_000, "{view} {name}");
         assert!(bytes(system.as_mut()) > small);
         let settled = system.settle(&objects).unwrap();
         assert!(settled.seconds > 0.0 && !settled.lines.is_empty(), "{settled:?}");

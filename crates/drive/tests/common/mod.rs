@@ -50,7 +50,9 @@ impl TestServer {
     }
 
     pub fn postgres(&self) -> Postgres {
-        let Endpoint::Postgres { host, user, database, .. } = self.server.endpoint();
+        let Endpoint::Postgres { host, user, database, .. } = self.server.endpoint() else {
+            panic!("no PostgreSQL")
+        };
         let Host::Socket(socket) = host else { panic!("no socket") };
         Postgres { address: Address::Unix(socket), user, password: None, database }
     }

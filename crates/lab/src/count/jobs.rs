@@ -7,13 +7,22 @@ use std::fmt;
 use plan::Protocol;
 use workload::{Catalogue, State};
 
-use super::Item;
-
 /// Statements that one server counts at most. A server is worth two or three of them in processor time, so it should count some;
 /// what does not agree is counted again with all that the same server counted before it, so there should not be too many.
 const MOST: usize = 12;
 
-/// Items that one server counts, one after another, each in a backend of its own.
+/// A statement of one kind to be counted on one variant in one protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// Position of the variant in the plan.
+    pub variant: usize,
+    /// Position of the kind in the variant's catalogue.
+    pub kind: usize,
+    /// How it is sent.
+    pub protocol: Protocol,
+}
+
+/// Items that one server counts, one after another, each in a session of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Position of the variant in the plan.
@@ -33,7 +42,7 @@ pub struct Database {
 }
 
 impl fmt::Display for Database {
-    /// Its name. All have the same length, so that none moves what lies behind it in a backend's memory.
+    /// Its name. All have the same length, so that none moves what lies behind it in a process's memory.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
             State::Loaded => "plain",

@@ -1,59 +1,36 @@
 //! From a profile of Callgrind to what is stored: phases and functions.
 
+use dbms::CountMethod;
 use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
 
-/// The phases of a statement and the functions that do them, all in `src/backend/tcop/postgres.c` but those after the first: what
-/// these call where the compiler has put them into their caller. The first that was called counts; where several stand
-/// together, they are names of one thing in different versions (analysing got three in 15).
-const PHASES: [(&str, &[&[&str]]); 4] = [
-    ("parse", &[&["pg_parse_query"], &["raw_parser"]]),
-    (
-        "analyze",
-        &[
-            &[
-                "pg_analyze_and_rewrite",
-                "pg_analyze_and_rewrite_fixedparams",
-                "pg_analyze_and_rewrite_varparams",
-                "pg_analyze_and_rewrite_params",
-                "pg_analyze_and_rewrite_withcb",
-            ],
-            &["parse_analyze", "parse_analyze_fixedparams", "parse_analyze_varparams"],
-        ],
-    ),
-    ("plan", &[&["pg_plan_queries"], &["pg_plan_query"], &["planner"]]),
-    ("execute", &[&["PortalRun"]]),
-];
-
-/// What a backend does between statements every half second or so, by the clock, and so in some counts once more than in others.
-const BY_THE_CLOCK: &str = "pgstat_report_stat";
-
-/// The statements of a stretch that ends with a mark: without the mark and without what the backend did by the clock, in either.
-pub fn statements(stretch: Profile, mark: Profile) -> Profile {
-    steady(stretch).minus(&steady(mark))
+/// The statements of a stretch that ends with a mark: without the mark and without what was done by the clock, in either.
+pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
+    steady(stretch, method).minus(&steady(mark, method))
 }
 
-/// Without what was done by the clock. What that called is still among the functions.
-fn steady(mut profile: Profile) -> Profile {
-    if let Some(by_the_clock) = profile.functions.remove(BY_THE_CLOCK) {
-        profile.instructions = profile.instructions.saturating_sub(by_the_clock.inclusive);
+/// Without what was done by the clock, and so in some counts once more than in others. What that called is still among the functions.
+fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
+    for function in method.by_the_clock {
+        if let Some(cost) = profile.functions.remove(*function) {
+            profile.instructions = profile.instructions.saturating_sub(cost.inclusive);
+        }
     }
     profile
 }
 
-/// Instructions by phase, in the order parse, analyze, plan, execute, other; they add up to the whole.
-pub fn phases(profile: &Profile) -> Vec<CountPhase> {
+/// Instructions by phase, in their order, then other; they add up to the whole.
+pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     let inclusive = |name: &&str| profile.functions.get(*name).map_or(0, |cost| cost.inclusive);
-    let of = |alternatives: &[&[&str]]| {
-        let sums = alternatives.iter().map(|names| names.iter().map(inclusive).sum::<u64>());
-        sums.into_iter().find(|sum| *sum > 0).unwrap_or(0)
-    };
     let mut left = profile.instructions;
-    let mut phases: Vec<CountPhase> = PHASES
+    let mut phases: Vec<CountPhase> = method
+        .phases
         .iter()
-        .map(|(name, alternatives)| {
+        .map(|(name, functions)| {
+            let mut sums = functions.iter().map(|names| names.iter().map(inclusive).sum());
+            let called = sums.find(|sum: &u64| *sum > 0).unwrap_or(0);
             // A statement that plans others while it executes is inside both; what is counted once stays so.
-            let instructions = of(alternatives).min(left);
+            let instructions = called.min(left);
             left -= instructions;
             CountPhase { name: (*name).to_owned(), instructions }
         })
@@ -83,20 +60,33 @@ mod tests {
     use super::*;
     use probe::callgrind::Cost;
 
+    const METHOD: CountMethod = CountMethod {
+        settings: Vec::new(),
+        freeze: "",
+        copy: str::to_owned,
+        finish: "",
+        own_process: "",
+        periodic: None,
+        mark: "",
+        mark_function: "mark",
+        before_mark: None,
+        by_the_clock: &["report"],
+        phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
+    };
+
     /// A stretch with a statement of 1000 instructions, or without, and a report of 70 by the clock, or without.
     fn stretch(statement: bool, report: bool) -> Profile {
-        let cost =
-            |own, inclusive| Cost { object: "postgres".to_owned(), own, inclusive, calls: 1 };
+        let cost = |own, inclusive| Cost { object: "server".to_owned(), own, inclusive, calls: 1 };
         let mut profile = Profile { instructions: 5, ..Profile::default() };
-        profile.functions.insert("pg_sleep".to_owned(), cost(5, 5));
+        profile.functions.insert("mark".to_owned(), cost(5, 5));
         if statement {
             profile.instructions += 1_000;
-            profile.functions.insert("PortalRun".to_owned(), cost(1_000, 1_000));
+            profile.functions.insert("execute".to_owned(), cost(1_000, 1_000));
         }
         if report {
             profile.instructions += 70;
-            profile.functions.insert(BY_THE_CLOCK.to_owned(), cost(50, 70));
-            profile.functions.insert("pgstat_flush_io".to_owned(), cost(20, 20));
+            profile.functions.insert("report".to_owned(), cost(50, 70));
+            profile.functions.insert("flush".to_owned(), cost(20, 20));
         }
         profile
     }
@@ -104,11 +94,25 @@ mod tests {
     #[test]
     fn a_report_by_the_clock_is_counted_neither_beside_statements_nor_beside_the_mark() {
         for (first, second) in [(false, false), (true, false), (false, true), (true, true)] {
-            let counted = statements(stretch(true, first), stretch(false, second));
+            let counted = statements(stretch(true, first), stretch(false, second), &METHOD);
             assert_eq!(counted.instructions, 1_000, "reports: {first}, {second}");
-            let phases = phases(&counted);
+            let phases = phases(&counted, &METHOD);
             assert_eq!(phases.iter().map(|phase| phase.instructions).sum::<u64>(), 1_000);
-            assert!(functions(&counted).iter().all(|function| function.name != BY_THE_CLOCK));
+            assert!(functions(&counted).iter().all(|function| function.name != "report"));
         }
+    }
+
+    #[test]
+    fn of_a_phase_the_first_functions_that_were_called_count() {
+        let cost = |inclusive| Cost { inclusive, calls: 1, ..Cost::default() };
+        let of = |functions: &[(&str, u64)]| {
+            let functions = functions.iter().map(|(name, own)| ((*name).to_owned(), cost(*own)));
+            let profile = Profile { instructions: 100, functions: functions.collect() };
+            phases(&profile, &METHOD).iter().map(|phase| phase.instructions).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[("plan_all", 30), ("plan", 29), ("execute", 50)]), [30, 50, 20]);
+        assert_eq!(of(&[("plan", 10), ("plan_new", 19), ("execute", 50)]), [29, 50, 21]);
+        assert_eq!(of(&[("plan", 60), ("execute", 50)]), [60, 40, 0], "one is inside the other");
+        assert_eq!(of(&[]), [0, 0, 100]);
     }
 }

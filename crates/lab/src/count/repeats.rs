@@ -1,14 +1,14 @@
 //! Everything is counted until the counts agree well enough.
 //!
-//! What a process of the server's does periodically reaches into a backend now and then: the WAL writer, for one, makes pages ready
-//! that the backend would have to make. On a busy machine it happens more often. Counts that don't agree are repeated, and all of them
+//! What a process of the server's does periodically reaches into the one that is counted now and then, for
+//! it does work that this one would have to do. On a busy machine it happens more often. Counts that don't agree are repeated, and all of them
 //! are kept: how far they scatter is how sure their mean is ([`Spread`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use report::Spread;
 
-use super::Item;
+use super::jobs::Item;
 
 /// Whatever was counted so far of items whose counts don't agree yet. `P` is a count.
 #[derive(Debug)]

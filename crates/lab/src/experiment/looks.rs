@@ -118,7 +118,7 @@ fn undecided(
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
     let mut found = Found { decided: 0, open: Vec::new() };
     for (row, result) in results.steps.iter().enumerate() {
-        let place = |sequence: &Sequence| sequence.place(&result.name, result.dop);
+        let place = |sequence: &Sequence| sequence.place(&result.key.name, result.key.dop);
         let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
             continue;
         };
@@ -140,7 +140,7 @@ fn undecided(
                 found.decided += 1;
                 continue;
             }
-            let dop = if several_dops { format!(" dop {}", result.dop) } else { String::new() };
+            let dop = if several_dops { format!(" dop {}", result.key.dop) } else { String::new() };
             let half = comparison.half_width().map_or(String::new(), |half| {
                 // A long interval is no more readable with decimals.
                 let percent = 100.0 * half;
@@ -152,7 +152,7 @@ fn undecided(
             });
             found.open.push(Open {
                 key: (place, sequence.key, step),
-                text: format!("{} {}{dop}{half}", variant.name, result.name),
+                text: format!("{} {}{dop}{half}", variant.name, result.key.name),
             });
         }
     }
@@ -239,7 +239,7 @@ impl End {
                 ("budget-spent", text)
             }
         };
-        Warning { code: code.to_owned(), text }
+        Warning::new(code, text)
     }
 }
 
@@ -357,7 +357,7 @@ mod tests {
                     (0..).zip(plan.workload.sequences()[0].steps.iter().zip([*rate, 5.0]))
                 {
                     let mut record = StepRecord::new(ordinal, &step.name, 1);
-                    record.metrics.push(("o/s".to_owned(), rate));
+                    record.add("o/s", rate);
                     store.record_step(trial, &record).unwrap();
                 }
                 store.finish_trial(trial).unwrap();

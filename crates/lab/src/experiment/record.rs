@@ -46,7 +46,7 @@ pub fn begin(
             id,
             &NewVariant {
                 name: subject.variant.name.clone(),
-                dbms: plan::without_passwords(&subject.variant.dbms),
+                dbms: secret::without_passwords(&subject.variant.dbms),
                 source: subject.installation.source.clone(),
                 version: subject.installation.version.clone(),
                 build: subject.installation.build.clone(),
@@ -65,7 +65,7 @@ fn warn_of_differences(store: &Store, id: ExperimentId, lineup: &Lineup) -> Resu
     });
     let variants: Vec<_> = variants.collect();
     for dbms::Difference { code, text } in dbms::differences(&variants) {
-        store.warn(id, None, &Warning { code: code.to_owned(), text })?;
+        store.warn(id, None, &Warning::new(code, text))?;
     }
     Ok(())
 }

@@ -145,7 +145,7 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
                 return Ok((plan.as_ref().clone(), experiment));
             }
             Some(_) => {}
-            None if experiment.plan.contains(plan::HIDDEN) => {
+            None if experiment.plan.contains(secret::HIDDEN) => {
                 return Err(Error::Resume(format!(
                     "passwords, commands and connection strings in the plan of `{}` were not stored; name the plan's file",
                     stored.name

@@ -138,13 +138,10 @@ fn in_turns(
     Ok(())
 }
 
-/// The numbers below `count` in random order (Fisher and Yates).
+/// The numbers below `count` in random order.
 fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
-    let mut rng = Rng::new(seed);
-    for last in (1..count).rev() {
-        order.swap(last, rng.below(last as u64 + 1) as usize);
-    }
+    Rng::new(seed).shuffle(&mut order);
     order
 }
 

@@ -6,19 +6,20 @@ use std::time::Duration;
 
 use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
+use metrics::SliceReason;
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Step, stream_seed};
 
 use crate::error::Error;
-use crate::event::{Event, planned};
+use crate::event::Event;
 use crate::joint::pin::Pin;
 use crate::joint::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
-use crate::observe::disturbance::{self, Reading, Reason, Seen};
+use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, free_clients};
 use crate::trial::attempt::Attempt;
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
-use crate::trial::step::{Fault, Ran, Trouble, complete, run};
+use crate::trial::step::{Fault, Ran, complete, run};
 
 /// With fewer rounds of a length than this lengths are not compared (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
@@ -47,7 +48,7 @@ pub struct SlicedStep<'a> {
 /// What is known of one target's slices.
 struct Kept {
     rates: Vec<f64>,
-    reasons: Vec<Reason>,
+    reasons: Vec<SliceReason>,
     readings: Vec<Reading>,
 }
 
@@ -59,13 +60,7 @@ pub fn sliced(
 ) -> Result<Known, Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
-    conditions.tell(Event::StepBegan {
-        name: step.name.clone(),
-        dop: step.dop,
-        operations: planned(step).map(|operations| operations * attempts.len() as u64),
-        seconds: step.seconds.map(|seconds| seconds * attempts.len() as f64),
-        unit: step.unit.to_string(),
-    });
+    conditions.tell(Event::phase_began(phase, step.dop, attempts.len()));
     let ran = match in_slices(conditions, attempts, &how, block) {
         Ok(ran) => ran,
         Err(fault) => {
@@ -147,14 +142,12 @@ fn records(
         // Nothing to be learnt from it.
     } else if waits {
         known.ms = None;
-        warnings.push(Warning {
-            code: "not-cpu-bound".to_owned(),
-            text: format!(
-                "server and clients were on CPU for only {:.0}% of the time: from the next \
-                 block on the step runs in turns, and its slices don't count",
-                100.0 * known.cpu_share
-            ),
-        });
+        let text = format!(
+            "server and clients were on CPU for only {:.0}% of the time: from the next block on the \
+             step runs in turns, and its slices don't count",
+            100.0 * known.cpu_share
+        );
+        warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {
         let (ms, settled, text) = choose(&trials(&outcomes, &kept));
         (known.ms, known.settled) = (Some(ms), settled);
@@ -175,10 +168,8 @@ fn records(
 
 /// The error of a step that failed on one of several servers.
 fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
-    match (fault.trouble, attempts.get_mut(fault.at)) {
-        (Trouble::Failed(reason), Some(attempt)) => attempt.failed(&step.name, step.dop, reason),
-        _ => Error::Interrupted,
-    }
+    let attempt = attempts.get_mut(fault.at);
+    attempt.map_or(Error::Interrupted, |a| a.error(&step.name, step.dop, fault.trouble))
 }
 
 /// Seconds in which a target had the load.
@@ -188,9 +179,7 @@ fn loaded(outcome: &Outcome) -> f64 {
 
 /// The lowest `cpu.share` of the records that have one, else NaN.
 fn lowest_share(records: &[StepRecord]) -> f64 {
-    let share = |record: &StepRecord| {
-        record.metrics.iter().find(|(name, _)| name == "cpu.share").map(|(_, value)| *value)
-    };
+    let share = |record: &StepRecord| record.metric(metrics::CPU_SHARE.name);
     records.iter().filter_map(share).fold(f64::NAN, f64::min)
 }
 
@@ -204,7 +193,7 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
         .iter()
         .zip(&reasons)
         .map(|(slice, reason)| match reason {
-            Reason::Measured => slice.rate().unwrap_or(f64::NAN),
+            SliceReason::Measured => slice.rate().unwrap_or(f64::NAN),
             _ => f64::NAN,
         })
         .collect();
@@ -269,30 +258,19 @@ fn fill(
     watching: f64,
 ) {
     let rounds = outcome.slices.len() as f64;
-    let aside = |reason: &&Reason| matches!(reason, Reason::IdleServer | Reason::Writeback);
+    let aside =
+        |reason: &&SliceReason| matches!(reason, SliceReason::IdleServer | SliceReason::Writeback);
     let set_aside = kept.reasons.iter().filter(aside).count() as f64;
-    for (name, value) in [
-        ("slice.ms", ms),
-        ("slice.settled", f64::from(u8::from(settled))),
-        ("slice.rounds", rounds),
-        ("slice.set_aside", set_aside / rounds.max(1.0)),
-        ("slice.watching", watching),
-    ] {
-        if value.is_finite() {
-            record.metrics.push((name.to_owned(), value));
-        }
-    }
-    let mut add = |name: &str, label: &str, unit: &str, values: Vec<f64>| {
-        record.series.push(Series {
-            name: name.to_owned(),
-            label: label.to_owned(),
-            unit: unit.to_owned(),
-            group: metrics::SLICES.to_owned(),
-            values,
-        });
+    record.add(metrics::SLICE_MS.name, ms);
+    record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
+    record.add(metrics::SLICE_ROUNDS.name, rounds);
+    record.add(metrics::SLICE_SET_ASIDE.name, set_aside / rounds.max(1.0));
+    record.add(metrics::SLICE_WATCHING.name, watching);
+    let rate = format!("{}/s", record.measure.unit);
+    let mut add = |name, label, unit, values| {
+        record.series.push(Series::new(name, label, unit, metrics::SLICES, values));
     };
-    let unit = format!("{}/s", record.measure.unit);
-    add(metrics::SLICE_RATES, "rate in each slice", &unit, kept.rates.clone());
+    add(metrics::SLICE_RATES, "rate in each slice", &rate, kept.rates.clone());
     let lengths = outcome.slices.iter().map(|slice| slice.length.as_secs_f64() * 1000.0);
     add(metrics::SLICE_LENGTHS, "planned length of each slice", "ms", lengths.collect());
     let reasons = kept.reasons.iter().map(|reason| reason.value());

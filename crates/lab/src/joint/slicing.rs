@@ -35,9 +35,6 @@ pub const UNTESTED: f64 = 40.0;
 /// The part of a slice before counting begins, in which its caches become its own again.
 pub const LEAD_IN: f64 = 0.2;
 
-/// Names of the metrics by which a resumed run finds out what is known.
-const KNOWN: [&str; 3] = ["slice.ms", "slice.settled", "cpu.share"];
-
 /// How a step of a block runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
@@ -99,7 +96,8 @@ impl Slicing {
             return Ok(slicing);
         }
         let mut blocks: BTreeMap<Key, u32> = BTreeMap::new();
-        for step in store.step_values(experiment, &KNOWN, Scope::Results)? {
+        let known = [metrics::SLICE_MS.name, metrics::SLICE_SETTLED.name, metrics::CPU_SHARE.name];
+        for step in store.step_values(experiment, &known, Scope::Results)? {
             let key = (step.name.to_string(), step.dop, step.measure.labels.clone());
             let [ms, settled, share] = step.values[..] else { continue };
             if ms.is_nan() && share.is_nan() {

@@ -31,7 +31,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use drive::{Slice, Slices, Slot, Timetable};
-pub use metrics::SliceReason as Reason;
+use metrics::SliceReason;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use probe::{Cgroup, CpuMeter, Device, WriteMeter};
@@ -248,7 +248,7 @@ pub fn of_target(seen: &Seen, target: usize, slices: &[Slice]) -> Vec<Reading> {
 
 /// Which slices of one target count, given what was seen in them; `reads` where its clients only read
 /// as fast as they can.
-pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Reason> {
+pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<SliceReason> {
     let mut paces: Vec<f64> =
         readings.iter().map(|reading| reading.written).filter(|pace| !pace.is_nan()).collect();
     paces.sort_by(f64::total_cmp);
@@ -261,13 +261,13 @@ pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Reaso
         .map(|(slice, reading)| {
             // A comparison with NaN is false: what was not seen is not held against a slice.
             if slice.rate().is_none() {
-                Reason::NotMeasured
+                SliceReason::NotMeasured
             } else if reading.idle > IDLE_LIMIT {
-                Reason::IdleServer
+                SliceReason::IdleServer
             } else if reads && reading.written > burst {
-                Reason::Writeback
+                SliceReason::Writeback
             } else {
-                Reason::Measured
+                SliceReason::Measured
             }
         })
         .collect()
@@ -358,10 +358,10 @@ mod tests {
         let reasons = reasons(&readings, &slices, true);
         for (round, reason) in reasons.iter().enumerate() {
             let expected = match round {
-                2 => Reason::IdleServer,
-                3 => Reason::Writeback,
-                7 => Reason::NotMeasured,
-                _ => Reason::Measured,
+                2 => SliceReason::IdleServer,
+                3 => SliceReason::Writeback,
+                7 => SliceReason::NotMeasured,
+                _ => SliceReason::Measured,
             };
             assert_eq!(*reason, expected, "round {round}");
         }
@@ -377,7 +377,7 @@ mod tests {
         let readings: Vec<_> = slices.iter().map(reading).collect();
         let measured = |reads| {
             let reasons = reasons(&readings, &slices, reads);
-            reasons.iter().filter(|reason| **reason == Reason::Measured).count()
+            reasons.iter().filter(|reason| **reason == SliceReason::Measured).count()
         };
         assert_eq!((measured(false), measured(true)), (60, 59));
     }

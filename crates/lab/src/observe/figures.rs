@@ -2,7 +2,7 @@
 
 use drive::{ClassOutcome, Outcome};
 use probe::{GroupTotals, Recording};
-use store::{Better, Histogram, Measure, Series, StepRecord, Warning};
+use store::{Better, Histogram, Measure, Series, StepRecord};
 use workload::{Effect, Pace, Role, Step, Stream};
 
 use crate::observe::noise;
@@ -47,16 +47,16 @@ pub fn fill(
     record.seconds = outcome.seconds;
     record.operations = outcome.operations;
     let rate = outcome.rate();
-    let mut metrics = Metrics { record, operations: outcome.operations as f64 };
-    metrics.add("o/s", rate);
-    metrics.add("seconds", outcome.seconds);
+    let operations = outcome.operations as f64;
+    record.add(metrics::OPS.name, rate);
+    record.add(metrics::SECONDS.name, outcome.seconds);
     let client = (outcome.client_user_us + outcome.client_system_us) as f64;
-    metrics.per_operation("client.cpu/o", client);
-    metrics.per_operation("client.us/o", outcome.client_user_us as f64);
-    metrics.per_operation("client.cs/o", outcome.client_switches as f64);
-    metrics.add("retries", outcome.retries() as f64);
+    record.add(metrics::CLIENT_CPU.name, client / operations);
+    record.add(metrics::CLIENT_USER.name, outcome.client_user_us as f64 / operations);
+    record.add(metrics::CLIENT_SWITCHES.name, outcome.client_switches as f64 / operations);
+    record.add(metrics::RETRIES.name, outcome.retries() as f64);
     if locality != Locality::Remote {
-        hardware(&mut metrics, recording, rate, locality);
+        hardware(record, recording, rate, operations, locality);
     }
     rates(record, step, outcome);
     latencies(record, outcome);
@@ -73,61 +73,50 @@ pub fn fill(
         });
     }
     if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() {
-        record.warnings.push(Warning {
-            code: "short".to_owned(),
-            text: format!(
+        record.warn(
+            "short",
+            format!(
                 "{} took only {:.1} s; for figures to rely on give it more rows or seconds",
                 step.name, outcome.seconds
             ),
-        });
+        );
     }
     record.notes.extend(recording.notes.iter().cloned());
 }
 
-struct Metrics<'a> {
-    record: &'a mut StepRecord,
-    operations: f64,
-}
-
-impl Metrics<'_> {
-    fn add(&mut self, name: &str, value: f64) {
-        if value.is_finite() {
-            self.record.metrics.push((name.to_owned(), value));
-        }
-    }
-
-    fn per_operation(&mut self, name: &str, total: f64) {
-        self.add(name, total / self.operations);
-    }
-}
-
 /// The costs per operation, of the host where one server had it to itself, and of the server.
-fn hardware(metrics: &mut Metrics<'_>, recording: &Recording, rate: f64, locality: Locality) {
+fn hardware(
+    record: &mut StepRecord,
+    recording: &Recording,
+    rate: f64,
+    operations: f64,
+    locality: Locality,
+) {
     let totals = &recording.totals;
     if let Some(host) = &totals.host {
         let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
         if locality == Locality::Local {
-            metrics.add("cpu/o", host.cpu_percent / rate);
-            metrics.per_operation("cpu_us/o", busy * 1e6);
+            record.add(metrics::CPU.name, host.cpu_percent / rate);
+            record.add(metrics::CPU_US.name, busy * 1e6 / operations);
             if let Some(switches) = host.context_switches {
-                metrics.per_operation("cs/o", switches as f64);
+                record.add(metrics::SWITCHES.name, switches as f64 / operations);
             }
         }
     }
     if let Some(device) = &totals.device {
-        metrics.per_operation("r/o", device.reads as f64);
-        metrics.per_operation("rKB/o", device.read_kb);
-        metrics.per_operation("w/o", device.writes as f64);
-        metrics.per_operation("wKB/o", device.write_kb);
+        record.add(metrics::READS.name, device.reads as f64 / operations);
+        record.add(metrics::READ_KB.name, device.read_kb / operations);
+        record.add(metrics::WRITES.name, device.writes as f64 / operations);
+        record.add(metrics::WRITTEN_KB.name, device.write_kb / operations);
     }
     if let Some(dbms) = &totals.dbms {
         if let (Some(user), Some(system)) = (dbms.user_us, dbms.system_us) {
-            metrics.per_operation("dbms.cpu/o", (user + system) as f64);
-            metrics.per_operation("dbms.us/o", user as f64);
-            metrics.per_operation("dbms.sy/o", system as f64);
+            record.add(metrics::DBMS_CPU.name, (user + system) as f64 / operations);
+            record.add(metrics::DBMS_USER.name, user as f64 / operations);
+            record.add(metrics::DBMS_SYSTEM.name, system as f64 / operations);
         }
         if let Some(switches) = switches(dbms) {
-            metrics.per_operation("dbms.cs/o", switches as f64);
+            record.add(metrics::DBMS_SWITCHES.name, switches as f64 / operations);
         }
     }
 }
@@ -149,38 +138,37 @@ fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
         if !rate.is_finite() || (target.is_none() && class.class.effect == Effect::Reads) {
             continue;
         }
-        record.metrics.push((format!("{name}.rate"), rate));
+        record.add(metrics::RATE.of(name), rate);
         let Some(target) = target else { continue };
         let held = rate >= HELD * target;
-        record.metrics.push((format!("{name}.target"), target));
-        record.metrics.push((format!("{name}.held"), f64::from(u8::from(held))));
+        record.add(metrics::TARGET.of(name), target);
+        record.add(metrics::HELD.of(name), f64::from(u8::from(held)));
         if !held {
-            record.warnings.push(Warning {
-                code: "rate-not-held".to_owned(),
-                text: format!(
+            record.warn(
+                "rate-not-held",
+                format!(
                     "{} reached {rate:.0} of {target:.0} {}/s; the {} figure is not comparable \
                      with one that held its rate",
                     class.class.plural, class.class.unit, step.counted
                 ),
-            });
+            );
         }
     }
 }
 
 /// Latency percentiles per class, in microseconds, and the histograms themselves.
 fn latencies(record: &mut StepRecord, outcome: &Outcome) {
-    let quantiles = [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p999", 0.999)];
     for class in &outcome.classes {
         let name = &class.class.name;
         if !class.class.is_steady() || class.latency.is_empty() {
             continue;
         }
-        for (quantile, at) in quantiles {
+        for (quantile, at) in metrics::QUANTILES {
             let value = class.latency.value_at_quantile(at) as f64 / 1000.0;
-            record.metrics.push((format!("{name}.{quantile}"), value));
+            record.add(quantile.of(name), value);
         }
-        record.metrics.push((format!("{name}.max"), class.latency.max() as f64 / 1000.0));
-        record.metrics.push((format!("{name}.mean"), class.latency.mean() / 1000.0));
+        record.add(metrics::MAX.of(name), class.latency.max() as f64 / 1000.0);
+        record.add(metrics::MEAN.of(name), class.latency.mean() / 1000.0);
         record.histograms.push(Histogram {
             class: name.to_string(),
             count: class.latency.len(),
@@ -204,22 +192,22 @@ fn series(
         let name = &class.class.name;
         // In a second of a sliced step a server has the load for a part of it, more or less.
         if outcome.slices.is_empty() {
-            record.series.push(Series {
-                name: format!("tp.{name}"),
-                label: class.class.plural.to_string(),
-                unit: format!("{}/s", class.class.unit),
-                group: "throughput".to_owned(),
-                values: per_second(class, outcome.seconds),
-            });
+            record.series.push(Series::new(
+                &metrics::throughput_of(name),
+                &class.class.plural,
+                &format!("{}/s", class.class.unit),
+                metrics::THROUGHPUT,
+                per_second(class, outcome.seconds),
+            ));
         }
         if step.counted == class.class || step.target(&class.class).is_some() {
-            record.series.push(Series {
-                name: format!("lat.{name}"),
-                label: format!("longest {name}"),
-                unit: "us".to_owned(),
-                group: "latency".to_owned(),
-                values: class.worst_us.iter().map(|worst| f64::from(*worst)).collect(),
-            });
+            record.series.push(Series::new(
+                &metrics::longest_of(name),
+                &format!("longest {name}"),
+                "us",
+                "latency",
+                class.worst_us.iter().map(|worst| f64::from(*worst)).collect(),
+            ));
         }
     }
     for series in &recording.series {
@@ -231,13 +219,13 @@ fn series(
         if !about {
             continue;
         }
-        record.series.push(Series {
-            name: series.name.clone(),
-            label: series.label.clone(),
-            unit: series.unit.clone(),
-            group: series.group.clone(),
-            values: series.values.clone(),
-        });
+        record.series.push(Series::new(
+            &series.name,
+            &series.label,
+            &series.unit,
+            &series.group,
+            series.values.clone(),
+        ));
     }
 }
 

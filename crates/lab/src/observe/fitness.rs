@@ -28,9 +28,7 @@ impl Fitness {
     /// (0 to 1) during a finished, measured step, by more than the kernel's ticks can be wrong.
     pub fn of_step(record: &StepRecord, limit: f64) -> Fitness {
         let measured = (record.kind, record.state) == (StepKind::Measured, StepState::Finished);
-        let steal =
-            record.metrics.iter().find(|(name, _)| name == "steal").map(|(_, share)| *share);
-        match steal {
+        match record.metric(metrics::STEAL.name) {
             Some(share) if measured && share > limit + TICK / record.seconds => Fitness::Polluted {
                 reason: format!(
                     "the hypervisor took {:.1}% of the CPU time in {}, above the plan's `steal_limit` of {}%",
@@ -69,7 +67,7 @@ mod tests {
     fn step(steal: f64, seconds: f64) -> StepRecord {
         let mut record = StepRecord::new(0, "l.i1", 1);
         record.seconds = seconds;
-        record.metrics.push(("steal".to_owned(), steal));
+        record.add("steal", steal);
         record
     }
 

@@ -90,7 +90,7 @@ impl Profiler {
             Ok(None) => (None, None),
             Err(error) => {
                 let text = format!("no profiles and no counts of events: {error}");
-                (None, Some(Warning { code: "no-perf".to_owned(), text }))
+                (None, Some(Warning::new("no-perf", text)))
             }
         };
         if let Some(warning) = warning {
@@ -149,23 +149,26 @@ impl Profiler {
     ) {
         let Profiled { events, folded, notes } = profiled;
         record.notes.extend(notes);
-        let events = events.into_iter().map(|(event, cost)| (format!("perf.{event}/o"), cost));
-        record.metrics.extend(events);
+        for (event, cost) in events {
+            record.add(metrics::EVENT.of(&event), cost);
+        }
         let Some(folded) = folded else { return };
-        let file = report::folded_file(&record.name, record.dop, variant, block, trial);
+        let step = report::StepKey {
+            name: record.name.clone(),
+            dop: record.dop,
+            labels: record.measure.labels.clone(),
+        };
+        let file = report::folded_file(&step, variant, block, trial);
         let path = self.directory.join(file);
         let mut read = report::Folded::default();
         if let Err(error) = read.add(&folded, &path) {
             record.notes.push(error.to_string());
         }
         if let Some(share) = read.nameless().filter(|share| *share > NAMELESS) {
-            record.warnings.push(Warning {
-                code: "few-symbols".to_owned(),
-                text: format!(
+            record.warn("few-symbols", format!(
                     "{:.0}% of the profile's samples are in functions without a name: the server has no symbols for them",
                     share * 100.0
-                ),
-            });
+                ));
         }
         let parent = path.parent().unwrap_or(&self.directory);
         let kept = fs::create_dir_all(parent).and_then(|()| fs::write(&path, folded));

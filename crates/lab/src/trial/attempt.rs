@@ -29,6 +29,43 @@ pub struct Entered {
     pub again: bool,
 }
 
+/// Why a step has no result.
+#[derive(Debug)]
+pub enum Trouble {
+    /// The user ended the run.
+    Interrupted,
+    /// Something failed.
+    Failed {
+        /// What.
+        reason: String,
+        /// Whether there was no space left for the data.
+        disk_full: bool,
+    },
+}
+
+impl Trouble {
+    pub fn failed(reason: impl ToString) -> Trouble {
+        Trouble::Failed { reason: reason.to_string(), disk_full: false }
+    }
+}
+
+impl From<dbms::Error> for Trouble {
+    fn from(error: dbms::Error) -> Trouble {
+        let disk_full = error.diagnosis() == Some(Diagnosis::DiskFull);
+        Trouble::Failed { reason: error.to_string(), disk_full }
+    }
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        match error {
+            Error::Interrupted => Trouble::Interrupted,
+            Error::Dbms(error) => Trouble::from(*error),
+            error => Trouble::failed(error),
+        }
+    }
+}
+
 /// A trial under way. [`stop`](crate::trial::server::stop) stops its server and tells whether that
 /// went well; dropping it stops the server too.
 pub struct Attempt<'a> {
@@ -77,28 +114,22 @@ impl Attempt<'_> {
         self.entered.again && self.fitness.is_polluted()
     }
 
-    /// The error for a step that failed, with the end of the server's log.
-    pub fn failed(&mut self, step: &str, dop: u32, reason: String) -> Error {
+    /// The error for a step that has no result, with the end of the server's log.
+    pub fn error(&mut self, step: &str, dop: u32, trouble: Trouble) -> Error {
+        let Trouble::Failed { mut reason, disk_full } = trouble else { return Error::Interrupted };
         let tail = self.server.log_tail(LOG_LINES);
         let log = if tail.trim().is_empty() {
             String::new()
         } else {
             format!("\nlast lines of the server's log:\n{}", tail.trim_end())
         };
-        // SQLSTATE disk_full, in what the load says.
-        let full = self.server.diagnose() == Some(Diagnosis::DiskFull) || reason.contains("53100");
-        let remedy = if full {
-            ". The disk with the data directory is full: free space there, or choose another place with --data-dir"
-        } else {
-            ""
-        };
-        Error::Step {
-            variant: self.name().to_owned(),
-            block: self.entered.block,
-            dop,
-            step: step.to_owned(),
-            reason: format!("{reason}{remedy}"),
-            log,
+        if disk_full || self.server.diagnose() == Some(Diagnosis::DiskFull) {
+            reason.push_str(
+                ". The disk with the data directory is full: free space there, or choose another \
+                 place with --data-dir",
+            );
         }
+        let (variant, block, step) = (self.name().to_owned(), self.entered.block, step.to_owned());
+        Error::Step { variant, block, dop, step, reason, log }
     }
 }

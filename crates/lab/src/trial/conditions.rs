@@ -46,7 +46,7 @@ impl<'a> Conditions<'a> {
 
     /// Stores what to know about a trial, or about the experiment.
     pub fn warn(&self, trial: Option<TrialId>, code: &str, text: String) -> Result<(), StoreError> {
-        self.store.warn(self.experiment.id, trial, &Warning { code: code.to_owned(), text })
+        self.store.warn(self.experiment.id, trial, &Warning::new(code, text))
     }
 
     /// Stores what to know about the experiment, unless an earlier run or trial has said it.

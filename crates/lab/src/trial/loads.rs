@@ -70,7 +70,7 @@ pub fn keep_record(loaded: &Loaded, phases: usize, dop: u32, began_ms: i64) -> S
         manifest.files(),
         size(manifest.bytes())
     )];
-    record.metrics = vec![("load.bytes".to_owned(), manifest.bytes() as f64)];
+    record.add(metrics::LOAD_BYTES.name, manifest.bytes() as f64);
     record
 }
 
@@ -96,36 +96,34 @@ pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i
             restored.read_seconds
         ));
     }
-    record.metrics = vec![
-        ("restore.copy".to_owned(), restored.copy_seconds),
-        ("restore.check".to_owned(), restored.check_seconds),
-        ("restore.read".to_owned(), restored.read_seconds),
-        ("load.bytes".to_owned(), restored.bytes as f64),
-    ];
+    record.add(metrics::RESTORE_COPY.name, restored.copy_seconds);
+    record.add(metrics::RESTORE_CHECK.name, restored.check_seconds);
+    record.add(metrics::RESTORE_READ.name, restored.read_seconds);
+    record.add(metrics::LOAD_BYTES.name, restored.bytes as f64);
     record
 }
 
 /// What to know about all intervals of an experiment that loads once.
 pub fn one_load(plan: &Plan) -> Option<Warning> {
     let step = plan.restore_after.as_ref()?;
-    Some(Warning {
-        code: "one-load".to_owned(),
-        text: format!(
+    Some(Warning::new(
+        "one-load",
+        format!(
             "all trials of a variant began on copies of one load (up to {step}): what differs between loads by chance \
              is not in the intervals"
         ),
-    })
+    ))
 }
 
 /// What to know where a run went on with another load.
 pub fn loaded_again(variant: &str, dop: u32, loaded: &Loaded) -> Warning {
-    Warning {
-        code: "loaded-again".to_owned(),
-        text: format!(
+    Warning::new(
+        "loaded-again",
+        format!(
             "{variant}, dop {dop}: loaded again when the run went on; its trials from then on began on load {}",
             loaded.manifest().digest()
         ),
-    }
+    )
 }
 
 /// A record of something done between the steps.

@@ -1,7 +1,6 @@
 //! One trial: a variant's server is started, goes through the phases of the benchmark, and is
 //! stopped.
 
-pub mod attached;
 pub mod attempt;
 pub mod conditions;
 pub mod loads;

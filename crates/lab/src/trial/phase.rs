@@ -8,10 +8,10 @@ use workload::Phase;
 use crate::error::Error;
 use crate::event::{Event, phase_name};
 use crate::observe::figures::measure;
-use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
 use crate::trial::settle::settle;
-use crate::trial::step::{Trouble, step};
+use crate::trial::step::step;
 
 /// Has a trial go through one phase, and records it.
 pub fn phase(
@@ -24,16 +24,12 @@ pub fn phase(
     let mut record = new_record(entered, phase, ordinal);
     let (name, dop) = (phase_name(phase), record.dop);
     record.notes.extend(attempt.among.clone());
-    conditions.tell(Event::phase_began(phase, dop));
+    conditions.tell(Event::phase_began(phase, dop, 1));
     let outcome = match phase {
         Phase::Settle { rows } => {
             attempt.counted = None;
-            settle(conditions, attempt, *rows, record).map(|record| (record, None)).map_err(
-                |error| match error {
-                    Error::Interrupted => Trouble::Interrupted,
-                    error => Trouble::Failed(error.to_string()),
-                },
-            )
+            let settled = settle(conditions, attempt, *rows, record);
+            settled.map(|record| (record, None)).map_err(Trouble::from)
         }
         Phase::Step(measured) => step(conditions, attempt, &Arc::new(measured.clone()), record),
     };
@@ -53,8 +49,7 @@ pub fn phase(
     };
     match trouble {
         None => conditions.go_on(),
-        Some(Trouble::Interrupted) => Err(Error::Interrupted),
-        Some(Trouble::Failed(reason)) => Err(attempt.failed(name, dop, reason)),
+        Some(trouble) => Err(attempt.error(name, dop, trouble)),
     }
 }
 

@@ -14,8 +14,7 @@ use crate::event::Event;
 use crate::lineup::{Subject, benchmark};
 use crate::observe::fitness::Fitness;
 use crate::systems::Started;
-use crate::trial::attached;
-use crate::trial::attempt::{Attempt, Entered};
+use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::settle::interruptible;
@@ -76,7 +75,7 @@ pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<
     } else {
         create_tables(conditions, attempt).map_err(|error| match error {
             Error::Dbms(source) => {
-                attempt.failed("setup", attempt.entered.sequence, source.to_string())
+                attempt.error("setup", attempt.entered.sequence, Trouble::from(*source))
             }
             other => other,
         })?;
@@ -98,14 +97,17 @@ pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<
 
 fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
     let Attempt { subject, benchmark, server, .. } = attempt;
+    if benchmark.setup.is_empty() {
+        return Ok(());
+    }
     let owned = server.owned();
-    if !owned {
-        attached::clear(server.need_sql()?, &subject.variant.name, &benchmark.tables)?;
+    if !owned && let Some(table) = server.need_sql()?.drop_marked(&benchmark.tables)? {
+        return Err(Error::TableExists { variant: subject.variant.name.clone(), table });
     }
     interruptible(server.as_mut(), conditions.interrupted, |server| {
         let sql = server.need_sql()?;
         if !owned {
-            return attached::create(sql, &benchmark.setup, &benchmark.tables);
+            return sql.create_marked(&benchmark.setup, &benchmark.tables);
         }
         for statement in &benchmark.setup {
             sql.execute(statement)?;
@@ -125,8 +127,7 @@ pub fn stop(
     let result = result.map_err(|error| explain_out_of_memory(error, cgroup));
     if !attempt.server.owned() {
         let tables = &attempt.benchmark.tables;
-        let sql = attempt.server.need_sql().map_err(Error::from);
-        let dropped = sql.and_then(|sql| attached::drop_tables(sql, tables));
+        let dropped = attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables));
         if result.is_ok() {
             dropped?;
         }

@@ -29,7 +29,7 @@ pub fn settle(
     let begin = Instant::now();
     let settled = interruptible(server, interrupted, |server| server.settle(tables))?;
     record.notes.extend(settled.lines);
-    record.metrics.push(("settle.server".to_owned(), settled.seconds));
+    record.add(metrics::SETTLE_SECONDS.name, settled.seconds);
     let writeback = Instant::now();
     if server.owned() {
         record.notes.push(write_back(&conditions.options.data_dir));

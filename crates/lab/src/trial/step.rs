@@ -15,7 +15,7 @@ use crate::observe::figures::{self, Locality};
 use crate::observe::fitness::Fitness;
 use crate::observe::profile::Profiled;
 use crate::observe::profiling::Profiling;
-use crate::trial::attempt::Attempt;
+use crate::trial::attempt::{Attempt, Trouble};
 use crate::trial::conditions::Conditions;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
@@ -27,21 +27,6 @@ const NOTICE: Duration = Duration::from_secs(2);
 
 /// A dying server's connections break before its end can be seen, by at most this.
 const DEATH: Duration = Duration::from_millis(500);
-
-/// Why a step has no result.
-#[derive(Debug)]
-pub enum Trouble {
-    /// The user ended the run.
-    Interrupted,
-    /// Something failed; the text says what.
-    Failed(String),
-}
-
-impl From<dbms::Error> for Trouble {
-    fn from(error: dbms::Error) -> Trouble {
-        Trouble::Failed(error.to_string())
-    }
-}
 
 /// What went wrong in a step that runs on one server or on several.
 #[derive(Debug)]
@@ -92,7 +77,7 @@ pub fn step(
         .map_err(|fault| fault.trouble)?;
     let trouble = ran.fault.map(|fault| fault.trouble);
     let Some(mut measured) = ran.measured.into_iter().next() else {
-        return Err(Trouble::Failed("the load had no target".to_owned()));
+        return Err(Trouble::failed("the load had no target"));
     };
     record.started_ms = ran.started_ms;
     let well = trouble.is_none();
@@ -139,7 +124,8 @@ pub fn run(
     };
     let ready = connect(&load).map_err(|error| {
         let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
-        Fault { at, trouble: Trouble::Failed(error.to_string()) }
+        let disk_full = error.kind() == ErrorKind::DiskFull;
+        Fault { at, trouble: Trouble::Failed { reason: error.to_string(), disk_full } }
     })?;
     let (mut profiling, notes) = match profiling(conditions, attempts, step) {
         Ok(profiling) => (Some(profiling), Vec::new()),
@@ -177,7 +163,10 @@ pub fn run(
         cut_off.then(|| death(attempts, DEATH)).flatten()
     });
     let fault = fault.or_else(|| {
-        let failed = |outcome: &Outcome| outcome.fatal.clone().map(Trouble::Failed);
+        let failed = |outcome: &Outcome| {
+            let disk_full = outcome.failures.iter().any(|f| f.kind == ErrorKind::DiskFull);
+            outcome.fatal.clone().map(|reason| Trouble::Failed { reason, disk_full })
+        };
         let mut fatal = outcomes.iter().map(failed).enumerate();
         fatal.find_map(|(at, trouble)| Some(Fault { at, trouble: trouble? }))
     });
@@ -256,7 +245,7 @@ fn look_after(
                 "the server did not answer within {} s after the step's time",
                 answer_limit.as_secs()
             );
-            return Some(Fault { at: 0, trouble: Trouble::Failed(text) });
+            return Some(Fault { at: 0, trouble: Trouble::failed(text) });
         }
         conditions.tell(Event::Progress {
             operations: running.operations().iter().sum(),
@@ -274,7 +263,7 @@ fn death(attempts: &mut [Attempt<'_>], limit: Duration) -> Option<Fault> {
             if !attempt.server.alive() {
                 let how = attempt.server.died().unwrap_or_else(|| "no reason known".to_owned());
                 let text = format!("the server died ({how})");
-                return Some(Fault { at, trouble: Trouble::Failed(text) });
+                return Some(Fault { at, trouble: Trouble::failed(text) });
             }
         }
         if begin.elapsed() >= limit {
@@ -299,9 +288,8 @@ pub fn complete(
     let Measured { outcome, recording, before, profiled: _ } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
-    if let Some(share) = figures::cpu_share(step, outcome, recording) {
-        record.metrics.push(("cpu.share".to_owned(), share));
-    }
+    let share = figures::cpu_share(step, outcome, recording);
+    record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
     if well {
         afterwards(attempt, record, before)?;
     }

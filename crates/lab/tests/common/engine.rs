@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drive::{Breaker, Connect, Error, Handle, Reply, ServerError, Session};
+use drive::{Breaker, Connect, Error, ErrorKind, Handle, Reply, ServerError, Session};
 use workload::{Expect, Request, Source};
 
 use super::world::{Fault, Running, World};
@@ -39,8 +39,9 @@ struct FakeSession {
     broken: Arc<AtomicBool>,
 }
 
-fn refused() -> Error {
+fn refused(kind: ErrorKind) -> Error {
     let error = ServerError {
+        kind,
         severity: "ERROR".to_owned(),
         code: "XX000".to_owned(),
         message: "refused".to_owned(),
@@ -53,7 +54,8 @@ impl FakeSession {
     fn meets(&self, call: &'static str) -> Result<(), Error> {
         let broken = || Error::Broken(std::io::ErrorKind::ConnectionReset.into());
         match self.world.meets(call, &self.server) {
-            Some(Fault::Fail) => return Err(refused()),
+            Some(Fault::Fail) => return Err(refused(ErrorKind::Other)),
+            Some(Fault::DiskFull) => return Err(refused(ErrorKind::DiskFull)),
             Some(Fault::Hang) => {
                 while !self.broken.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(1));
@@ -80,7 +82,7 @@ impl Session for FakeSession {
     }
 
     fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
-        let Some(handle) = self.sent.pop_front() else { return Err(refused()) };
+        let Some(handle) = self.sent.pop_front() else { return Err(refused(ErrorKind::Other)) };
         if !self.server.delay.is_zero() {
             std::thread::sleep(self.server.delay);
         }

@@ -148,22 +148,27 @@ impl Site {
         warnings.filter(|w| w.trial.is_none()).map(|w| w.warning.code).collect()
     }
 
-    /// A metric of a step of a trial.
-    pub fn metric(&self, trial: &Trial, step: &str, metric: &str) -> Option<f64> {
+    fn step(&self, trial: &Trial, name: &str) -> Option<store::Step> {
         let store = self.store();
         let experiment = store.latest().unwrap().unwrap();
-        let steps = store.steps(experiment.id, Scope::All).unwrap();
-        let step = steps.iter().find(|s| s.trial.0 == trial.id && s.name == step)?;
-        store.metrics(step.id).unwrap().get(metric).copied()
+        let mut steps = store.steps(experiment.id, Scope::All).unwrap().into_iter();
+        steps.find(|step| step.trial.0 == trial.id && step.name == name)
+    }
+
+    /// A metric of a step of a trial.
+    pub fn metric(&self, trial: &Trial, step: &str, metric: &str) -> Option<f64> {
+        self.store().metrics(self.step(trial, step)?.id).unwrap().get(metric).copied()
+    }
+
+    /// A series of a step of a trial.
+    pub fn series(&self, trial: &Trial, step: &str, name: &str) -> Vec<f64> {
+        let found = self.store().series(self.step(trial, step).unwrap().id).unwrap();
+        found.into_iter().find(|series| series.name == name).unwrap().values
     }
 
     /// The notes of a step of a trial.
     pub fn notes(&self, trial: &Trial, step: &str) -> String {
-        let store = self.store();
-        let experiment = store.latest().unwrap().unwrap();
-        let steps = store.steps(experiment.id, Scope::All).unwrap();
-        let step = steps.iter().find(|s| s.trial.0 == trial.id && s.name == step).unwrap();
-        step.notes.join("\n")
+        self.step(trial, step).unwrap().notes.join("\n")
     }
 
     /// What was told in words.

@@ -1,21 +1,33 @@
 //! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
+#[cfg(test)]
+mod tests;
+#[cfg(any(test, feature = "toys"))]
+pub(crate) mod toy;
 
 use toml::de::DeTable;
 
 use crate::family::{Family, Sequence};
-use crate::key::{CommandOption, canonical, read_keys, write_keys};
+use crate::key::{CommandOption, canonical, write_keys};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
 
 macro_rules! register {
-    ($($(#[$doc:meta])* $name:ident($plan:ty),)*) => {
+    (
+        $($(#[doc = $doc:literal])* $name:ident($plan:ty),)*
+        ; in tests: $($(#[doc = $about:literal])* $toy:ident($of:ty),)*
+    ) => {
         /// The workload of a plan: exactly one.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum WorkloadPlan {
-            $($(#[$doc])* $name($plan),)*
+            $($(#[doc = $doc])* $name($plan),)*
+            $(
+                $(#[doc = $about])*
+                #[cfg(any(test, feature = "toys"))]
+                $toy($of),
+            )*
         }
 
         impl WorkloadPlan {
@@ -24,15 +36,22 @@ macro_rules! register {
                 vec![$(WorkloadPlan::$name(<$plan>::default()),)*]
             }
 
-            fn family(&self) -> &dyn Family {
+            /// Those that are in tests only.
+            fn toys() -> Vec<WorkloadPlan> {
+                vec![$(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(<$of>::default()),)*]
+            }
+
+            pub(crate) fn family(&self) -> &dyn Family {
                 match self {
                     $(WorkloadPlan::$name(plan) => plan,)*
+                    $(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
 
-            fn family_mut(&mut self) -> &mut dyn Family {
+            pub(crate) fn family_mut(&mut self) -> &mut dyn Family {
                 match self {
                     $(WorkloadPlan::$name(plan) => plan,)*
+                    $(#[cfg(any(test, feature = "toys"))] WorkloadPlan::$toy(plan) => plan,)*
                 }
             }
         }
@@ -42,6 +61,15 @@ macro_rules! register {
 register! {
     /// The insert benchmark, `[workload.insert]`.
     Insert(insert::InsertPlan),
+    ; in tests:
+    /// A toy, `[workload.toy]`.
+    Toy(toy::ToyPlan),
+}
+
+impl Default for WorkloadPlan {
+    fn default() -> Self {
+        WorkloadPlan::all().swap_remove(0)
+    }
 }
 
 impl WorkloadPlan {
@@ -52,7 +80,8 @@ impl WorkloadPlan {
 
     /// The workload of this name, with its defaults.
     pub fn named(name: &str) -> Option<WorkloadPlan> {
-        WorkloadPlan::all().into_iter().find(|workload| workload.name() == name)
+        let mut all = WorkloadPlan::all().into_iter().chain(WorkloadPlan::toys());
+        all.find(|workload| workload.name() == name)
     }
 
     /// The name in a plan, such as `insert`.
@@ -99,15 +128,8 @@ impl WorkloadPlan {
     }
 
     /// The options of its short form.
-    pub fn options(&self) -> Vec<CommandOption> {
-        let mut workload = self.clone();
-        let keys = workload.family_mut().keys();
-        keys.iter().filter_map(|key| key.option).collect()
-    }
-
-    /// Sets what the short form chooses by itself; returns `settle_seconds_scale`.
-    pub(crate) fn shorten(&mut self, given: &dyn Fn(&str) -> bool) -> f64 {
-        self.family_mut().shorten(given)
+    pub fn options(&self) -> &'static [CommandOption] {
+        self.family().options()
     }
 
     /// The present name of a step.
@@ -115,17 +137,13 @@ impl WorkloadPlan {
         canonical(step, self.family().aliases())
     }
 
-    pub(crate) fn check(&self, problems: &mut Problems) {
-        self.family().check(problems);
-    }
-
     /// Writes its section.
     pub(crate) fn write(&self, out: &mut String) {
         out.push_str(&format!("\n[workload.{}]\n", self.name()));
-        write_keys(out, &self.clone().family_mut().keys());
+        write_keys(out, self.clone().family_mut());
     }
 
-    /// Reads `[workload]`. Without one the first is returned, and nothing is said of its steps.
+    /// Reads `[workload]`. Without one nothing is said of its steps.
     pub(crate) fn read(p: &mut Problems, table: Option<&DeTable>) -> WorkloadPlan {
         let names = WorkloadPlan::names();
         let mut found: Option<WorkloadPlan> = None;
@@ -148,7 +166,7 @@ impl WorkloadPlan {
             }
             if let Some(table) = as_table(p, &path, value) {
                 let mut section = Section::new(table, path);
-                read_keys(p, &mut section, workload.family_mut().keys());
+                section.keys(p, workload.family_mut().keys());
                 section.finish(p);
                 workload.family_mut().complete(&|key| table.contains_key(key));
             }
@@ -158,6 +176,6 @@ impl WorkloadPlan {
             p.mark_unread("workload");
             p.of("workload", format!("no workload; add [workload.{}]", names[0]));
         }
-        found.unwrap_or_else(|| WorkloadPlan::all().swap_remove(0))
+        found.unwrap_or_default()
     }
 }

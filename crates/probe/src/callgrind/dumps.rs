@@ -20,7 +20,7 @@ pub struct Dump {
     pub path: PathBuf,
 }
 
-/// The dumps of a run, by process and in the order of writing. `out` is [`Options::out`](super::Options::out).
+/// The dumps of a run, by process and in the order of writing. `out` is that of [`Valgrind::command_line`](super::Valgrind::command_line).
 ///
 /// A process that was killed, or became another program by `exec`, wrote no last dump; what it counted after its last mark is lost.
 ///

@@ -6,17 +6,12 @@
 //! - the activations called `f` do not overlap in time, and what they cost with all they called is counted once when their own cost and the cost of the
 //!   calls they make, to `f'2` too, are added: that is the **inclusive** cost of the function. The activations called `f'2` all lie inside
 //!   and add nothing to it;
-//! - **own** costs are those of instructions outside of all calls, which no two activations share: they are summed, and so are **calls**;
-//! - a call of `f` to `f'2` is no cost beside that of the function, so it **vanishes** as an arc;
-//! - a call from `f` to `g` may lie inside another one, as in `f → g → f'2 → g'2`, whose cost is in the outer call's. A call does
-//!   not where its caller or its callee is at the outermost level, as there is no other activation of it on the stack; those calls
-//!   add to the arc's inclusive cost, the others to its calls alone. (A call `f'2 → g'2` with no `f → g` around it is thereby left
-//!   out, as in `g → f → f'2 → g'2`: the levels alone do not tell.)
+//! - **own** costs are those of instructions outside of all calls, which no two activations share: they are summed, and so are **calls**.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::raw::{Key, Raw};
-use super::{Arc, Cost, Profile};
+use super::{Cost, Profile};
 
 /// Gathers what belongs to one name.
 #[derive(Default)]
@@ -55,26 +50,17 @@ pub(super) fn fold(raw: &Raw) -> Profile {
             *function.by_object.entry(raw.objects.text(key.1).to_owned()).or_default() += own;
         }
     }
-    let mut arcs: BTreeMap<(String, String), Arc> = BTreeMap::new();
     for ((from, to), arc) in &raw.arcs {
         let (caller, callee) = (&activations[from], &activations[to]);
         if let Some(function) = functions.get_mut(&callee.name) {
             function.cost.calls = function.cost.calls.saturating_add(arc.calls);
         }
-        let itself = caller.name == callee.name;
         // A call among different functions of one name: the callee's cost is in the entry by itself.
         if caller.outermost
-            && !(itself && callee.outermost)
+            && !(caller.name == callee.name && callee.outermost)
             && let Some(function) = functions.get_mut(&caller.name)
         {
             function.cost.inclusive = function.cost.inclusive.saturating_add(arc.inclusive);
-        }
-        if !itself {
-            let folded = arcs.entry((caller.name.clone(), callee.name.clone())).or_default();
-            folded.calls = folded.calls.saturating_add(arc.calls);
-            if caller.outermost || callee.outermost {
-                folded.inclusive = folded.inclusive.saturating_add(arc.inclusive);
-            }
         }
     }
     let functions = functions
@@ -88,7 +74,7 @@ pub(super) fn fold(raw: &Raw) -> Profile {
             (name, cost)
         })
         .collect();
-    Profile { instructions: raw.instructions, functions, arcs, shortfall: 0 }
+    Profile { instructions: raw.instructions, functions }
 }
 
 fn activation(raw: &Raw, (name, object): Key) -> Activation {
@@ -121,11 +107,6 @@ fn shown(name: &str, object: &str) -> String {
     }
 }
 
-/// Is this a name that [`shown`] made of an address?
-pub(super) fn is_address(name: &str) -> bool {
-    name.starts_with("0x") && name.contains(" in ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +128,6 @@ mod tests {
         assert_eq!((f.own, f.inclusive, f.calls), (40, 60, 4));
         assert_eq!(folded.functions["leaf"].calls, 4);
         assert_eq!(folded.functions["main"].inclusive, 61);
-        assert_eq!(folded.children_of("f"), [("leaf".to_owned(), Arc { calls: 4, inclusive: 20 })]);
         assert!(!folded.functions.contains_key("f'2"));
     }
 
@@ -159,7 +139,6 @@ mod tests {
         );
         let names: Vec<_> = folded.functions.keys().collect();
         assert_eq!(names, ["0x12ab in postgres", "0x40 [PLT] in libc.so.6"]);
-        assert!(is_address(names[0]) && is_address(names[1]) && !is_address("main"));
     }
 
     #[test]
@@ -178,6 +157,5 @@ mod tests {
         let init = &folded.functions["init"];
         assert_eq!((init.own, init.inclusive, init.calls), (14, 14, 1));
         assert_eq!(init.object, "/lib/b.so");
-        assert!(folded.arcs.is_empty());
     }
 }

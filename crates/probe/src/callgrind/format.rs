@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
-use super::raw::{Key, NameId, Overflow, Raw};
-use super::{Arc, CallgrindError};
+use super::CallgrindError;
+use super::raw::{Arc, Key, NameId, Overflow, Raw};
 
 pub(super) fn parse(mut reader: impl BufRead, origin: &Path) -> Result<Raw, CallgrindError> {
     let mut state = Reader::new(origin);

@@ -4,12 +4,11 @@
 //! depend on what else the machine does, so that differences of a thousandth between two builds can be seen, which no clock shows.
 //!
 //! The way to the cost of something inside a long-running program is a **mark**: a function that the program calls before and
-//! after. With [`Options::dump_before`] Callgrind writes what it counted at each entry of the mark and begins anew:
+//! after. Told so by [`Valgrind::command_line`], Callgrind writes what it counted at each entry of the mark and begins anew:
 //!
 //! 1. [`Valgrind::find`] and [`Valgrind::command_line`] say what stands in front of the program's command.
 //! 2. [`dumps`] lists the files that were written, [`Profile::read`] reads one: the stretch between two marks.
 //! 3. [`Profile::minus`] takes away a stretch that holds the mark alone. What remains is the cost of what ran between the marks.
-//! 4. [`moved`] says what differs between two such profiles, function by function.
 //!
 //! ```
 //! let dump = "\
@@ -65,13 +64,11 @@ mod dumps;
 mod error;
 mod fold;
 mod format;
-mod moved;
 mod profile;
 mod raw;
 mod valgrind;
 
 pub use dumps::{Dump, dumps};
 pub use error::CallgrindError;
-pub use moved::{Moved, moved};
-pub use profile::{Arc, Cost, Profile};
-pub use valgrind::{Options, Valgrind};
+pub use profile::{Cost, Profile};
+pub use valgrind::Valgrind;

@@ -1,6 +1,5 @@
-//! Instructions per function and per call.
+//! Instructions per function.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -23,15 +22,6 @@ pub struct Cost {
     pub calls: u64,
 }
 
-/// The calls from one function to another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Arc {
-    /// How many. A call that began in an earlier stretch is not among them.
-    pub calls: u64,
-    /// Instructions from the beginning to the end of these calls; of calls within one another only the outer counts.
-    pub inclusive: u64,
-}
-
 /// Where the instructions of a stretch went.
 ///
 /// Functions go by their name. Those without a symbol are called by their address in the file that holds them, such as `0x12ab in postgres`: the
@@ -43,11 +33,6 @@ pub struct Profile {
     pub instructions: u64,
     /// By function.
     pub functions: BTreeMap<String, Cost>,
-    /// By caller and callee. Calls of a function to itself are not here.
-    pub arcs: BTreeMap<(String, String), Arc>,
-    /// Instructions by which functions of the mark cost more than here, summed up by [`Profile::minus`]; those functions stand with 0 instead
-    /// of a negative cost. So the functions' own costs add up to `instructions` plus this. 0 in a profile that was read.
-    pub shortfall: u64,
 }
 
 impl Profile {
@@ -73,11 +58,8 @@ impl Profile {
         Ok(fold::fold(&format::parse(reader, origin)?))
     }
 
-    /// What remains after taking `mark` away, function by function and call by call. What is 0 then is left out.
-    ///
-    /// A function that costs less here than in the mark gets 0, and what is missing goes to [`Profile::shortfall`]: costs never wrap or turn negative.
-    /// A shortfall beyond a few instructions means that the mark alone is not part of this stretch, as when the mark was the first to
-    /// fill a cache.
+    /// What remains after taking `mark` away, function by function. What is less here than in the mark becomes 0, as where the mark
+    /// was the first to fill a cache; functions of which nothing remains are left out.
     #[must_use]
     pub fn minus(&self, mark: &Self) -> Self {
         let mut functions = BTreeMap::new();
@@ -95,41 +77,8 @@ impl Profile {
                 functions.insert(name.clone(), rest);
             }
         }
-        let mut arcs = BTreeMap::new();
-        for (ends, arc) in &self.arcs {
-            let other = mark.arcs.get(ends).copied().unwrap_or_default();
-            let rest = Arc {
-                calls: arc.calls.saturating_sub(other.calls),
-                inclusive: arc.inclusive.saturating_sub(other.inclusive),
-            };
-            if rest != Arc::default() {
-                arcs.insert(ends.clone(), rest);
-            }
-        }
         let instructions = self.instructions.saturating_sub(mark.instructions);
-        let own = functions.values().fold(0_u64, |sum, cost| sum.saturating_add(cost.own));
-        Self { instructions, functions, arcs, shortfall: own.saturating_sub(instructions) }
-    }
-
-    /// Instructions in functions without a symbol. Where they are many, the program was stripped: profiles of two builds of it cannot be
-    /// compared function by function, as addresses say nothing in another build.
-    #[must_use]
-    pub fn without_symbol(&self) -> u64 {
-        let unnamed = self.functions.iter().filter(|(name, _)| fold::is_address(name));
-        unnamed.fold(0, |sum, (_, cost)| sum.saturating_add(cost.own))
-    }
-
-    /// What `parent` calls: callee and calls, the costliest first.
-    #[must_use]
-    pub fn children_of(&self, parent: &str) -> Vec<(String, Arc)> {
-        let mut children: Vec<_> = self
-            .arcs
-            .range((parent.to_owned(), String::new())..)
-            .take_while(|((caller, _), _)| caller == parent)
-            .map(|((_, callee), arc)| (callee.clone(), *arc))
-            .collect();
-        children.sort_by_key(|(_, arc)| Reverse(arc.inclusive));
-        children
+        Self { instructions, functions }
     }
 }
 
@@ -141,62 +90,33 @@ mod tests {
         Cost { object: "/bin/server".to_owned(), own, inclusive, calls }
     }
 
-    fn profile(functions: &[(&str, Cost)], arcs: &[(&str, &str, u64, u64)]) -> Profile {
+    fn profile(functions: &[(&str, Cost)]) -> Profile {
         Profile {
             instructions: functions.iter().map(|(_, cost)| cost.own).sum(),
             functions: functions.iter().map(|(n, c)| ((*n).to_owned(), c.clone())).collect(),
-            arcs: arcs
-                .iter()
-                .map(|(from, to, calls, inclusive)| {
-                    let arc = Arc { calls: *calls, inclusive: *inclusive };
-                    (((*from).to_owned(), (*to).to_owned()), arc)
-                })
-                .collect(),
-            shortfall: 0,
         }
     }
 
     #[test]
     fn the_mark_is_taken_away_and_what_was_only_the_mark_is_gone() {
-        let stretch = profile(
-            &[("loop", cost(50, 190, 0)), ("run", cost(100, 100, 2)), ("mark", cost(40, 40, 1))],
-            &[("loop", "run", 2, 100), ("loop", "mark", 1, 40)],
-        );
-        let mark = profile(
-            &[("loop", cost(20, 60, 0)), ("mark", cost(40, 40, 1))],
-            &[("loop", "mark", 1, 40)],
-        );
-        let rest = stretch.minus(&mark);
-        assert_eq!(
-            rest,
-            profile(
-                &[("loop", cost(30, 130, 0)), ("run", cost(100, 100, 2))],
-                &[("loop", "run", 2, 100)]
-            )
-        );
+        let stretch = profile(&[
+            ("loop", cost(50, 190, 0)),
+            ("run", cost(100, 100, 2)),
+            ("mark", cost(40, 40, 1)),
+        ]);
+        let mark = profile(&[("loop", cost(20, 60, 0)), ("mark", cost(40, 40, 1))]);
+        let rest = profile(&[("loop", cost(30, 130, 0)), ("run", cost(100, 100, 2))]);
+        assert_eq!(stretch.minus(&mark), rest);
     }
 
     #[test]
-    fn a_function_that_costs_less_than_in_the_mark_is_zero_and_the_rest_is_said() {
-        let stretch = profile(&[("a", cost(100, 100, 1)), ("b", cost(10, 10, 1))], &[]);
-        let mark =
-            profile(&[("a", cost(20, 20, 1)), ("b", cost(13, 13, 2)), ("c", cost(4, 4, 1))], &[]);
+    fn a_function_that_costs_less_than_in_the_mark_is_zero() {
+        let stretch = profile(&[("a", cost(100, 100, 1)), ("b", cost(10, 10, 1))]);
+        let mark = profile(&[("a", cost(20, 20, 1)), ("b", cost(13, 13, 2)), ("c", cost(4, 4, 1))]);
         let rest = stretch.minus(&mark);
         assert_eq!(rest.instructions, 73);
-        assert_eq!(rest.shortfall, 7);
         assert_eq!(rest.functions.len(), 1);
         assert_eq!(rest.functions["a"], cost(80, 80, 0));
         assert_eq!(mark.minus(&stretch).instructions, 0);
-    }
-
-    #[test]
-    fn children_are_those_of_one_parent_costliest_first() {
-        let all = profile(
-            &[("a", cost(1, 1, 1))],
-            &[("a", "x", 1, 5), ("a", "y", 1, 50), ("aa", "z", 1, 7), ("A", "z", 1, 7)],
-        );
-        let names: Vec<_> = all.children_of("a").into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["y", "x"]);
-        assert!(all.children_of("x").is_empty());
     }
 }

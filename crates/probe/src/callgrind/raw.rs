@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::Arc;
-
 /// Number of a name or an object in its [`Names`].
 pub(super) type NameId = usize;
 
@@ -33,6 +31,15 @@ impl Names {
 /// A function of one object (program or library). Functions that share a name and an object and differ in their source
 /// file are one: without debug information Callgrind does not know the file either.
 pub(super) type Key = (NameId, NameId);
+
+/// The calls from one function to another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Arc {
+    /// How many. A call that began in an earlier stretch is not among them.
+    pub(super) calls: u64,
+    /// Instructions from the beginning to the end of these calls.
+    pub(super) inclusive: u64,
+}
 
 /// All costs of a file.
 #[derive(Debug, Default)]

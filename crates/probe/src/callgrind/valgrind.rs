@@ -17,29 +17,6 @@ pub struct Valgrind {
     pub version: String,
 }
 
-/// What to count and where to write it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    /// Beginning of the files' names, in a directory that the program's user may write to: dumps are `OUT.PID.1`, `OUT.PID.2`…, the
-    /// last one, at the end of a process, is `OUT.PID` (see [`dumps`](super::dumps)).
-    pub out: PathBuf,
-    /// Write a dump and begin anew whenever this function is entered (inner calls of a recursion apart). The name of a symbol;
-    /// `*` and `?` are wildcards.
-    pub dump_before: Option<String>,
-    /// Count also in programs that a process starts by `exec`. Processes that only fork are counted in any case. A forked child
-    /// takes over what its parent has counted since the parent's last dump, so its first dump is not its own cost alone.
-    pub trace_children: bool,
-    /// File for what valgrind itself has to say, `.PID` is added. Without it valgrind writes to the program's standard error.
-    pub log: Option<PathBuf>,
-}
-
-impl Options {
-    /// One dump at the end of the process, programs that it starts not counted, messages on standard error.
-    pub fn new(out: impl Into<PathBuf>) -> Self {
-        Self { out: out.into(), dump_before: None, trace_children: false, log: None }
-    }
-}
-
 impl Valgrind {
     /// The valgrind in `PATH`.
     ///
@@ -74,31 +51,30 @@ impl Valgrind {
         }
     }
 
-    /// What stands in front of the command whose instructions are to be counted.
+    /// What stands in front of the command whose instructions are to be counted. Those of processes that it forks are counted too.
+    ///
+    /// `out`: the beginning of the files' names, in a directory that the program's user may write to: dumps are `OUT.PID.1`,
+    /// `OUT.PID.2`…, the last one, at the end of a process, is `OUT.PID` (see [`dumps`](super::dumps)). With `dump_before`, the name of a
+    /// symbol, a dump is written and counting begins anew whenever this function is entered (inner calls of a recursion apart). A
+    /// forked child takes over what its parent has counted since the parent's last dump, so its first dump is not its own cost alone.
     ///
     /// Counts stay the same whatever else the machine does. To keep them the same from run to run, also give the program the same environment
     /// (its size moves the stack, and the dynamic linker reads all of it) and leave `DEBUGINFOD_URLS` out of it, with which valgrind would
     /// look for names of functions elsewhere.
     #[must_use]
-    pub fn command_line(&self, options: &Options) -> Vec<OsString> {
+    pub fn command_line(&self, out: &Path, dump_before: Option<&str>) -> Vec<OsString> {
         let mut line = vec![self.path.clone().into_os_string(), "--tool=callgrind".into()];
-        line.push("--quiet".into());
-        line.push(with_pid("--callgrind-out-file=", &options.out));
-        if let Some(log) = &options.log {
-            line.push(with_pid("--log-file=", log));
-        }
-        if let Some(function) = &options.dump_before {
-            line.push(format!("--dump-before={function}").into());
-        }
-        let children = if options.trace_children { "yes" } else { "no" };
-        line.push(format!("--trace-children={children}").into());
+        line.push(files_named(out));
+        line.extend(dump_before.map(|function| format!("--dump-before={function}").into()));
         line.extend(ALWAYS.iter().map(OsString::from));
         line
     }
 }
 
 /// Most are the defaults of Callgrind, and are said since the reader or the figures rely on them.
-const ALWAYS: [&str; 12] = [
+const ALWAYS: [&str; 14] = [
+    "--quiet",
+    "--trace-children=no",
     // Two levels are what folding needs: the outermost activation, and all others together.
     "--separate-recs=2",
     "--skip-direct-rec=no",
@@ -123,9 +99,9 @@ const ALWAYS: [&str; 12] = [
 
 /// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would mean the directory in which the program
 /// is started.
-fn with_pid(option: &str, path: &Path) -> OsString {
+fn files_named(path: &Path) -> OsString {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut bytes = option.as_bytes().to_vec();
+    let mut bytes = b"--callgrind-out-file=".to_vec();
     for &byte in path.as_os_str().as_bytes() {
         if byte == b'%' {
             bytes.push(b'%');
@@ -167,20 +143,13 @@ mod tests {
     #[test]
     fn the_command_line_says_what_was_asked() {
         let valgrind = Valgrind { path: "/usr/bin/valgrind".into(), version: "3.19.0".into() };
-        let mut options = Options::new("/tmp/50%/out");
-        let line = valgrind.command_line(&options);
+        let out = Path::new("/tmp/50%/out");
+        let line = valgrind.command_line(out, None);
         assert_eq!(line[0], "/usr/bin/valgrind");
         assert_eq!(line[1], "--tool=callgrind");
         assert!(line.contains(&"--callgrind-out-file=/tmp/50%%/out.%p".into()));
-        assert!(line.contains(&"--trace-children=no".into()));
         assert!(!line.iter().any(|part| part.to_string_lossy().contains("dump-before")));
-
-        options.dump_before = Some("pg_sleep".into());
-        options.trace_children = true;
-        options.log = Some("/tmp/log".into());
-        let line = valgrind.command_line(&options);
-        for part in ["--dump-before=pg_sleep", "--trace-children=yes", "--log-file=/tmp/log.%p"] {
-            assert!(line.contains(&part.into()), "{part}");
-        }
+        let line = valgrind.command_line(out, Some("pg_sleep"));
+        assert!(line.contains(&"--dump-before=pg_sleep".into()));
     }
 }

@@ -13,11 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 pub use error::CgroupError;
 pub use layout::Layout;
-pub use reading::MemoryStat;
 
 use crate::files::{Held, read_trimmed};
 use crate::meter::{self, CpuMeter};
@@ -28,7 +25,7 @@ const REMOVE_PATIENCE: Duration = Duration::from_secs(2);
 const REMOVE_STEP: Duration = Duration::from_millis(10);
 
 /// CPU time of a group since it was made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTime {
     /// Time in user mode, in µs.
     pub user_us: u64,
@@ -212,12 +209,6 @@ impl Cgroup {
         let mut held = files.current.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = Vec::new();
         held.read(&mut buffer).ok()?.trim().parse().ok()
-    }
-
-    /// What the memory charged to the group is; `None` where it has no memory controller.
-    pub fn memory_stat(&self) -> Option<MemoryStat> {
-        let text = std::fs::read_to_string(&self.memory.as_ref()?.stat).ok()?;
-        reading::parse_memory_stat(&text)
     }
 
     /// How many processes of the group the kernel killed because of the memory limit; `None` where

@@ -14,34 +14,22 @@ pub(crate) struct CpuTicks {
 }
 
 impl CpuTicks {
+    fn all(&mut self) -> [&mut u64; 8] {
+        let CpuTicks { user, nice, system, idle, iowait, irq, softirq, steal } = self;
+        [user, nice, system, idle, iowait, irq, softirq, steal]
+    }
+
     /// All ticks. Guest time is not added: the kernel counts it in user time already.
-    pub(crate) fn total(&self) -> u64 {
-        [
-            self.user,
-            self.nice,
-            self.system,
-            self.idle,
-            self.iowait,
-            self.irq,
-            self.softirq,
-            self.steal,
-        ]
-        .iter()
-        .fold(0, |sum, ticks| sum.saturating_add(*ticks))
+    pub(crate) fn total(mut self) -> u64 {
+        self.all().into_iter().fold(0, |sum, ticks| sum.saturating_add(*ticks))
     }
 
     /// What passed since `before`. Idle and iowait can run backwards in the kernel: then 0.
-    pub(crate) fn since(&self, before: &CpuTicks) -> CpuTicks {
-        CpuTicks {
-            user: self.user.saturating_sub(before.user),
-            nice: self.nice.saturating_sub(before.nice),
-            system: self.system.saturating_sub(before.system),
-            idle: self.idle.saturating_sub(before.idle),
-            iowait: self.iowait.saturating_sub(before.iowait),
-            irq: self.irq.saturating_sub(before.irq),
-            softirq: self.softirq.saturating_sub(before.softirq),
-            steal: self.steal.saturating_sub(before.steal),
+    pub(crate) fn since(mut self, mut before: CpuTicks) -> CpuTicks {
+        for (now, before) in self.all().into_iter().zip(before.all()) {
+            *now = now.saturating_sub(*before);
         }
+        self
     }
 
     /// User time as vmstat prints it: nice included.
@@ -77,16 +65,10 @@ pub(crate) fn parse(text: &str) -> Option<SystemStat> {
         let mut number = || words.next().and_then(|word| word.parse::<u64>().ok());
         match key {
             "cpu" => {
-                stat.cpu = CpuTicks {
-                    user: number()?,
-                    nice: number()?,
-                    system: number()?,
-                    idle: number()?,
-                    iowait: number().unwrap_or(0),
-                    irq: number().unwrap_or(0),
-                    softirq: number().unwrap_or(0),
-                    steal: number().unwrap_or(0),
-                };
+                for (place, ticks) in stat.cpu.all().into_iter().enumerate() {
+                    // The first four are in every kernel.
+                    *ticks = if place < 4 { number()? } else { number().unwrap_or(0) };
+                }
                 found = true;
             }
             "intr" => stat.interrupts = number(),
@@ -132,7 +114,7 @@ mod tests {
     fn ticks_running_backwards_count_nothing() {
         let before = parse("cpu 1 1 1 100 50").unwrap().cpu;
         let after = parse("cpu 2 1 1 99 49").unwrap().cpu;
-        assert_eq!(after.since(&before).total(), 1);
+        assert_eq!(after.since(before).total(), 1);
     }
 
     #[test]

@@ -52,34 +52,19 @@ fn counters<'a>(words: impl Iterator<Item = &'a str>) -> Option<DiskCounters> {
     if found < 11 {
         return None;
     }
-    let [
-        reads,
-        _,
-        read_sectors,
-        read_ms,
-        writes,
-        _,
-        write_sectors,
-        write_ms,
-        _,
-        busy_ms,
-        weighted_ms,
-        discards,
-        _,
-        discard_sectors,
-        ..,
-    ] = values;
+    // Since Linux 4.18.
+    let discards = (found >= 15).then_some((values[11], values[13]));
     Some(DiskCounters {
-        reads,
-        read_sectors,
-        read_ms,
-        writes,
-        write_sectors,
-        write_ms,
-        busy_ms,
-        weighted_ms,
-        discards: (found >= 15).then_some(discards),
-        discard_sectors: (found >= 15).then_some(discard_sectors),
+        reads: values[0],
+        read_sectors: values[2],
+        read_ms: values[3],
+        writes: values[4],
+        write_sectors: values[6],
+        write_ms: values[7],
+        busy_ms: values[9],
+        weighted_ms: values[10],
+        discards: discards.map(|(requests, _)| requests),
+        discard_sectors: discards.map(|(_, sectors)| sectors),
     })
 }
 

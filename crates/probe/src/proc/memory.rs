@@ -15,10 +15,7 @@ pub(crate) struct Meminfo {
 
 pub(crate) fn parse_meminfo(text: &str) -> Meminfo {
     let mut memory = Meminfo::default();
-    for line in text.lines() {
-        let Some((key, rest)) = line.split_once(':') else {
-            continue;
-        };
+    for (key, value) in numbers(text) {
         let slot = match key {
             "MemTotal" => &mut memory.total_kb,
             "MemFree" => &mut memory.free_kb,
@@ -30,7 +27,7 @@ pub(crate) fn parse_meminfo(text: &str) -> Meminfo {
             "HugePages_Total" => &mut memory.huge_pages,
             _ => continue,
         };
-        *slot = first_number(rest);
+        *slot = value;
     }
     memory
 }
@@ -46,10 +43,7 @@ pub(crate) struct Vmstat {
 
 pub(crate) fn parse_vmstat(text: &str) -> Vmstat {
     let mut counts = Vmstat::default();
-    for line in text.lines() {
-        let Some((key, rest)) = line.split_once(' ') else {
-            continue;
-        };
+    for (key, value) in numbers(text) {
         let slot = match key {
             "pgfault" => &mut counts.page_faults,
             "pgmajfault" => &mut counts.major_faults,
@@ -57,13 +51,17 @@ pub(crate) fn parse_vmstat(text: &str) -> Vmstat {
             "pswpout" => &mut counts.swapped_out,
             _ => continue,
         };
-        *slot = first_number(rest);
+        *slot = value;
     }
     counts
 }
 
-fn first_number(text: &str) -> Option<u64> {
-    text.split_ascii_whitespace().next()?.parse().ok()
+/// The first two words of each line, without the colon that may be between them.
+fn numbers(text: &str) -> impl Iterator<Item = (&str, Option<u64>)> {
+    text.lines().filter_map(|line| {
+        let (key, rest) = line.split_once([':', ' '])?;
+        Some((key, rest.split_ascii_whitespace().next().and_then(|word| word.parse().ok())))
+    })
 }
 
 #[cfg(test)]

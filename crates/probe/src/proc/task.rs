@@ -14,7 +14,6 @@ pub(crate) struct PidStat {
     pub(crate) threads: u32,
     /// Ticks from boot to the process's start; with the pid it names a process for good.
     pub(crate) start: u64,
-    pub(crate) rss_pages: u64,
 }
 
 /// The name in parentheses may hold anything, parentheses and blanks too: what follows the *last*
@@ -42,7 +41,6 @@ pub(crate) fn parse_stat(text: &str) -> Option<PidStat> {
         children_system: field(17),
         threads: u32::try_from(field(20)).unwrap_or(u32::MAX),
         start: field(22),
-        rss_pages: field(24),
     })
 }
 
@@ -120,7 +118,7 @@ mod tests {
             assert_eq!((stat.state, stat.parent), ('S', 1), "{name}");
             assert_eq!((stat.user, stat.system), (12, 34));
             assert_eq!((stat.children_user, stat.children_system), (56, 78));
-            assert_eq!((stat.threads, stat.start, stat.rss_pages), (9, 5_143_612, 390));
+            assert_eq!((stat.threads, stat.start), (9, 5_143_612));
         }
     }
 

@@ -6,15 +6,13 @@ mod tree;
 
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
 pub(crate) use reading::ticks_per_second;
 pub(crate) use single::this_thread_us;
-pub use single::{own_usage, process_usage, threads_usage};
+pub use single::{own_usage, threads_usage};
 pub use tree::{Tree, members};
 
 /// What a process, a thread set or a process tree has used since its start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// CPU time in user mode, in µs. Of a tree: that of children which lived less than a timer tick
     /// is all in here, system time too; the sum of both is right.

@@ -1,10 +1,10 @@
-//! What one process, or some threads of this one, have used.
+//! What this process, or some threads of it, have used.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-use super::reading::{cpu_clock_ns, read_stat, thread_ids, thread_switches, ticks_per_second};
-use super::{TreeError, Usage};
+use super::Usage;
+use super::reading::{read_stat, thread_switches, ticks_per_second};
 use crate::files::read_once;
 use crate::proc::task;
 use crate::split::Split;
@@ -24,27 +24,6 @@ pub fn own_usage() -> Usage {
         usage.threads = stat.threads;
     }
     usage
-}
-
-/// What one process has used since its start, without its children. Switches are those of
-/// the threads alive.
-///
-/// # Errors
-/// [`TreeError::Gone`] if there is no such process.
-pub fn process_usage(pid: u32) -> Result<Usage, TreeError> {
-    let mut buffer = Vec::new();
-    let stat = read_stat(pid, &mut buffer)?.ok_or(TreeError::Gone { pid })?;
-    let ns = cpu_clock_ns(pid).ok_or(TreeError::Gone { pid })?;
-    let mut usage = Usage { processes: 1, threads: stat.threads, ..Usage::default() };
-    (usage.user_us, usage.system_us) = Split::default().advance(ns / 1000, stat.user, stat.system);
-    for tid in thread_ids(pid) {
-        if let Some(switches) = thread_switches(pid, tid, &mut buffer) {
-            usage.voluntary_switches += switches.0;
-            usage.involuntary_switches += switches.1;
-        }
-    }
-    add_memory_and_io(&pid.to_string(), &mut usage, &mut buffer);
-    Ok(usage)
 }
 
 /// What some threads of this process have used since their start; threads that ended count nothing.
@@ -136,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burning_thread_is_seen_by_all_three() {
+    fn a_burning_thread_is_seen_by_both() {
         let before = own_usage();
         let worker = std::thread::spawn(|| {
             let tid = u32::try_from(nix::unistd::gettid().as_raw()).unwrap();
@@ -150,14 +129,5 @@ mod tests {
         let own_us = after.user_us + after.system_us - before.user_us - before.system_us;
         assert!(thread_us > 20_000, "{thread_us}");
         assert!(own_us + 1_000 >= thread_us, "{own_us} < {thread_us}");
-        let by_pid = process_usage(std::process::id()).unwrap();
-        assert!(by_pid.user_us + by_pid.system_us + 1_000 >= after.user_us + after.system_us);
-        assert!(by_pid.rss_bytes > 0 && by_pid.threads >= 1 && by_pid.io_known);
-    }
-
-    #[test]
-    fn no_process_is_an_error() {
-        let error = process_usage(u32::MAX).unwrap_err();
-        assert!(error.to_string().contains("4294967295"), "{error}");
     }
 }

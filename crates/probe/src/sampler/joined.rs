@@ -72,9 +72,6 @@ impl HostTotals {
             steal_s: self.steal_s + other.steal_s,
             cpu_percent: 0.0,
             context_switches: sum(self.context_switches, other.context_switches),
-            interrupts: sum(self.interrupts, other.interrupts),
-            page_faults: sum(self.page_faults, other.page_faults),
-            major_faults: sum(self.major_faults, other.major_faults),
         }
     }
 }
@@ -86,9 +83,6 @@ impl DeviceTotals {
             read_kb: self.read_kb + other.read_kb,
             writes: self.writes + other.writes,
             write_kb: self.write_kb + other.write_kb,
-            discards: sum(self.discards, other.discards),
-            discard_kb: both(&self.discard_kb, &other.discard_kb, |a, b| a + b),
-            busy_s: self.busy_s + other.busy_s,
         }
     }
 }
@@ -100,8 +94,6 @@ impl GroupTotals {
             system_us: sum(self.system_us, other.system_us),
             voluntary_switches: sum(self.voluntary_switches, other.voluntary_switches),
             involuntary_switches: sum(self.involuntary_switches, other.involuntary_switches),
-            read_bytes: sum(self.read_bytes, other.read_bytes),
-            write_bytes: sum(self.write_bytes, other.write_bytes),
         }
     }
 }

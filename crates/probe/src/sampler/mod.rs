@@ -10,8 +10,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
 pub use series::Series;
 pub use totals::{DeviceTotals, GroupTotals, HostTotals, Totals};
 
@@ -49,7 +47,7 @@ pub enum Group {
 }
 
 /// What a sampler found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// The metrics; all have one value per period. A last period that was cut short is there if
     /// at least half of it passed; its values are rates over its true length.
@@ -63,7 +61,7 @@ pub struct Recording {
 }
 
 /// The state of the host's page cache, in KiB; `None` for what could not be read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PageCache {
     /// All of it (Cached of `/proc/meminfo`; tmpfs and shared memory included).
     pub cached_kb: Option<u64>,

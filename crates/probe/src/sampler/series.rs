@@ -1,14 +1,12 @@
 //! The table of series: names, units and how each value comes from two snapshots.
 
-use serde::{Deserialize, Serialize};
-
 use super::snapshot::{GroupUse, Snapshot};
 use crate::proc::cpu::CpuTicks;
 use crate::proc::disk::{DiskCounters, SECTOR_BYTES};
 use crate::processes::Usage;
 
 /// A metric over the periods of a recording.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// A stable name, like `cpu.us`.
     pub name: String,
@@ -164,7 +162,7 @@ pub(super) fn from_rows(rows: &[Vec<f64>]) -> Vec<Series> {
 
 impl Interval<'_> {
     fn cpu(&self, part: fn(&CpuTicks) -> u64) -> Option<f64> {
-        let ticks = self.after.host?.cpu.since(&self.before.host?.cpu);
+        let ticks = self.after.host?.cpu.since(self.before.host?.cpu);
         let total = ticks.total();
         (total > 0).then(|| part(&ticks) as f64 * 100.0 / total as f64)
     }

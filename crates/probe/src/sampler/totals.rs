@@ -1,7 +1,5 @@
 //! Exact differences between the first and the last snapshot of a recording.
 
-use serde::{Deserialize, Serialize};
-
 use super::snapshot::{GroupUse, Snapshot};
 use crate::proc::cpu::SystemStat;
 use crate::proc::disk::{DiskCounters, SECTOR_BYTES};
@@ -9,7 +7,7 @@ use crate::processes::{Usage, ticks_per_second};
 use crate::throttle::Throttle;
 
 /// What a recording used as a whole: differences of counters, not sums of samples.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Length of the recording in seconds.
     pub seconds: f64,
@@ -28,7 +26,7 @@ pub struct Totals {
 }
 
 /// CPU seconds of all cores together, by what they did, and counts of the scheduler.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostTotals {
     /// User mode, without nice, in CPU seconds.
     pub user_s: f64,
@@ -50,16 +48,10 @@ pub struct HostTotals {
     pub cpu_percent: f64,
     /// Context switches.
     pub context_switches: Option<u64>,
-    /// Interrupts.
-    pub interrupts: Option<u64>,
-    /// Page faults.
-    pub page_faults: Option<u64>,
-    /// Page faults that read from a disk.
-    pub major_faults: Option<u64>,
 }
 
 /// What the block device did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeviceTotals {
     /// Read requests.
     pub reads: u64,
@@ -69,16 +61,10 @@ pub struct DeviceTotals {
     pub writes: u64,
     /// KiB written.
     pub write_kb: f64,
-    /// Discard requests; `None` before Linux 4.18.
-    pub discards: Option<u64>,
-    /// KiB discarded; `None` before Linux 4.18.
-    pub discard_kb: Option<f64>,
-    /// Seconds with at least one request under way.
-    pub busy_s: f64,
 }
 
 /// What a group of processes used. `None` for what could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupTotals {
     /// CPU time in user mode, in µs.
     pub user_us: Option<u64>,
@@ -88,22 +74,13 @@ pub struct GroupTotals {
     pub voluntary_switches: Option<u64>,
     /// Context switches because a task was preempted.
     pub involuntary_switches: Option<u64>,
-    /// Bytes fetched from storage.
-    pub read_bytes: Option<u64>,
-    /// Bytes sent to storage.
-    pub write_bytes: Option<u64>,
 }
 
 impl Totals {
     pub(super) fn between(before: &Snapshot, after: &Snapshot) -> Totals {
-        let host = before.host.zip(after.host).map(|(b, a)| HostTotals {
-            page_faults: minus(after.vm.page_faults, before.vm.page_faults),
-            major_faults: minus(after.vm.major_faults, before.vm.major_faults),
-            ..host_totals(&b, &a)
-        });
         Totals {
             seconds: (after.at - before.at).as_secs_f64(),
-            host,
+            host: before.host.zip(after.host).map(|(b, a)| host_totals(&b, &a)),
             device: before.device.zip(after.device).map(|(b, a)| device_totals(&b, &a)),
             dbms: before.dbms.zip(after.dbms).map(|(b, a)| group_totals(&b, &a)),
             client: before.client.zip(after.client).map(|(b, a)| {
@@ -119,7 +96,7 @@ impl Totals {
 }
 
 fn host_totals(before: &SystemStat, after: &SystemStat) -> HostTotals {
-    let ticks = after.cpu.since(&before.cpu);
+    let ticks = after.cpu.since(before.cpu);
     let seconds = |ticks: u64| ticks as f64 / ticks_per_second() as f64;
     let busy = ticks.vmstat_user().saturating_add(ticks.vmstat_system());
     HostTotals {
@@ -133,9 +110,6 @@ fn host_totals(before: &SystemStat, after: &SystemStat) -> HostTotals {
         steal_s: seconds(ticks.steal),
         cpu_percent: busy as f64 * 100.0 / ticks.total().max(1) as f64,
         context_switches: minus(after.context_switches, before.context_switches),
-        interrupts: minus(after.interrupts, before.interrupts),
-        page_faults: None,
-        major_faults: None,
     }
 }
 
@@ -147,10 +121,6 @@ fn device_totals(before: &DiskCounters, after: &DiskCounters) -> DeviceTotals {
         read_kb: kib(after.read_sectors, before.read_sectors),
         writes: after.writes.saturating_sub(before.writes),
         write_kb: kib(after.write_sectors, before.write_sectors),
-        discards: minus(after.discards, before.discards),
-        discard_kb: minus(after.discard_sectors, before.discard_sectors)
-            .map(|sectors| kib(sectors, 0)),
-        busy_s: after.busy_ms.saturating_sub(before.busy_ms) as f64 / 1000.0,
     }
 }
 
@@ -167,15 +137,11 @@ fn group_totals(before: &GroupUse, after: &GroupUse) -> GroupTotals {
 }
 
 fn usage_totals(before: &Usage, after: &Usage) -> GroupTotals {
-    let io_known = before.io_known && after.io_known;
-    let bytes = |after: u64, before: u64| after.checked_sub(before).filter(|_| io_known);
     GroupTotals {
         user_us: None,
         system_us: None,
         voluntary_switches: after.voluntary_switches.checked_sub(before.voluntary_switches),
         involuntary_switches: after.involuntary_switches.checked_sub(before.involuntary_switches),
-        read_bytes: bytes(after.read_bytes, before.read_bytes),
-        write_bytes: bytes(after.write_bytes, before.write_bytes),
     }
 }
 
@@ -195,7 +161,7 @@ mod tests {
         let totals = host_totals(&before, &after);
         // 100 + 50 of user and nice, 30 + 5 + 15 of system and interrupts, of 500.
         assert!((totals.cpu_percent - 40.0).abs() < 1e-9);
-        assert_eq!((totals.context_switches, totals.interrupts), (Some(20), Some(1)));
+        assert_eq!(totals.context_switches, Some(20));
         assert!((totals.steal_s * ticks_per_second() as f64 - 100.0).abs() < 1e-9);
     }
 
@@ -204,9 +170,8 @@ mod tests {
         let before = disk::parse_counters("1 0 10 0 0 0 0 0 0 0 0").unwrap();
         let after = disk::parse_counters("5 0 30 0 2 0 8 0 0 1500 0").unwrap();
         let totals = device_totals(&before, &after);
-        assert_eq!((totals.reads, totals.writes, totals.discards), (4, 2, None));
+        assert_eq!((totals.reads, totals.writes), (4, 2));
         assert!((totals.read_kb - 10.0).abs() < 1e-9);
         assert!((totals.write_kb - 4.0).abs() < 1e-9);
-        assert!((totals.busy_s - 1.5).abs() < 1e-9);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use probe::callgrind::{Profile, moved};
+use probe::callgrind::Profile;
 
 use super::run::Program;
 
@@ -15,7 +15,7 @@ const CALL: u64 = 1;
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "the program is in assembly for x86-64")]
 fn between_two_marks_every_instruction_is_counted() {
     let Some(program) = Program::compile("stretches", &["-O1"]) else { return };
-    let dumps = program.run("out", &[], |options| options.dump_before = Some("mark".to_owned()));
+    let dumps = program.run("out", &[], Some("mark"));
     let parts: Vec<_> = dumps.iter().map(|dump| dump.part).collect();
     assert_eq!(parts, [1, 2, 3, 4, 5]);
     assert_eq!(dumps[0].trigger, "--dump-before=mark");
@@ -29,7 +29,6 @@ fn between_two_marks_every_instruction_is_counted() {
     assert_eq!(mark.instructions, 2);
 
     let one = stretches[2].minus(mark);
-    assert_eq!(one.shortfall, 0);
     assert_eq!(one.instructions, STATEMENT + CALL);
     let statement = &one.functions["statement"];
     assert_eq!((statement.own, statement.inclusive, statement.calls), (3, STATEMENT, 1));
@@ -43,20 +42,13 @@ fn between_two_marks_every_instruction_is_counted() {
     assert_eq!((session.own, session.inclusive, session.calls), (CALL, STATEMENT + CALL, 0));
     assert_eq!(one.functions["main"].inclusive, STATEMENT + CALL);
     assert_eq!(one.functions["main"].own, 0);
-    let children = one.children_of("session");
-    assert_eq!(children.len(), 1, "{children:?}");
-    assert_eq!((children[0].0.as_str(), children[0].1.calls), ("statement", 1));
-    assert_eq!(children[0].1.inclusive, STATEMENT);
 
     let two = stretches[3].minus(mark);
     assert_eq!(two.instructions, 2 * (STATEMENT + CALL));
-    let found: BTreeMap<_, _> =
-        moved(&one, &two).into_iter().map(|m| (m.name.clone(), m.own_difference())).collect();
-    let expected = [("session", CALL), ("spin", SPIN), ("statement", 3)];
-    let expected: BTreeMap<_, _> =
-        expected.into_iter().map(|(name, own)| (name.to_owned(), own as i64)).collect();
-    let found: BTreeMap<_, _> = found.into_iter().filter(|(_, own)| *own != 0).collect();
-    assert_eq!(found, expected);
+    let own = |profile: &Profile, name: &str| profile.functions[name].own;
+    for (name, more) in [("session", CALL), ("spin", SPIN), ("statement", 3)] {
+        assert_eq!(own(&two, name) - own(&one, name), more, "{name}");
+    }
 }
 
 /// Callgrind itself counts a function with all that it calls when it is told to count inside of it alone: another way to the same figure.
@@ -78,30 +70,12 @@ fn recursive_functions_cost_what_counting_inside_of_them_says() {
     assert_eq!(profile.functions["even"].calls, 4 + 2);
     assert_eq!(profile.functions["walk"].calls, (1 + 2 + 4 + 8 + 16) + (1 + 2) + (1 + 2 + 4));
     assert!(!profile.functions.keys().any(|name| name.contains('\'')));
-
-    // A function that nothing around it called: its own cost and that of its children are its inclusive cost.
-    for function in ["once", "main", "direct"] {
-        let children: u64 =
-            profile.children_of(function).iter().map(|(_, arc)| arc.inclusive).sum();
-        let cost = &profile.functions[function];
-        assert_eq!(cost.own + children, cost.inclusive, "{function}");
-    }
-    // Of the walker's and the visitor's calls to each other only those within no other such call.
-    assert_eq!(
-        profile.arcs[&("walk".to_owned(), "visitor".to_owned())].calls,
-        (2 + 4 + 8 + 16 + 32) + (2 + 4) + (2 + 4 + 8)
-    );
-    let to_visitor = profile.arcs[&("walk".to_owned(), "visitor".to_owned())].inclusive;
-    assert!(to_visitor < profile.functions["visitor"].inclusive);
 }
 
 #[test]
 fn each_process_has_dumps_of_its_own() {
     let Some(program) = Program::compile("children", &["-O1"]) else { return };
-    let traced = program.run("traced", &[], |options| {
-        options.dump_before = Some("mark".to_owned());
-        options.trace_children = true;
-    });
+    let traced = program.run("traced", &["--trace-children=yes"], Some("mark"));
     let mut of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for dump in &traced {
         of.entry(dump.pid).or_default().push(dump.part);
@@ -112,9 +86,7 @@ fn each_process_has_dumps_of_its_own() {
     parts.sort();
     assert_eq!(parts, [vec![1, 2], vec![1, 2], vec![1, 2, 3]]);
 
-    let untraced = program.run("untraced", &[], |options| {
-        options.dump_before = Some("mark".to_owned());
-    });
+    let untraced = program.run("untraced", &[], Some("mark"));
     assert_eq!(untraced.len(), 5, "{untraced:?}");
 }
 
@@ -123,7 +95,6 @@ fn the_same_run_costs_the_same_to_the_instruction() {
     let Some(program) = Program::compile("recursion", &["-O1"]) else { return };
     let (first, second) = (program.profile("first", &[]), program.profile("second", &[]));
     assert_eq!(first, second);
-    assert!(moved(&first, &second).is_empty());
 }
 
 /// Where the files are finer than asked for, or hold more, the costs are the same.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use probe::callgrind::{Arc, Profile, dumps};
+use probe::callgrind::{Profile, dumps};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/callgrind/fixtures").join(name)
@@ -33,23 +33,6 @@ fn the_figures_are_those_counted_by_hand() {
     assert_eq!(figures(&tiny, "mark"), (2, 2, 2));
     assert_eq!(figures(&tiny, "(below main)"), (10, 806, 0));
     assert_eq!(tiny.functions["ping"].object, "/tmp/tiny/tiny");
-
-    let to = |function: &str| tiny.children_of(function);
-    assert_eq!(
-        to("ping"),
-        [
-            ("pong".to_owned(), Arc { calls: 2, inclusive: 81 }),
-            ("spin".to_owned(), Arc { calls: 3, inclusive: 24 })
-        ]
-    );
-    assert_eq!(
-        to("pong"),
-        [
-            ("ping".to_owned(), Arc { calls: 2, inclusive: 81 - 11 - 12 }),
-            ("spin".to_owned(), Arc { calls: 2, inclusive: 24 })
-        ]
-    );
-    assert_eq!(to("tree"), [("spin".to_owned(), Arc { calls: 15, inclusive: 330 })]);
 }
 
 #[test]
@@ -62,8 +45,6 @@ fn other_ways_to_write_it_say_the_same() {
     // though in no function.
     let mut detail = read("detail.out");
     assert_eq!(detail.functions.remove("leave").unwrap().own, 0);
-    let call = detail.arcs.remove(&("(below main)".to_owned(), "leave".to_owned())).unwrap();
-    assert_eq!(call, Arc { calls: 1, inclusive: 3 });
     detail.functions.get_mut("(below main)").unwrap().inclusive -= 3;
     assert_eq!(detail, tiny);
 }
@@ -72,7 +53,6 @@ fn other_ways_to_write_it_say_the_same() {
 fn without_symbols_functions_are_addresses_in_their_file() {
     let (tiny, stripped) = (read("tiny.out"), read("stripped.out"));
     assert_eq!(stripped.instructions, tiny.instructions);
-    assert_eq!((tiny.without_symbol(), stripped.without_symbol()), (0, 806));
     for (function, address) in
         [("tree", "0x401014"), ("ping", "0x40103a"), ("pong", "0x401057"), ("spin", "0x401000")]
     {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use probe::callgrind::{Arc, Cost, Profile};
+use probe::callgrind::{Cost, Profile};
 use proptest::prelude::*;
 
 // ---- what is written is read ---------------------------------------------------------------------------------------
@@ -174,14 +174,12 @@ fn expected(made: &Made) -> Profile {
             (name.clone(), Cost { object: object.clone(), own: *own, inclusive: *own, calls: 0 })
         })
         .collect();
-    let mut arcs = BTreeMap::new();
     for ((from, to), (calls, inclusive)) in &made.arcs {
         functions.get_mut(&name(*from)).unwrap().inclusive += inclusive;
         functions.get_mut(&name(*to)).unwrap().calls += calls;
-        arcs.insert((name(*from), name(*to)), Arc { calls: *calls, inclusive: *inclusive });
     }
     let instructions = functions.values().map(|cost| cost.own).sum();
-    Profile { instructions, functions, arcs, shortfall: 0 }
+    Profile { instructions, functions }
 }
 
 fn parse(bytes: &[u8]) -> Result<Profile, probe::callgrind::CallgrindError> {
@@ -224,8 +222,6 @@ struct Counted {
     own: BTreeMap<String, u64>,
     arcs: BTreeMap<(String, String), (u64, u64)>,
     truth: BTreeMap<usize, Cost>,
-    /// Calls; instructions in those of which either end is outermost; instructions in those within no other one.
-    true_arcs: BTreeMap<(usize, usize), (u64, u64, u64)>,
 }
 
 impl Counted {
@@ -247,22 +243,12 @@ impl Counted {
             truth.inclusive += activation.cost();
         }
         for called in &activation.calls {
-            let outermost = !stack.contains(&function);
             stack.push(function);
             let cost = called.cost();
             let arc = self.arcs.entry((name.clone(), named(called.function, stack))).or_default();
             arc.0 += 1;
             arc.1 += cost;
             self.truth.entry(called.function).or_default().calls += 1;
-            if called.function != function {
-                let either = outermost || !stack.contains(&called.function);
-                let pair = [function, called.function];
-                let enclosed = stack.windows(2).any(|around| around == pair);
-                let arc = self.true_arcs.entry((function, called.function)).or_default();
-                arc.0 += 1;
-                arc.1 += if either { cost } else { 0 };
-                arc.2 += if enclosed { 0 } else { cost };
-            }
             self.visit(called, stack, levels);
             stack.pop();
         }
@@ -356,21 +342,14 @@ proptest! {
                 (truth.own, truth.inclusive, truth.calls)
             );
         }
-        prop_assert_eq!(profile.arcs.len(), counted.true_arcs.len());
-        for ((from, to), (calls, inclusive, enclosing)) in &counted.true_arcs {
-            let key = (FUNCTIONS[*from].to_owned(), FUNCTIONS[*to].to_owned());
-            let found = profile.arcs[&key];
-            prop_assert_eq!((found.calls, found.inclusive), (*calls, *inclusive));
-            prop_assert!(inclusive <= enclosing);
-        }
     }
 
     #[test]
-    fn a_difference_adds_up_to_its_instructions(one in made(), other in made()) {
+    fn a_difference_has_all_its_instructions_in_functions(one in made(), other in made()) {
         let (one, other) = (expected(&one), expected(&other));
         let rest = one.minus(&other);
         let own: u64 = rest.functions.values().map(|cost| cost.own).sum();
-        prop_assert_eq!(own, rest.instructions + rest.shortfall);
+        prop_assert!(own >= rest.instructions);
         prop_assert_eq!(one.minus(&Profile::default()), one.clone());
         prop_assert_eq!(one.minus(&one), Profile::default());
     }

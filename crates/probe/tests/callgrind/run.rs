@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use probe::callgrind::{CallgrindError, Dump, Options, Profile, Valgrind, dumps};
+use probe::callgrind::{CallgrindError, Dump, Profile, Valgrind, dumps};
 
 /// A compiled program, in a directory that goes with it.
 pub struct Program {
@@ -39,34 +39,21 @@ impl Program {
         &self.path
     }
 
-    /// Runs it and gives its dumps. `name` keeps the files of several runs apart, `more` are further options of Callgrind.
-    pub fn run(&self, name: &str, more: &[&str], set: impl FnOnce(&mut Options)) -> Vec<Dump> {
-        self.run_with(name, more, set, |_| ())
-    }
-
-    /// As `run`, with a say about the command: its environment, its arguments.
-    pub fn run_with(
-        &self,
-        name: &str,
-        more: &[&str],
-        set: impl FnOnce(&mut Options),
-        command: impl FnOnce(&mut Command),
-    ) -> Vec<Dump> {
-        let mut options = Options::new(self.directory.path().join(name));
-        set(&mut options);
-        let line = self.valgrind.command_line(&options);
+    /// Runs it and gives its dumps, also one before each entry of `mark`. `name` keeps the files of several runs apart, `more` are
+    /// further options of Callgrind.
+    pub fn run(&self, name: &str, more: &[&str], mark: Option<&str>) -> Vec<Dump> {
+        let out = self.directory.path().join(name);
+        let line = self.valgrind.command_line(&out, mark);
         let mut started = Command::new(&line[0]);
         started.args(&line[1..]).args(more).arg(&self.path);
-        started.env_clear().stdin(Stdio::null());
-        command(&mut started);
-        let output = started.output().unwrap();
+        let output = started.env_clear().stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        dumps(&options.out).unwrap()
+        dumps(&out).unwrap()
     }
 
     /// The profile of a run with one dump.
     pub fn profile(&self, name: &str, more: &[&str]) -> Profile {
-        let found = self.run(name, more, |_| ());
+        let found = self.run(name, more, None);
         assert_eq!(found.len(), 1, "{found:?}");
         Profile::read(&found[0].path).unwrap()
     }

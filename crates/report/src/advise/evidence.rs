@@ -6,7 +6,7 @@ use judge::{LevelsError, StepVariance, TrialSeconds};
 use plan::{Plan, Sequence, WorkloadPlan};
 
 use crate::ReportError;
-use crate::trials::{Chosen, Shape, Source, System, Trials, Value, seconds_of};
+use crate::trials::{Chosen, Shape, Source, System, Trials, Value};
 
 /// Under so many trials a deviation may well be off by a third: with 10 degrees of freedom its 95% interval reaches from 0.70 to
 /// 1.75 times the estimate (chi-squared distribution).
@@ -243,8 +243,7 @@ fn variance(
 ) -> Result<(), ReportError> {
     let mut seconds = Vec::new();
     for value in values {
-        let store = sources[trials.conducted(value).source].store;
-        seconds.push(seconds_of(store, value.id, &trials.step(value).unit, value.seconds)?);
+        seconds.push(trials.seconds(sources, value)?);
     }
     let of = |value: &Value, seconds| {
         let system = trials.system(value);

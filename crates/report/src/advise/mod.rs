@@ -13,8 +13,7 @@ use std::time::Duration;
 use plan::Plan;
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
+use crate::sheet::{Format, Sheet};
 use crate::trials::{Chosen, Source};
 
 pub use document::{AdviseDocument, AdvisedStep};

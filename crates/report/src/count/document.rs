@@ -1,12 +1,12 @@
 //! What `count --format json` prints: the shape documented in `docs/count-json.md`.
 
 use serde::{Deserialize, Serialize};
-use store::{CountRecord, ExperimentState};
+use store::{CountRecord, ExperimentState, Warning};
 
 use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
-use super::functions::{Function, Work, functions, matched};
+use super::functions::{FunctionDocument, functions, matched};
 use super::spread::Spread;
-use super::words;
+use super::words::{self, SentenceDocument};
 use crate::time::rfc3339;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
@@ -34,7 +34,7 @@ pub struct CountDocument {
     /// What changed, a sentence for each variant but the base.
     pub sentences: Vec<SentenceDocument>,
     /// What to know beside the figures.
-    pub warnings: Vec<CountWarning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Statements of one kind, sent and counted in one way.
@@ -44,7 +44,7 @@ pub struct KindDocument {
     pub kind: String,
     /// `simple` or `prepared`.
     pub protocol: String,
-    /// `single-user` or `backend`.
+    /// What was counted: `backend`, the process that serves a connection.
     pub place: String,
     /// Those that have a count, in the order of the plan.
     pub variants: Vec<CountedVariant>,
@@ -94,51 +94,6 @@ pub struct PhaseDocument {
     pub difference: Option<f64>,
 }
 
-/// A function, per statement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FunctionDocument {
-    /// Its name.
-    pub name: String,
-    /// The program or library that it is in.
-    pub object: String,
-    /// In the base; `null` where the base never executed it, and in the list of the base itself.
-    pub base: Option<WorkDocument>,
-    /// In the variant; `null` where it never executed it.
-    pub variant: Option<WorkDocument>,
-    /// Variant minus base; what is not there counts as 0. `null` in the list of the base itself.
-    pub difference: Option<WorkDocument>,
-}
-
-/// What a function does per statement.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct WorkDocument {
-    /// Instructions in the function itself.
-    pub own: f64,
-    /// Instructions in it and in all that it called.
-    pub inclusive: f64,
-    /// How often it was called.
-    pub calls: f64,
-}
-
-/// What changed in a variant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub struct SentenceDocument {
-    /// Its name.
-    pub variant: String,
-    /// The sentence; its subject is the variant.
-    pub sentence: String,
-}
-
-/// What to know beside the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CountWarning {
-    /// Stable short name.
-    pub code: String,
-    /// A sentence.
-    pub text: String,
-}
-
 /// Computes all figures, with so many functions for each count.
 pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
     CountDocument {
@@ -151,11 +106,7 @@ pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
         variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
         counts: counted.kinds.iter().map(|kind| kind_document(counted, kind, limit)).collect(),
         sentences: words::sentences(counted),
-        warnings: counted
-            .warnings
-            .iter()
-            .map(|warning| CountWarning { code: warning.code.clone(), text: warning.text.clone() })
-            .collect(),
+        warnings: counted.warnings.clone(),
     }
 }
 
@@ -169,7 +120,6 @@ fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
             None => functions(record),
         };
         moved.truncate(limit);
-        let compared = base.is_some();
         let spread = Spread::of(&record.counts);
         Some(CountedVariant {
             name: counted.name(place).to_owned(),
@@ -184,7 +134,7 @@ fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
             certain: difference.map(|difference| difference.certain()),
             verdict: difference.map(|difference| difference.verdict.as_str().to_owned()),
             phases: phases(kind, base, record),
-            functions: moved.iter().map(|function| function_document(function, compared)).collect(),
+            functions: moved,
         })
     });
     KindDocument {
@@ -207,21 +157,4 @@ fn phases(kind: &Kind, base: Option<&CountRecord>, record: &CountRecord) -> Vec<
         })
     });
     found.collect()
-}
-
-fn function_document(function: &Function, compared: bool) -> FunctionDocument {
-    let work = |work: &Option<Work>| {
-        work.map(|Work { own, inclusive, calls }| WorkDocument { own, inclusive, calls })
-    };
-    FunctionDocument {
-        name: function.name.clone(),
-        object: function.object.clone(),
-        base: work(&function.base),
-        variant: work(&function.variant),
-        difference: compared.then(|| WorkDocument {
-            own: function.difference(|work| work.own),
-            inclusive: function.difference(|work| work.inclusive),
-            calls: function.difference(|work| work.calls),
-        }),
-    }
 }

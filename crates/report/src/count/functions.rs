@@ -2,41 +2,40 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use store::CountRecord;
 
 /// What a function does per statement.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Work {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkDocument {
     /// Instructions in the function itself.
-    pub(crate) own: f64,
+    pub own: f64,
     /// Instructions in it and in all that it called.
-    pub(crate) inclusive: f64,
-    pub(crate) calls: f64,
+    pub inclusive: f64,
+    /// How often it was called.
+    pub calls: f64,
 }
 
-/// A function in the base and in a variant.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Function {
-    pub(crate) name: String,
+/// A function, per statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FunctionDocument {
+    /// Its name.
+    pub name: String,
     /// The program or library that it is in, of the variant where both have it.
-    pub(crate) object: String,
-    /// `None` where the base never executed it.
-    pub(crate) base: Option<Work>,
-    /// `None` where the variant never executed it.
-    pub(crate) variant: Option<Work>,
+    pub object: String,
+    /// In the base; `null` where the base never executed it, and in the list of the base itself.
+    pub base: Option<WorkDocument>,
+    /// In the variant; `null` where it never executed it.
+    pub variant: Option<WorkDocument>,
+    /// Variant minus base; what is not there counts as 0. `null` in the list of the base itself.
+    pub difference: Option<WorkDocument>,
 }
 
-impl Function {
-    /// How much a figure rose, per statement; a function that is not there has none.
-    pub(crate) fn difference(&self, figure: fn(&Work) -> f64) -> f64 {
-        let of = |work: &Option<Work>| work.as_ref().map_or(0.0, figure);
-        of(&self.variant) - of(&self.base)
-    }
-}
+type Found<'a> = (&'a str, WorkDocument);
 
 /// The functions of a count by name. Those of one name (static functions of several files, the same function of several libraries)
 /// are taken together.
-fn by_name(record: &CountRecord) -> BTreeMap<&str, (&str, Work)> {
+fn by_name(record: &CountRecord) -> BTreeMap<&str, Found<'_>> {
     let statements = record.statements as f64;
     let mut found: BTreeMap<&str, (&str, [u64; 3])> = BTreeMap::new();
     for function in &record.functions {
@@ -52,32 +51,40 @@ fn by_name(record: &CountRecord) -> BTreeMap<&str, (&str, Work)> {
         .into_iter()
         .map(|(name, (object, sums))| {
             let [own, inclusive, calls] = sums.map(|sum| sum as f64 / statements);
-            (name, (object, Work { own, inclusive, calls }))
+            (name, (object, WorkDocument { own, inclusive, calls }))
         })
         .collect()
 }
 
 /// The functions of one count, those with the most own instructions first.
-pub(crate) fn functions(record: &CountRecord) -> Vec<Function> {
-    let found = by_name(record).into_iter().map(|(name, (object, work))| Function {
+pub(crate) fn functions(record: &CountRecord) -> Vec<FunctionDocument> {
+    let found = by_name(record).into_iter().map(|(name, (object, work))| FunctionDocument {
         name: name.to_owned(),
         object: object.to_owned(),
         base: None,
         variant: Some(work),
+        difference: None,
     });
     sorted(found.collect())
 }
 
 /// The functions of both, those whose own instructions differ most first.
-pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function> {
+pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<FunctionDocument> {
     let (mut before, mut after) = (by_name(base), by_name(variant));
-    let mut found: Vec<Function> = Vec::with_capacity(before.len().max(after.len()));
+    let mut found: Vec<FunctionDocument> = Vec::with_capacity(before.len().max(after.len()));
     let shared: Vec<&str> =
         before.keys().filter(|name| after.contains_key(*name)).copied().collect();
-    let mut add = |name: &str, base: Option<(&str, Work)>, variant: Option<(&str, Work)>| {
+    let mut add = |name: &str, base: Option<Found<'_>>, variant: Option<Found<'_>>| {
         let object = variant.or(base).map_or("", |(object, _)| object).to_owned();
         let (base, variant) = (base.map(|(_, work)| work), variant.map(|(_, work)| work));
-        found.push(Function { name: name.to_owned(), object, base, variant });
+        let (b, v) = (base.unwrap_or_default(), variant.unwrap_or_default());
+        let difference = WorkDocument {
+            own: v.own - b.own,
+            inclusive: v.inclusive - b.inclusive,
+            calls: v.calls - b.calls,
+        };
+        let (name, difference) = (name.to_owned(), Some(difference));
+        found.push(FunctionDocument { name, object, base, variant, difference });
     };
     for name in shared {
         add(name, before.remove(name), after.remove(name));
@@ -85,7 +92,7 @@ pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function
     // What the compiler split or specialised in one of the builds alone: `f` here, `f.isra.0` there.
     for name in before.keys().copied().collect::<Vec<_>>() {
         let root = stem(name);
-        let clones = |left: &BTreeMap<&str, (&str, Work)>| {
+        let clones = |left: &BTreeMap<&str, Found<'_>>| {
             left.keys().filter(|other| stem(other) == root).count()
         };
         if clones(&before) != 1 || clones(&after) != 1 {
@@ -105,8 +112,10 @@ pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function
     sorted(found)
 }
 
-fn sorted(mut functions: Vec<Function>) -> Vec<Function> {
-    let size = |function: &Function| function.difference(|work| work.own).abs();
+fn sorted(mut functions: Vec<FunctionDocument>) -> Vec<FunctionDocument> {
+    let size = |function: &FunctionDocument| {
+        function.difference.or(function.variant).map_or(0.0, |work| work.own.abs())
+    };
     functions.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
     functions
 }
@@ -151,7 +160,7 @@ mod tests {
         }
     }
 
-    fn names(functions: &[Function]) -> Vec<(&str, bool, bool)> {
+    fn names(functions: &[FunctionDocument]) -> Vec<(&str, bool, bool)> {
         functions.iter().map(|f| (f.name.as_str(), f.base.is_some(), f.variant.is_some())).collect()
     }
 
@@ -164,7 +173,7 @@ mod tests {
             names(&found),
             [("a", true, true), ("gone", true, false), ("b", true, true), ("new", false, true)]
         );
-        let own: Vec<f64> = found.iter().map(|f| f.difference(|work| work.own)).collect();
+        let own: Vec<f64> = found.iter().map(|f| f.difference.unwrap().own).collect();
         assert_eq!(own, [10.0, -3.0, 1.0, 0.5]);
     }
 

@@ -11,16 +11,14 @@ mod words;
 use store::{ExperimentId, Store};
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
 
 pub(crate) use counted::Counted;
-pub use document::{
-    CountDocument, CountWarning, CountedVariant, FunctionDocument, KindDocument, PhaseDocument,
-    SentenceDocument, WorkDocument,
-};
+pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
+pub use functions::{FunctionDocument, WorkDocument};
 pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
+pub use words::SentenceDocument;
 
 /// Rows of a table of functions if not said otherwise.
 const FUNCTIONS: usize = 15;
@@ -45,22 +43,9 @@ impl Default for CountOptions {
 }
 
 /// Counts, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct CountReport {
-    /// As data.
-    pub document: CountDocument,
-    sheet: Sheet,
-}
+pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored count should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-
     /// The reasons for which a gate fails: kinds that take more, counts that are not finished, a variant without any.
     pub fn gate(&self) -> Vec<String> {
         let mut reasons = self.regressions();
@@ -79,7 +64,24 @@ impl CountReport {
     /// A sentence for every kind of statement that takes more instructions than with the base, for certain and by more than the
     /// margin.
     pub fn regressions(&self) -> Vec<String> {
-        words::regressions(&self.document)
+        let mut found = Vec::new();
+        for kind in &self.document.counts {
+            for variant in &kind.variants {
+                if let (Some("regression"), Some(ratio)) =
+                    (variant.verdict.as_deref(), variant.relative)
+                {
+                    found.push(format!(
+                        "{} ({}): {} executes {} instructions than {}",
+                        kind.kind,
+                        kind.protocol,
+                        variant.name,
+                        words::more(ratio),
+                        self.document.base
+                    ));
+                }
+            }
+        }
+        found
     }
 }
 

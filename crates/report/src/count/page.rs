@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use store::{CountRecord, ExperimentState, Purpose, Store};
+use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
 
 use super::counted::{Counted, Kind};
-use super::document::SentenceDocument;
 use super::spread::Spread;
-use super::words;
+use super::words::{self, SentenceDocument};
 use crate::ReportError;
 use crate::number::rounded;
 use crate::time::rfc3339;
@@ -33,14 +32,8 @@ pub(crate) struct PageCounts {
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
-    warnings: Vec<PageCountWarning>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-struct PageCountWarning {
-    code: String,
-    text: String,
+    #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageCountWarning>"))]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -109,14 +102,7 @@ fn page_counts(counted: &Counted) -> PageCounts {
         kinds,
         functions: names.list,
         sentences: words::sentences(counted),
-        warnings: counted
-            .warnings
-            .iter()
-            .map(|warning| PageCountWarning {
-                code: warning.code.clone(),
-                text: warning.text.clone(),
-            })
-            .collect(),
+        warnings: counted.warnings.clone(),
     }
 }
 

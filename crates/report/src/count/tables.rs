@@ -4,14 +4,14 @@ use store::CountRecord;
 
 use super::CountOptions;
 use super::counted::{CountVerdict, Counted, Group, Kind, in_phase, per_row, per_statement};
-use super::document::{CountDocument, CountedVariant, FunctionDocument, WorkDocument};
+use super::document::{CountDocument, CountedVariant};
+use super::functions::{FunctionDocument, WorkDocument};
 use super::spread::{LEAST, Spread};
 use crate::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, repeated, signed_work, work,
 };
 use crate::sheet::{List, Part, Sheet};
-use crate::table::{Row, RowKind, Section, Table};
-use crate::tables::says_something;
+use crate::table::{Row, RowKind, Section, Table, distinct, one_line, texts};
 
 /// A table wider than this has kinds as rows.
 const WIDTH: usize = 100;
@@ -32,7 +32,7 @@ pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &Count
     }
     for kinds in counted.groups() {
         let tables = instructions(counted, kinds).into_iter().chain([verdicts(counted, kinds)]);
-        for table in tables.chain(phases(counted, kinds)).filter(says_something) {
+        for table in tables.chain(phases(counted, kinds)).filter(Table::says_something) {
             sheet.table(table);
         }
     }
@@ -61,18 +61,11 @@ fn sentences(document: &CountDocument) -> List {
 /// A part of the table of a group.
 fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> Table {
     let id = format!("count.{}.{}.{id}", group.protocol, group.place);
-    let title = format!("{title}: {} protocol, {}", group.protocol, place(group));
+    let title = format!("{title}: {} protocol, {}", group.protocol, group.place);
     let mut table = Table::new(Section::Other, id, title);
     table.part = part.to_owned();
     table.legend = legend.to_vec();
     table
-}
-
-fn place(group: &Group) -> &str {
-    match group.place.as_str() {
-        "single-user" => "single-user mode",
-        other => other,
-    }
 }
 
 /// Instructions per statement and per row, relative to the base, and how well they repeat.
@@ -133,7 +126,10 @@ fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
         };
         add("spread", "spread of the counts", &spread, true);
     }
-    if tables.iter().any(|table| width(table) > WIDTH) {
+    if tables
+        .iter()
+        .any(|table| (0..table.columns.len()).map(|c| table.width(c) + 2).sum::<usize>() > WIDTH)
+    {
         tables = tables.iter().map(|table| table.transposed("kind")).collect();
     }
     tables
@@ -142,17 +138,6 @@ fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
 /// How sure the mean of the counts is; `None` for one alone.
 fn interval(record: &CountRecord) -> Option<f64> {
     Some(Spread::of(&record.counts).interval).filter(|interval| interval.is_finite())
-}
-
-/// How wide a table is as text.
-fn width(table: &Table) -> usize {
-    (0..table.columns.len())
-        .map(|column| {
-            let cells = table.rows.iter().filter_map(|row| table.line(row).nth(column));
-            let all = cells.chain(table.columns.get(column).map(String::as_str));
-            all.map(|cell| cell.chars().count() + 2).max().unwrap_or(0)
-        })
-        .sum()
 }
 
 /// The count of the group that repeats worst.
@@ -192,9 +177,7 @@ fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
         ),
     ];
     let mut table = part(group, "verdicts", "Verdicts", "", &legend);
-    table.columns = ["kind", VERSION, "relative", "difference", "repeatability", "verdict"]
-        .map(str::to_owned)
-        .to_vec();
+    table.columns = texts(["kind", VERSION, "relative", "difference", "repeatability", "verdict"]);
     for kind in kinds {
         for variant in 0..counted.variants.len() {
             let Some(found) = counted.difference(kind, variant) else { continue };
@@ -219,12 +202,7 @@ fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
 /// Instructions of each phase, their shares, and how much they rose.
 fn phases(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
     let Some(group) = kinds.first().map(|kind| &kind.group) else { return Vec::new() };
-    let mut names: Vec<&str> = Vec::new();
-    for name in kinds.iter().flat_map(Kind::phases) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names: Vec<&str> = distinct(kinds.iter().flat_map(Kind::phases));
     if names.is_empty() {
         return Vec::new();
     }
@@ -239,12 +217,8 @@ fn phases(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
                    with_base: bool,
                    cell: &dyn Fn(&Kind, &CountRecord, Option<&str>) -> String| {
         let mut table = part(group, id, "Phases", name, &legend);
-        table.columns = ["kind", VERSION]
-            .into_iter()
-            .chain(names.iter().copied())
-            .chain(["total"])
-            .map(str::to_owned)
-            .collect();
+        let headings = ["kind", VERSION].into_iter().chain(names.iter().copied());
+        table.columns = texts(headings.chain(["total"]));
         for kind in kinds {
             for variant in (0..counted.variants.len()).filter(|v| with_base || *v != base) {
                 let Some(record) = kind.count(variant) else { continue };
@@ -302,7 +276,7 @@ fn functions(
             let compared = variant.relative.is_some();
             if (compared || alone) && !variant.functions.is_empty() {
                 let table = function_table(kind, variant, &document.base);
-                if says_something(&table) {
+                if table.says_something() {
                     any = true;
                     sheet.table(table);
                 }
@@ -382,8 +356,4 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
         table.notes.extend(lacks(&variant.name, |function| function.variant.is_none()));
     }
     table
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

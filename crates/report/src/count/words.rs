@@ -1,10 +1,21 @@
 //! Counts in plain words.
 
+use serde::{Deserialize, Serialize};
+
 use super::counted::{Counted, Difference, Group, Kind, in_phase, per_statement};
-use super::document::{CountDocument, SentenceDocument};
 use super::functions::matched;
 use super::spread::LEAST;
 use crate::number::{digits, repeated};
+
+/// What changed in a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SentenceDocument {
+    /// Its name.
+    pub variant: String,
+    /// The sentence; its subject is the variant.
+    pub sentence: String,
+}
 
 /// A function is named when it makes at least this share of the difference.
 const NAMED_SHARE: f64 = 0.02;
@@ -56,7 +67,7 @@ fn predicate(counted: &Counted, variant: usize) -> String {
         said.push_str(&by_phase(&phases, rise));
         let functions: Vec<String> = matched(before, after)
             .into_iter()
-            .map(|function| (function.difference(|work| work.own), function.name))
+            .map(|function| (function.difference.map_or(0.0, |work| work.own), function.name))
             .filter(|(moved, _)| moved / rise >= NAMED_SHARE)
             .take(NAMED)
             .map(|(_, name)| name)
@@ -88,7 +99,7 @@ fn named(counted: &Counted, kind: &Kind) -> String {
 }
 
 /// `7.3% more`, `6.6% fewer`, `2.4 times as many`.
-fn more(ratio: f64) -> String {
+pub(super) fn more(ratio: f64) -> String {
     if ratio >= 10.0 {
         return format!("{ratio:.1} times as many");
     }
@@ -120,26 +131,4 @@ fn by_function(names: &[String], rise: f64) -> String {
         [one] => format!("; {one} {verb} most"),
         [first @ .., last] => format!("; {} and {last} {verb} most", first.join(", ")),
     }
-}
-
-/// A sentence for every regression.
-pub(super) fn regressions(document: &CountDocument) -> Vec<String> {
-    let mut found = Vec::new();
-    for kind in &document.counts {
-        for variant in &kind.variants {
-            if let (Some("regression"), Some(ratio)) =
-                (variant.verdict.as_deref(), variant.relative)
-            {
-                found.push(format!(
-                    "{} ({}): {} executes {} instructions than {}",
-                    kind.kind,
-                    kind.protocol,
-                    variant.name,
-                    more(ratio),
-                    document.base
-                ));
-            }
-        }
-    }
-    found
 }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use metrics::{EVENT, EVENTS};
 
 use super::ExplainOptions;
-use crate::document::Costs;
+use crate::document::{Costs, Labels, costs};
 use crate::figures::absolute;
 use crate::model::Results;
-use crate::profiles::{Folded, Moved, StepProfiles, children, facts, moved};
+use crate::profiles::{Children, ExplainedMove, Folded, StepProfiles, children, facts, moved};
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 pub const FORMAT: u32 = 2;
@@ -42,6 +42,8 @@ pub struct ExplainedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What else tells it from steps of the same name; mostly empty.
+    pub labels: Labels,
     /// As tables name it: with the number of clients where there are several.
     pub label: String,
     /// What an operation is: `rows` or `queries`.
@@ -80,25 +82,6 @@ pub struct ExplainedChild {
     pub function: String,
     /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is no profile.
     pub shares: Vec<Option<f64>>,
-}
-
-/// A function whose share differs from the base's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExplainedMove {
-    /// The function.
-    pub function: String,
-    /// Share of all samples in the function itself, in the base.
-    pub base_own: f64,
-    /// In the variant.
-    pub own: f64,
-    /// Half-width of the 95% interval of their difference, from the number of samples alone.
-    pub error: f64,
-    /// Share with what it called, in the base.
-    pub base_inclusive: f64,
-    /// In the variant.
-    pub inclusive: f64,
-    /// Difference of CPU microseconds per operation in the function itself: the shares times `dbms.cpu/o`.
-    pub cpu_us: Option<f64>,
 }
 
 pub(super) fn document(
@@ -141,7 +124,7 @@ pub(super) fn step(
             samples,
             in_parent: (samples > 0).then(|| found.samples as f64 / samples as f64),
             phases: phases.map(|worker| found.phases(worker)),
-            costs: Costs::each(|metric| shown(*place, metric)),
+            costs: costs(|metric| shown(*place, metric)),
             events: EVENTS
                 .iter()
                 .filter_map(|event| Some(((*event).to_owned(), shown(*place, &EVENT.of(event))?)))
@@ -152,13 +135,14 @@ pub(super) fn step(
     let moves = |place: &usize| {
         let cpu = |place: usize| shown(place, metrics::DBMS_CPU.name);
         let cpu = cpu(base).zip(cpu(*place));
-        let moves = moved(folded(base), folded(*place)).into_iter().take(options.functions);
-        let name = results.variant_name(*place).to_owned();
-        (name, moves.map(|moved| explained(moved, cpu)).collect::<Vec<_>>())
+        let mut moves = moved(folded(base), folded(*place), cpu);
+        moves.truncate(options.functions);
+        (results.variant_name(*place).to_owned(), moves)
     };
     Some(ExplainedStep {
-        name: step.name.clone(),
-        dop: step.dop,
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
         label: results.step_label(step),
         unit: step.unit.clone(),
         children: callees(&of_parent, parent),
@@ -179,12 +163,12 @@ pub(super) fn parent(results: &Results, base: usize, options: &ExplainOptions) -
 }
 
 /// The callees that say something, those with the largest share first.
-fn callees(found: &[crate::profiles::Children], parent: &str) -> Vec<ExplainedChild> {
+fn callees(found: &[Children], parent: &str) -> Vec<ExplainedChild> {
     let mut names: Vec<&str> =
         found.iter().flat_map(|one| one.by_callee.keys()).map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
-    let child = |name: &str, share: &dyn Fn(&crate::profiles::Children) -> f64| ExplainedChild {
+    let child = |name: &str, share: &dyn Fn(&Children) -> f64| ExplainedChild {
         function: name.to_owned(),
         shares: found.iter().map(|one| (one.samples > 0).then(|| share(one))).collect(),
     };
@@ -195,16 +179,4 @@ fn callees(found: &[crate::profiles::Children], parent: &str) -> Vec<ExplainedCh
     all.retain(|child| largest(child) >= LEAST);
     all.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     all
-}
-
-fn explained(moved: Moved, cpu: Option<(f64, f64)>) -> ExplainedMove {
-    ExplainedMove {
-        cpu_us: cpu.map(|(base, variant)| moved.own.1 * variant - moved.own.0 * base),
-        base_own: moved.own.0,
-        own: moved.own.1,
-        error: moved.error,
-        base_inclusive: moved.inclusive.0,
-        inclusive: moved.inclusive.1,
-        function: moved.function,
-    }
 }

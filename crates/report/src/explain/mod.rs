@@ -3,17 +3,15 @@
 mod document;
 mod tables;
 
-pub use document::{
-    ExplainDocument, ExplainedChild, ExplainedMove, ExplainedStep, ExplainedVariant,
-};
+pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
 
 use store::Store;
 
 use crate::ReportError;
-use crate::compare::{CompareOptions, Format, compare};
+use crate::compare::{CompareOptions, compare};
 use crate::model::{Results, StepResults};
 use crate::profiles::{self, StepProfiles, facts};
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
 use crate::table::{Section, Table};
 
 /// What to explain, and how much of it.
@@ -36,22 +34,7 @@ impl Default for ExplainOptions {
 }
 
 /// An explanation, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct Explanation {
-    /// The figures.
-    pub document: ExplainDocument,
-    sheet: Sheet,
-}
-
-impl Explanation {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+pub type Explanation = Printable<ExplainDocument>;
 
 /// Explains the steps of an experiment that were profiled, or one of them.
 ///
@@ -89,7 +72,7 @@ fn chosen(
         }
         return Ok(profiles);
     };
-    let names = |step: &StepResults| step.name == *asked || results.step_label(step) == *asked;
+    let names = |step: &StepResults| step.key.name == *asked || results.step_label(step) == *asked;
     if !results.steps.iter().any(names) {
         let mut known: Vec<String> =
             results.steps.iter().map(|step| results.step_label(step)).collect();

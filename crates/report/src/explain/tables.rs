@@ -2,9 +2,9 @@
 
 use dbms::ProfileFacts;
 
-use super::document::{ExplainDocument, ExplainedMove, ExplainedStep};
+use super::document::{ExplainDocument, ExplainedStep};
 use crate::number::{UNKNOWN, digits, or_unknown};
-use crate::profiles::OTHER;
+use crate::profiles::{ExplainedMove, OTHER};
 use crate::sheet::Sheet;
 use crate::table::{Row, Section, Table};
 use crate::tables::columns;
@@ -126,7 +126,7 @@ fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table 
         let cells = vec![
             percent(moved.base_own),
             percent(moved.own),
-            format!("{:+.2}", (moved.own - moved.base_own) * 100.0),
+            format!("{:+.2}", moved.difference() * 100.0),
             percent(moved.error),
             or_unknown(moved.cpu_us, signed),
             percent(moved.base_inclusive),

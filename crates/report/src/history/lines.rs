@@ -209,25 +209,19 @@ impl<'a> Lines<'a> {
 
     /// Puts the runs in order; gives the new place of each.
     fn sort_runs(&mut self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.runs.len()).collect();
-        let runs = &self.runs;
-        order.sort_by(|a, b| {
-            let (a, b) = (&runs[*a], &runs[*b]);
-            match (&a.key, &b.key) {
-                (RunKey::Version(one), RunKey::Version(other)) => one.cmp(other),
-                (RunKey::Experiment(one), RunKey::Experiment(other)) => one.cmp(other),
-                (RunKey::Commit(Some(one), _), RunKey::Commit(Some(other), _)) => one.cmp(other),
-                _ => a.started_ms.cmp(&b.started_ms),
-            }
-        });
-        let mut places = vec![0; order.len()];
-        for (new, old) in order.iter().enumerate() {
-            places[*old] = new;
-        }
         let mut sorted: Vec<(usize, Run)> =
             std::mem::take(&mut self.runs).into_iter().enumerate().collect();
-        sorted.sort_by_key(|(old, _)| places[*old]);
-        self.runs = sorted.into_iter().map(|(_, run)| run).collect();
+        sorted.sort_by(|(_, a), (_, b)| match (&a.key, &b.key) {
+            (RunKey::Version(one), RunKey::Version(other)) => one.cmp(other),
+            (RunKey::Experiment(one), RunKey::Experiment(other)) => one.cmp(other),
+            (RunKey::Commit(Some(one), _), RunKey::Commit(Some(other), _)) => one.cmp(other),
+            _ => a.started_ms.cmp(&b.started_ms),
+        });
+        let mut places = vec![0; sorted.len()];
+        for (new, (old, run)) in sorted.into_iter().enumerate() {
+            places[old] = new;
+            self.runs.push(run);
+        }
         places
     }
 

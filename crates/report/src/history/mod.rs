@@ -3,12 +3,11 @@
 mod document;
 mod lines;
 mod order;
-mod sentences;
 mod tables;
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
+use crate::sheet::Printable;
+use crate::table::distinct;
 use crate::trials::{Chosen, Source, Trials};
 
 pub use document::{
@@ -66,22 +65,7 @@ impl Default for HistoryOptions {
 }
 
 /// A history, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct History {
-    /// As data.
-    pub document: HistoryDocument,
-    sheet: Sheet,
-}
-
-impl History {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+pub type History = Printable<HistoryDocument>;
 
 /// Puts the runs of the experiments chosen in order and searches every step for change points.
 ///
@@ -95,12 +79,7 @@ pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<Histo
     if !options.steps.is_empty() {
         for asked in &options.steps {
             if !trials.steps.iter().any(|step| step.name == *asked) {
-                let mut known: Vec<String> = Vec::new();
-                for step in &trials.steps {
-                    if !known.contains(&step.name) {
-                        known.push(step.name.clone());
-                    }
-                }
+                let known = distinct(trials.steps.iter().map(|step| step.name.clone()));
                 return Err(ReportError::UnknownStep { asked: asked.clone(), known });
             }
         }

@@ -3,7 +3,7 @@
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
 use crate::number::{cost, or_unknown, rate, relative};
 use crate::sheet::{List, Part, Sheet};
-use crate::table::{Row, RowKind, Section, Table};
+use crate::table::{Row, RowKind, Section, Table, texts};
 
 pub(super) fn sheet(document: &HistoryDocument) -> Sheet {
     let mut sheet = Sheet::default();
@@ -42,25 +42,17 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
             title.push_str(&format!(", {of}"));
         }
     }
-    let mut absolute = Table::new(
-        Section::Other,
-        format!("history.{}.absolute", title.trim_start_matches("History by ")),
-        title,
-    );
-    absolute.part = "absolute".to_owned();
-    absolute.legend = legend(document);
+    let id = format!("history.{}", title.trim_start_matches("History by "));
+    let mut table = Table::new(Section::Other, id, title);
+    table.legend = legend(document);
     let dops = line.steps.iter().any(|step| step.dop != line.steps[0].dop);
-    absolute.columns = std::iter::once(document.order.clone())
+    table.columns = std::iter::once(document.order.clone())
         .chain(line.steps.iter().map(|step| match dops {
             true => format!("{}.{}", step.name, step.dop),
             false => step.name.clone(),
         }))
         .collect();
-    let mut relative_table = Table {
-        id: absolute.id.replace(".absolute", ".relative"),
-        part: "relative to first result".to_owned(),
-        ..absolute.clone()
-    };
+    let [mut absolute, mut relative_table] = table.in_two_parts();
     for (place, run) in document.runs.iter().enumerate() {
         let point = |step: &HistoryStep| step.points.iter().position(|point| point.run == place);
         if line.steps.iter().all(|step| point(step).is_none()) {
@@ -131,9 +123,7 @@ fn changes(
         "ratio: level after / level before; low, high: its 95% interval".to_owned(),
         "p: chance of a change as clear if the runs had come in any order".to_owned(),
     ];
-    table.columns = ["step", "line", "between", "ratio", "low", "high", "p", "in words"]
-        .map(str::to_owned)
-        .to_vec();
+    table.columns = texts(["step", "line", "between", "ratio", "low", "high", "p", "in words"]);
     let mut histories = 0;
     for line in &document.lines {
         for step in &line.steps {

@@ -18,11 +18,12 @@ use store::{ExperimentId, Store, TrialId};
 pub(crate) use children::{Children, OTHER, children, facts};
 pub(crate) use draw::{differential, flamegraph};
 pub use folded::Folded;
-pub(crate) use moved::{Moved, moved};
+pub use moved::ExplainedMove;
+pub(crate) use moved::moved;
 pub(crate) use page::{PageProfile, page_profiles};
 
 use crate::ReportError;
-use crate::model::Results;
+use crate::model::{Results, StepKey};
 
 /// Where the profiles of an experiment are, in a results directory.
 pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
@@ -30,12 +31,13 @@ pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
 }
 
 /// Where in it the folded stacks of a trial's step are.
-pub fn folded_file(step: &str, dop: u32, variant: &str, block: u32, trial: TrialId) -> PathBuf {
-    step_directory(step, dop).join(format!("{variant}.b{block}.t{trial}.folded"))
+pub fn folded_file(step: &StepKey, variant: &str, block: u32, trial: TrialId) -> PathBuf {
+    step_directory(step).join(format!("{variant}.b{block}.t{trial}.folded"))
 }
 
-fn step_directory(step: &str, dop: u32) -> PathBuf {
-    PathBuf::from(format!("{step}.dop{dop}"))
+fn step_directory(StepKey { name, dop, labels }: &StepKey) -> PathBuf {
+    let labels = labels.iter().map(|(label, value)| format!(".{label}={value}"));
+    PathBuf::from(format!("{name}.dop{dop}{}", labels.collect::<String>().replace('/', "_")))
 }
 
 /// The profiles of one step.
@@ -65,7 +67,7 @@ pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>
             let (mut folded, mut trials) = (Folded::default(), 0);
             for sample in &figures.samples {
                 let name = results.variant_name(place);
-                let file = folded_file(&step.name, step.dop, name, sample.block, sample.trial);
+                let file = folded_file(&step.key, name, sample.block, sample.trial);
                 let path = directory.join(file);
                 match fs::read_to_string(&path) {
                     Ok(text) => {
@@ -104,7 +106,7 @@ pub fn draw_flamegraphs(store: &Store, results: &Results) -> Result<usize, Repor
     };
     for profiles in read(store, results)? {
         let Some(step) = results.steps.get(profiles.step) else { continue };
-        let folder = directory.join(step_directory(&step.name, step.dop));
+        let folder = directory.join(step_directory(&step.key));
         let label = results.step_label(step);
         for (place, folded) in profiles.variants.iter().enumerate() {
             let name = results.variant_name(place);

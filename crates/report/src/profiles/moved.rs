@@ -2,34 +2,47 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::Folded;
 
 /// 97.5% quantile of the normal distribution, for an interval of 95%.
 const QUANTILE: f64 = 1.96;
 
-/// Shares of one function in the samples of two profiles, 0 to 1.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Moved {
+/// A function whose share of the samples differs from the base's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedMove {
     /// The function.
-    pub(crate) function: String,
-    /// Samples in the function itself: of the base, of the variant.
-    pub(crate) own: (f64, f64),
-    /// Samples in it and in what it called.
-    pub(crate) inclusive: (f64, f64),
-    /// Half-width of the 95% interval of the difference of `own`, from the number of samples alone: the difference of two
-    /// independent proportions. Starts of the servers differ by more than that.
-    pub(crate) error: f64,
+    pub function: String,
+    /// Share of all samples in the function itself, in the base.
+    pub base_own: f64,
+    /// In the variant.
+    pub own: f64,
+    /// Half-width of the 95% interval of their difference, from the number of samples alone: that of two independent
+    /// proportions. Starts of the servers differ by more.
+    pub error: f64,
+    /// Share with what it called, in the base.
+    pub base_inclusive: f64,
+    /// In the variant.
+    pub inclusive: f64,
+    /// Difference of CPU microseconds per operation in the function itself: the shares times `dbms.cpu/o`.
+    pub cpu_us: Option<f64>,
 }
 
-impl Moved {
+impl ExplainedMove {
     /// How far the own share moved.
     pub(crate) fn difference(&self) -> f64 {
-        self.own.1 - self.own.0
+        self.own - self.base_own
     }
 }
 
-/// All functions of two profiles, those whose own share moved most first. Empty where one has no samples.
-pub(crate) fn moved(base: &Folded, variant: &Folded) -> Vec<Moved> {
+/// All functions of two profiles, those whose own share moved most first. Empty where one has no samples. `cpu`:
+/// microseconds per operation of base and variant.
+pub(crate) fn moved(
+    base: &Folded,
+    variant: &Folded,
+    cpu: Option<(f64, f64)>,
+) -> Vec<ExplainedMove> {
     let (before, after) = (base.samples() as f64, variant.samples() as f64);
     if before <= 0.0 || after <= 0.0 {
         return Vec::new();
@@ -39,16 +52,19 @@ pub(crate) fn moved(base: &Folded, variant: &Folded) -> Vec<Moved> {
     let one = |name: &str| {
         let (b, v) = (of_base.get(name).copied(), of_variant.get(name).copied());
         let (b, v) = (b.unwrap_or_default(), v.unwrap_or_default());
-        let own = (b.own as f64 / before, v.own as f64 / after);
-        let variance = own.0 * (1.0 - own.0) / before + own.1 * (1.0 - own.1) / after;
-        Moved {
+        let (base_own, own) = (b.own as f64 / before, v.own as f64 / after);
+        let variance = base_own * (1.0 - base_own) / before + own * (1.0 - own) / after;
+        ExplainedMove {
             function: name.to_owned(),
+            base_own,
             own,
-            inclusive: (b.inclusive as f64 / before, v.inclusive as f64 / after),
             error: QUANTILE * variance.sqrt(),
+            base_inclusive: b.inclusive as f64 / before,
+            inclusive: v.inclusive as f64 / after,
+            cpu_us: cpu.map(|(base, variant)| own * variant - base_own * base),
         }
     };
-    let mut all: Vec<Moved> = names.into_iter().map(one).collect();
+    let mut all: Vec<ExplainedMove> = names.into_iter().map(one).collect();
     all.sort_by(|a, b| b.difference().abs().total_cmp(&a.difference().abs()));
     all
 }
@@ -82,15 +98,15 @@ mod tests {
     fn what_moved_most_comes_first() {
         let base = Folded::of("m;f;g 50\nm;f 30\nm;f;f;h 20\n");
         let variant = Folded::of("m;f;g 110\nm;f 60\nm;i 30\n");
-        let found = moved(&base, &variant);
+        let found = moved(&base, &variant, None);
         let names: Vec<_> = found.iter().map(|moved| moved.function.as_str()).collect();
         assert_eq!(names, ["h", "i", "g", "f", "m"]);
         let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(close(found[0].difference(), -0.2) && close(found[1].difference(), 0.15));
         let f = &found[3];
-        assert!(close(f.inclusive.0, 1.0) && close(f.inclusive.1, 0.85) && close(f.own.0, 0.3));
+        assert!(close(f.base_inclusive, 1.0) && close(f.inclusive, 0.85) && close(f.base_own, 0.3));
         // 1.96 * sqrt(0.5 * 0.5 / 100 + 0.55 * 0.45 / 200)
         assert!((found[2].error - 0.119_82).abs() < 1e-4, "{}", found[2].error);
-        assert!(moved(&base, &Folded::default()).is_empty());
+        assert!(moved(&base, &Folded::default(), None).is_empty());
     }
 }

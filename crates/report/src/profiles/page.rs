@@ -11,8 +11,9 @@ use store::Store;
 
 use super::{differential, flamegraph, read};
 use crate::ReportError;
+use crate::document::Labels;
 use crate::explain::step_tables;
-use crate::model::Results;
+use crate::model::{Results, StepKey};
 use crate::table::Table;
 
 /// So many bytes of packed flamegraphs go into a page at most: some 200 of them.
@@ -24,6 +25,9 @@ const MOST: usize = 8 << 20;
 pub(crate) struct PageProfile {
     pub(crate) step: String,
     pub(crate) dop: u32,
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
+    pub(crate) labels: Labels,
     pub(crate) flames: Vec<PageFlame>,
     pub(crate) tables: Vec<Table>,
 }
@@ -76,7 +80,8 @@ pub(crate) fn page_profiles(
             add(place, Some(base), folded.samples(), svg);
         }
         let tables = step_tables(results, &profiles, base);
-        pages.push(PageProfile { step: step.name.clone(), dop: step.dop, flames, tables });
+        let StepKey { name, dop, labels } = step.key.clone();
+        pages.push(PageProfile { step: name, dop, labels, flames, tables });
     }
     let said = (left_out > 0).then(|| {
         format!(

@@ -1,73 +1,41 @@
 //! The DBMS's own counters: how much each rose during a step. Rows are counters, columns are variants.
 
 use super::View;
-use crate::model::VariantStep;
 use crate::number::{UNKNOWN, count};
-use crate::table::{Row, Section, Table};
+use crate::table::{Row, Section, Table, distinct};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
-    for (number, step) in view.results.steps.iter().enumerate() {
-        let label = view.results.step_label(step);
+    for (number, _, label) in view.steps() {
         let variants = view.variants(number);
-        for counted in views(&variants) {
-            let mut table = Table::new(
-                Section::Counters,
-                format!("counters.{label}.{counted}"),
-                format!("{counted}: difference over {label}"),
-            );
-            table.step = Some(label.clone());
+        let counters = || variants.iter().flat_map(|(_, _, figures)| &figures.counters);
+        for counted in distinct(counters().map(|counter| counter.view.as_str())) {
+            let title = format!("{counted}: difference over {label}");
+            let mut table = view.of_step(Section::Counters, "counters", title, number);
+            table.id = format!("{}.{counted}", table.id);
             table.legend = vec![format!(
                 "summed over databases, tables and indexes; counters that stood still everywhere are left out; {}",
                 view.blocks()
             )];
-            table.columns = std::iter::once("counter".to_owned())
-                .chain(variants.iter().map(|(_, name, _)| (*name).to_owned()))
-                .collect();
-            table.rows = names(&variants, counted)
-                .into_iter()
-                .map(|name| {
-                    let cells = variants.iter().map(|(_, _, figures)| {
-                        figure(figures, counted, name).map_or_else(|| UNKNOWN.to_owned(), count)
-                    });
-                    Row::new(name, cells.collect())
-                })
-                .filter(|row| row.cells.iter().any(|cell| cell != "0" && cell != UNKNOWN))
-                .collect();
-            table.notes = variants
-                .iter()
-                .filter(|(_, _, figures)| figures.absent.contains(counted))
-                .map(|(_, name, _)| format!("{name} has no {counted}"))
-                .collect();
+            table.columns = super::columns("counter", variants.iter().map(|(_, name, _)| *name));
+            let of_view = counters().filter(|counter| counter.view == counted);
+            for name in distinct(of_view.map(|counter| counter.name.as_str())) {
+                let cells = variants.iter().map(|(_, _, figures)| {
+                    let mut known = figures.counters.iter();
+                    let found = known.find(|c| c.view == counted && c.name == name);
+                    found.map_or_else(|| UNKNOWN.to_owned(), |counter| count(counter.value))
+                });
+                let cells: Vec<String> = cells.collect();
+                if cells.iter().any(|cell| cell != "0" && cell != UNKNOWN) {
+                    table.rows.push(Row::new(name, cells));
+                }
+            }
+            let lacking = variants.iter().filter(|(_, _, v)| v.absent.contains(counted));
+            table.notes = lacking.map(|(_, name, _)| format!("{name} has no {counted}")).collect();
             if !table.rows.is_empty() {
                 tables.push(table);
             }
         }
     }
     tables
-}
-
-type Variants<'a> = [(usize, &'a str, &'a VariantStep)];
-
-fn views<'a>(variants: &Variants<'a>) -> Vec<&'a str> {
-    distinct(variants.iter().flat_map(|(_, _, v)| &v.counters).map(|c| c.view.as_str()))
-}
-
-fn names<'a>(variants: &Variants<'a>, view: &str) -> Vec<&'a str> {
-    let counters = variants.iter().flat_map(|(_, _, v)| &v.counters);
-    distinct(counters.filter(|c| c.view == view).map(|c| c.name.as_str()))
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen: Vec<&str> = Vec::new();
-    for name in names {
-        if !seen.contains(&name) {
-            seen.push(name);
-        }
-    }
-    seen
-}
-
-fn figure(figures: &VariantStep, view: &str, name: &str) -> Option<f64> {
-    figures.counters.iter().find(|c| c.view == view && c.name == name).map(|c| c.value)
 }

@@ -1,66 +1,34 @@
-//! Hardware per operation, absolute and relative, one pair of tables per step.
+//! Costs per operation and the events that perf counted, absolute and relative, a pair of tables per step.
 
-use metrics::{COSTS, Metric, OPS};
+use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
 use super::throughput::NOT_HELD;
-use super::{VARIANT, View, columns, says_something};
+use super::{VARIANT, View, columns};
 use crate::figures::{absolute, ratio};
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
 use crate::table::{Row, Section, Table};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
+    let all: Vec<&Metric> = COSTS.into_iter().chain([&OPS]).collect();
+    let named = |metric: &Metric| match *metric {
+        Metric { name, published: "", meaning, .. } => format!("{name} - {meaning}"),
+        Metric { name, published, meaning, .. } => format!("{name} ({published}) - {meaning}"),
+    };
+    let legend: Vec<String> =
+        all.iter().map(|metric| named(metric)).chain([view.means()]).collect();
     let mut tables = Vec::new();
-    for (number, step) in view.results.steps.iter().enumerate() {
-        let label = view.results.step_label(step);
-        let mut absolutes = Table::new(
-            Section::Hardware,
-            format!("hardware.{label}.absolute"),
-            format!("Hardware per operation: {label}"),
-        );
-        absolutes.step = Some(label.clone());
-        absolutes.part = "absolute".to_owned();
-        absolutes.legend = legend(view);
-        absolutes.columns =
-            columns(VARIANT, COSTS.into_iter().chain([&OPS]).map(|metric| metric.name));
-        let mut relatives = Table {
-            id: format!("hardware.{label}.relative"),
-            part: view.relative_part(),
-            ..absolutes.clone()
-        };
-        let base = step.variant(view.judged.base);
-        for (place, name, figures) in view.variants(number) {
-            let shown = |metric: &Metric| absolute(step, view.judged.base, place, metric.name);
-            let mut cells: Vec<String> =
-                COSTS.iter().map(|metric| or_unknown(shown(metric), cost)).collect();
-            let mark = if figures.rate_not_held() { "*" } else { "" };
-            cells.push(or_unknown(shown(&OPS), |value| format!("{}{mark}", rate(value))));
-            if !mark.is_empty() && absolutes.notes.is_empty() {
-                absolutes.notes.push(NOT_HELD.to_owned());
-            }
-            absolutes.rows.push(Row::new(name, cells).of_kind(view.kind(place)));
-            if let Some(base) = base.filter(|_| place != view.judged.base) {
-                let lost = figures.rate_not_held() || base.rate_not_held();
-                let cells = COSTS.into_iter().chain([&OPS]).map(|metric| {
-                    let mark = if lost && metric.name == OPS.name { "*" } else { "" };
-                    or_unknown(ratio(step, view.judged.base, place, metric.name), |r| {
-                        format!("{}{mark}", relative(r))
-                    })
-                });
-                let cells = cells.collect();
-                relatives.rows.push(Row::new(name, cells));
-            }
+    for (number, step, label) in view.steps() {
+        let headings: Vec<(&str, String)> =
+            all.iter().map(|metric| (metric.name, metric.name.to_owned())).collect();
+        let (title, legend) = (format!("Hardware per operation: {label}"), legend.clone());
+        let [mut absolutes, relatives] = pair(view, number, ("hardware", title, legend), &headings);
+        if step.variants.iter().any(|figures| figures.rate_not_held()) {
+            absolutes.notes.push(NOT_HELD.to_owned());
         }
-        let lacking: Vec<&str> = COSTS
-            .iter()
-            .enumerate()
-            .filter(|(column, _)| {
-                absolutes
-                    .rows
-                    .iter()
-                    .any(|row| row.cells.get(*column).is_some_and(|c| c == UNKNOWN))
-            })
-            .map(|(_, metric)| metric.name)
-            .collect();
+        let unknown =
+            |column: &usize| absolutes.rows.iter().any(|row| row.cells[*column] == UNKNOWN);
+        let lacking: Vec<&str> =
+            (0..COSTS.len()).filter(unknown).map(|column| COSTS[column].name).collect();
         if !lacking.is_empty() {
             let note = format!("{UNKNOWN} could not be measured: {}", lacking.join(", "));
             absolutes.notes.push(note);
@@ -68,20 +36,71 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                 absolutes.notes.extend(figures.notes.iter().map(|note| format!("{name}: {note}")));
             }
         }
-        tables.extend([absolutes, relatives].into_iter().filter(says_something));
+        tables.extend([absolutes, relatives]);
+    }
+    tables.extend(events(view));
+    tables.retain(Table::says_something);
+    tables
+}
+
+fn events(view: View<'_>) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for (number, step, label) in view.steps() {
+        // What no variant has this machine does not count.
+        let known = |event: &str| step.variants.iter().any(|v| !v.values(event).is_empty());
+        let counted: Vec<(&str, String)> = EVENTS
+            .iter()
+            .map(|event| (*event, EVENT.of(event)))
+            .filter(|(_, e)| known(e))
+            .collect();
+        let (title, legend) = (
+            format!("Events per operation: {label}"),
+            vec![
+                "of the DBMS's processes, per operation, counted by perf beside what is measured; task-clock in milliseconds of CPU".to_owned(),
+                view.means(),
+            ],
+        );
+        tables.extend(pair(view, number, ("events", title, legend), &counted));
     }
     tables
 }
 
-fn legend(view: View<'_>) -> Vec<String> {
-    let mut legend: Vec<String> = COSTS
-        .into_iter()
-        .chain([&OPS])
-        .map(|Metric { name, published, meaning, .. }| match *published {
-            "" => format!("{name} - {meaning}"),
-            published => format!("{name} ({published}) - {meaning}"),
-        })
-        .collect();
-    legend.push(view.means());
-    legend
+/// The absolute table and the relative one; `metrics`: heading and name.
+fn pair(
+    view: View<'_>,
+    number: usize,
+    (id, title, legend): (&str, String, Vec<String>),
+    metrics: &[(&str, String)],
+) -> [Table; 2] {
+    let mut tables = view.of_step(Section::Hardware, id, title, number).in_two_parts();
+    for table in &mut tables {
+        table.legend.clone_from(&legend);
+        table.columns = columns(VARIANT, metrics.iter().map(|(heading, _)| *heading));
+    }
+    let [absolutes, relatives] = &mut tables;
+    let base = view.judged.base;
+    for (place, name, figures) in view.variants(number) {
+        let step = &view.results.steps[number];
+        let shown = |(_, metric): &(&str, String)| {
+            let value = absolute(step, base, place, metric);
+            if metric != OPS.name {
+                return or_unknown(value, cost);
+            }
+            let mark = if figures.rate_not_held() { "*" } else { "" };
+            or_unknown(value, |value| format!("{}{mark}", rate(value)))
+        };
+        let row = Row::new(name, metrics.iter().map(shown).collect());
+        absolutes.rows.push(row.of_kind(view.kind(place)));
+        if place == base {
+            continue;
+        }
+        let lost = !view.judged.not_held(step, place).is_empty();
+        let beside = |(_, metric): &(&str, String)| {
+            let mark = if lost && metric == OPS.name { "*" } else { "" };
+            let ratio = ratio(step, base, place, metric);
+            or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
+        };
+        relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));
+    }
+    tables
 }

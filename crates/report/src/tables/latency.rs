@@ -1,22 +1,24 @@
 //! Response times: the buckets of published reports and percentiles, per step and class of statement.
 
+use metrics::LATENCIES;
+
 use super::{VARIANT, View, columns};
-use crate::latency::{BUCKETS, Latency, Pooled};
+use crate::latency::{BUCKETS, Pooled};
 use crate::model::StepResults;
 use crate::number::{UNKNOWN, microseconds};
-use crate::table::{Row, Section, Table};
+use crate::table::{Row, Section, Table, distinct};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
-    for (number, step) in view.results.steps.iter().enumerate() {
-        let label = view.results.step_label(step);
-        for class in classes(view, number) {
-            let mut buckets = Table::new(
-                Section::Latency,
-                format!("buckets.{label}.{class}"),
-                format!("Response time buckets: {label}, {class}"),
-            );
-            buckets.step = Some(label.clone());
+    for (number, step, label) in view.steps() {
+        let classes = step.variants.iter().flat_map(|figures| &figures.latency);
+        for class in distinct(classes.map(|pooled| pooled.class.as_str())) {
+            let table = |id: &str, title: &str| {
+                let title = format!("{title}: {label}, {class}");
+                let table = view.of_step(Section::Latency, id, title, number);
+                Table { id: format!("{}.{class}", table.id), ..table }
+            };
+            let mut buckets = table("buckets", "Response time buckets");
             buckets.legend = vec![
                 format!(
                     "percentage of responses in each bucket; 256us: up to that, 1ms: over 256us up to 1ms, gt: over 16s{}",
@@ -27,39 +29,26 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             ];
             buckets.columns =
                 columns(VARIANT, BUCKETS.iter().map(|(name, _)| *name).chain(["gt", "max"]));
-            let mut percentiles = Table::new(
-                Section::Latency,
-                format!("latency.{label}.{class}"),
-                format!("Response time: {label}, {class}"),
-            );
-            percentiles.step = Some(label.clone());
+            let mut percentiles = table("latency", "Response time");
             percentiles.legend =
                 vec![format!("microseconds, all blocks together{}", paced(class, step))];
-            percentiles.columns =
-                columns(VARIANT, ["mean", "p50", "p90", "p95", "p99", "p999", "max", "count"]);
+            let named = LATENCIES.iter().map(|metric| metric.short());
+            percentiles.columns = columns(VARIANT, named.chain(["count"]));
             for (place, name, figures) in view.variants(number) {
                 let pooled = figures.latency.iter().find(|pooled| pooled.class == class);
-                let row = |cells| Row::new(name, cells).of_kind(view.kind(place));
-                buckets.rows.push(row(bucket_cells(pooled)));
-                percentiles.rows.push(row(percentile_cells(pooled.map(Pooled::latency))));
+                for (table, cells) in [
+                    (&mut buckets, pooled.map(bucket_cells)),
+                    (&mut percentiles, pooled.map(percentile_cells)),
+                ] {
+                    let unknown = || vec![UNKNOWN.to_owned(); table.columns.len() - 1];
+                    let row = Row::new(name, cells.unwrap_or_else(unknown));
+                    table.rows.push(row.of_kind(view.kind(place)));
+                }
             }
             tables.extend([buckets, percentiles]);
         }
     }
     tables
-}
-
-/// The classes of statement of a step, in the order in which they first occur.
-fn classes(view: View<'_>, step: usize) -> Vec<&str> {
-    let mut classes: Vec<&str> = Vec::new();
-    for (_, _, figures) in view.variants(step) {
-        for pooled in &figures.latency {
-            if !classes.contains(&pooled.class.as_str()) {
-                classes.push(&pooled.class);
-            }
-        }
-    }
-    classes
 }
 
 fn paced(class: &str, step: &StepResults) -> &'static str {
@@ -70,14 +59,9 @@ fn paced(class: &str, step: &StepResults) -> &'static str {
     }
 }
 
-fn bucket_cells(pooled: Option<&Pooled>) -> Vec<String> {
-    let Some(pooled) = pooled else { return vec![UNKNOWN.to_owned(); BUCKETS.len() + 2] };
-    pooled
-        .shares()
-        .into_iter()
-        .map(share)
-        .chain([format!("{:.6}", pooled.latency().max / 1e6)])
-        .collect()
+fn bucket_cells(pooled: &Pooled) -> Vec<String> {
+    let max = format!("{:.6}", pooled.latency().of(&metrics::MAX) / 1e6);
+    pooled.shares().into_iter().map(share).chain([max]).collect()
 }
 
 fn share(share: f64) -> String {
@@ -85,13 +69,10 @@ fn share(share: f64) -> String {
     if percent > 0.0 && percent < 0.0005 { "nonzero".to_owned() } else { format!("{percent:.3}") }
 }
 
-fn percentile_cells(latency: Option<Latency>) -> Vec<String> {
-    let Some(l) = latency else { return vec![UNKNOWN.to_owned(); 8] };
-    [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max]
-        .into_iter()
-        .map(microseconds)
-        .chain([l.count.to_string()])
-        .collect()
+fn percentile_cells(pooled: &Pooled) -> Vec<String> {
+    let latency = pooled.latency();
+    let times = LATENCIES.iter().map(|metric| microseconds(latency.of(metric)));
+    times.chain([latency.count.to_string()]).collect()
 }
 
 #[cfg(test)]

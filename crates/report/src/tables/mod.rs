@@ -1,7 +1,6 @@
 //! The tables of a comparison, one kind per file.
 
 mod counters;
-mod events;
 mod hardware;
 mod latency;
 mod other;
@@ -13,9 +12,9 @@ mod twins;
 mod verdicts;
 
 use crate::judged::Judged;
-use crate::model::{Results, VariantStep};
+use crate::model::{Results, StepResults, VariantStep};
 use crate::number::UNKNOWN;
-use crate::table::{RowKind, Table};
+use crate::table::{RowKind, Section, Table};
 
 /// Heading of the column of labels where rows are variants.
 pub(crate) const VARIANT: &str = "version";
@@ -39,7 +38,6 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(twins::table(view));
     tables.extend(rates::tables(view));
     tables.extend(hardware::tables(view));
-    tables.extend(events::tables(view));
     tables.extend(latency::tables(view));
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));
@@ -48,6 +46,31 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
 }
 
 impl<'a> View<'a> {
+    /// The steps with their places and labels.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
+        let results = self.results;
+        let steps = results.steps.iter().enumerate();
+        steps.map(|(number, step)| (number, step, results.step_label(step)))
+    }
+
+    /// A table about one step.
+    pub(crate) fn of_step(&self, section: Section, id: &str, title: String, step: usize) -> Table {
+        let label = self.results.steps.get(step).map(|step| self.results.step_label(step));
+        let label = label.unwrap_or_default();
+        Table::new(section, format!("{id}.{label}"), title).of_step(&label)
+    }
+
+    /// Headings of a table with a column for each of these steps.
+    pub(crate) fn step_columns(&self, steps: &[&StepResults]) -> Vec<String> {
+        let labels = steps.iter().map(|step| self.results.step_label(step));
+        std::iter::once(VARIANT.to_owned()).chain(labels).collect()
+    }
+
+    /// A table of all steps as it was asked for.
+    pub(crate) fn turned(&self, table: Table) -> Table {
+        if self.rows_are_steps { table.transposed("step") } else { table }
+    }
+
     /// Variants in the order of rows: base first.
     pub(crate) fn order(&self) -> Vec<usize> {
         self.judged.order(self.results)
@@ -88,18 +111,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// How the line over relative values reads.
-    pub(crate) fn relative_part(&self) -> String {
-        "relative to first result".to_owned()
-    }
-
     /// What a relative value is.
     pub(crate) fn relative_legend(&self) -> Vec<String> {
         let base = self.results.variant_name(self.judged.base);
         let mut legend = vec![format!(
             "relative: value of the version / value of {base}, geometric mean over paired blocks"
         )];
-        let differ = |step: &crate::StepResults| {
+        let differ = |step: &StepResults| {
             let counts = || step.variants.iter().map(|v| v.samples.len()).filter(|n| *n > 0);
             counts().min() != counts().max()
         };
@@ -123,11 +141,6 @@ impl<'a> View<'a> {
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
         one.then(|| format!("{UNKNOWN} 1 block: too few to compare"))
     }
-}
-
-/// Whether any cell of the rows says something.
-pub(crate) fn says_something(table: &Table) -> bool {
-    table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell != UNKNOWN && !cell.is_empty())
 }
 
 /// A list of headings.

@@ -7,7 +7,7 @@ use metrics::{STALL_COUNT, STALL_SHARE};
 use super::{VARIANT, View, columns};
 use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
-use crate::table::{Row, RowKind, Section, Table};
+use crate::table::{Row, RowKind, Section, Table, distinct, one_line};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     [stalls(view), failures(view), trials(view), warnings(view)].into_iter().flatten().collect()
@@ -19,9 +19,7 @@ fn stalls(view: View<'_>) -> Option<Table> {
         "percentage of the seconds of a step with throughput under a quarter of its median: {}",
         view.blocks()
     )];
-    table.columns = std::iter::once(VARIANT.to_owned())
-        .chain(view.results.steps.iter().map(|step| view.results.step_label(step)))
-        .collect();
+    table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
     let mut any = false;
     for place in view.order() {
         let cells = view.results.steps.iter().map(|step| {
@@ -34,8 +32,7 @@ fn stalls(view: View<'_>) -> Option<Table> {
         let row = Row::new(view.results.variant_name(place), cells.collect());
         table.rows.push(row.of_kind(view.kind(place)));
     }
-    let table = if view.rows_are_steps { table.transposed("step") } else { table };
-    any.then_some(table)
+    any.then(|| view.turned(table))
 }
 
 fn failures(view: View<'_>) -> Option<Table> {
@@ -46,7 +43,7 @@ fn failures(view: View<'_>) -> Option<Table> {
     ];
     table.columns =
         columns("step", ["version", "class", "state", "count", "retried", "first message"]);
-    for (number, step) in view.results.steps.iter().enumerate() {
+    for (number, _, label) in view.steps() {
         for (_, name, figures) in view.variants(number) {
             for failure in &figures.failures {
                 let state = if failure.code.is_empty() { UNKNOWN } else { failure.code.as_str() };
@@ -58,7 +55,7 @@ fn failures(view: View<'_>) -> Option<Table> {
                     if failure.retried { "yes" } else { "no" }.to_owned(),
                     one_line(&failure.message),
                 ];
-                let row = Row::new(view.results.step_label(step), cells);
+                let row = Row::new(&label, cells);
                 table.rows.push(row.of_kind(Some(RowKind::Marked)));
             }
         }
@@ -75,9 +72,12 @@ fn trials(view: View<'_>) -> Option<Table> {
         .failed
         .iter()
         .map(|trial| {
+            let steps = view.results.steps.iter();
+            let of_trial = steps.filter(|step| step.sequence == Some(trial.sequence));
+            let dops = distinct(of_trial.map(|step| step.key.dop.to_string()));
             let cells = vec![
                 trial.block.to_string(),
-                trial.dop.to_string(),
+                if dops.is_empty() { UNKNOWN.to_owned() } else { dops.join(", ") },
                 trial.state.to_owned(),
                 one_line(&trial.error),
             ];
@@ -110,9 +110,7 @@ fn warnings(view: View<'_>) -> Option<Table> {
         }
     }
     for (noted, blocks) in grouped {
-        let step = noted.step.as_ref().and_then(|(name, dop)| {
-            view.results.steps.iter().find(|step| step.name == *name && step.dop == *dop)
-        });
+        let step = noted.step.as_ref().and_then(|key| view.results.step_named(key));
         let cells = vec![
             step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
             noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),
@@ -152,10 +150,6 @@ fn in_blocks(mut blocks: Vec<u32>, all: usize) -> String {
         _ if count >= all => format!("all {count}"),
         _ => format!("{count} of {all}: {}", list.join(" ")),
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

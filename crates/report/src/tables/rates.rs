@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use metrics::{RATE, TARGET};
 
+use super::View;
 use super::throughput::NOT_HELD;
-use super::{VARIANT, View};
 use crate::model::StepResults;
 use crate::number::{or_unknown, rate};
 use crate::table::{Row, RowKind, Section, Table};
@@ -29,9 +29,7 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
         format!("{meaning}, over all clients: {}", view.blocks()),
         "target: what the step asks for".to_owned(),
     ];
-    table.columns = std::iter::once(VARIANT.to_owned())
-        .chain(steps.iter().map(|step| view.results.step_label(step)))
-        .collect();
+    table.columns = view.step_columns(steps);
     let targets = steps.iter().map(|step| {
         or_unknown(step.variants.iter().find_map(|variant| variant.median(&target)), rate)
     });
@@ -51,5 +49,5 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
             table.notes.push(NOT_HELD.to_owned());
         }
     }
-    if view.rows_are_steps { table.transposed("step") } else { table }
+    view.turned(table)
 }

@@ -2,7 +2,7 @@
 
 use super::{View, columns};
 use crate::number::or_unknown;
-use crate::sliced::slicing;
+use crate::sliced::slicing_of;
 use crate::table::{Row, Section, Table};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
@@ -22,13 +22,10 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
             "longer",
         ],
     );
-    for (number, step) in view.results.steps.iter().enumerate() {
-        for (place, name, figures) in view.variants(number) {
-            // A twin's own ratio is that to the variant it is the same as.
-            let twin_of = view.results.variants.get(place).and_then(|variant| variant.twin_of);
-            let against = twin_of.unwrap_or(view.judged.base);
-            let base = step.variant(against).filter(|_| place != against);
-            let Some(slicing) = base.and_then(|base| slicing(base, figures)) else { continue };
+    for (number, step, label) in view.steps() {
+        for (place, name, _) in view.variants(number) {
+            let found = slicing_of(view.results, step, view.judged.base, place);
+            let Some(slicing) = found else { continue };
             // Slices tell a tenth of a percent and less apart; three digits would hide it.
             let ratio = |ratio: f64| format!("{ratio:.4}");
             let share = |share: f64| format!("{:.2}%", 100.0 * share);
@@ -41,10 +38,10 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
                 ratio(slicing.ratio),
                 share(slicing.within),
                 or_unknown(slicing.between, share),
-                or_unknown(slicing.by_length.map(|(chosen, _)| chosen), ratio),
-                or_unknown(slicing.by_length.map(|(_, longer)| longer), ratio),
+                or_unknown(slicing.by_chosen, ratio),
+                or_unknown(slicing.by_longer, ratio),
             ];
-            table.rows.push(Row::new(view.results.step_label(step), cells));
+            table.rows.push(Row::new(&label, cells));
         }
     }
     (!table.rows.is_empty()).then_some(table)

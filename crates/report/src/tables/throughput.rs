@@ -3,30 +3,24 @@
 use judge::Verdict;
 use metrics::OPS;
 
-use super::{VARIANT, View, says_something};
+use super::View;
 use crate::figures::{absolute, ratio};
 use crate::judged::Outcome;
-use crate::model::VariantStep;
 use crate::number::{or_unknown, rate, relative};
-use crate::table::{Row, RowKind, Section, Table};
+use crate::table::{Row, RowKind, Section, Table, distinct};
 
 /// The note under every table with a marked figure.
 pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): what is counted had an easier time than was asked for";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
-    let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
-    absolute.part = "absolute".to_owned();
-    absolute.legend = vec![format!("operations/s ({}): {}", units(view), view.means())];
-    absolute.legend.extend(view.relative_legend());
-    absolute.columns = std::iter::once(VARIANT.to_owned())
-        .chain(view.results.steps.iter().map(|step| view.results.step_label(step)))
-        .collect();
-    let mut relative_table = Table {
-        section: Section::Relative,
-        id: "throughput.relative".to_owned(),
-        part: view.relative_part(),
-        ..absolute.clone()
-    };
+    let mut table = Table::new(Section::Absolute, "throughput", "Throughput");
+    let units = view.results.steps.iter().map(|step| step.unit.as_str());
+    let units: Vec<&str> = distinct(units.filter(|unit| !unit.is_empty()));
+    table.legend = vec![format!("operations/s ({}): {}", units.join(" or "), view.means())];
+    table.legend.extend(view.relative_legend());
+    table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
+    let [mut absolute, mut relative_table] = table.in_two_parts();
+    relative_table.section = Section::Relative;
     for place in view.order() {
         let label = view.results.variant_name(place);
         let cells =
@@ -39,21 +33,18 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, place)));
         }
     }
-    if !says_something(&relative_table) {
+    if !relative_table.says_something() {
         absolute.notes.extend(view.too_few());
     }
     let mut tables = vec![absolute, relative_table];
-    tables.retain(says_something);
+    tables.retain(Table::says_something);
     for table in &mut tables {
         if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ends_with('*')) {
             table.notes.push(NOT_HELD.to_owned());
         }
         table.notes.extend(loaded_once(view));
-        if view.rows_are_steps {
-            *table = table.transposed("step");
-        }
     }
-    tables
+    tables.into_iter().map(|table| view.turned(table)).collect()
 }
 
 /// Which steps have a single value by the plan's own wish.
@@ -68,23 +59,9 @@ fn loaded_once(view: View<'_>) -> Option<String> {
     })
 }
 
-fn units(view: View<'_>) -> String {
-    let mut units: Vec<&str> = Vec::new();
-    for step in &view.results.steps {
-        if !step.unit.is_empty() && !units.contains(&step.unit.as_str()) {
-            units.push(&step.unit);
-        }
-    }
-    units.join(" or ")
-}
-
-fn mark(step: &VariantStep) -> &'static str {
-    if step.rate_not_held() { "*" } else { "" }
-}
-
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(step) else { return String::new() };
-    let mark = step.variant(place).map_or("", mark);
+    let mark = if step.variant(place).is_some_and(|v| v.rate_not_held()) { "*" } else { "" };
     let value = absolute(step, view.judged.base, place, OPS.name);
     or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }
@@ -92,8 +69,7 @@ fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
 fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(number) else { return String::new() };
     let base = view.judged.base;
-    let held = [base, place].into_iter().filter_map(|place| step.variant(place));
-    let mark = if held.clone().all(|figures| !figures.rate_not_held()) { "" } else { "*" };
+    let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };
     let ratio = match view.judged.steps.get(number).and_then(|step| step.get(place)) {
         Some(Outcome::Compared(found)) => found.low.map(|_| found.ratio),
         // Twins are not judged against the base.

@@ -3,22 +3,16 @@
 use judge::{Method, Verdict};
 use metrics::{Better, OPS};
 
-use super::{View, columns, says_something};
+use super::{View, columns};
 use crate::figures::absolute;
 use crate::judged::{Finding, Judged};
 use crate::number::{UNKNOWN, cost, or_unknown, relative};
 use crate::sentence::confidence;
-use crate::table::{Row, RowKind, Section, Table};
+use crate::table::{Row, RowKind, Section, Table, distinct};
 
 /// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that differ.
 fn intervals(judged: &Judged) -> String {
-    let mut found: Vec<String> = Vec::new();
-    for comparison in judged.comparisons() {
-        let text = confidence(comparison.confidence);
-        if !found.contains(&text) {
-            found.push(text);
-        }
-    }
+    let found = distinct(judged.comparisons().map(|found| confidence(found.confidence)));
     if found.is_empty() { confidence(judge::CONFIDENCE) } else { found.join(" or ") }
 }
 
@@ -67,7 +61,7 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
         let step = view.results.steps.get(gap.step)?;
         Some(format!("! {}: {}", view.results.step_label(step), gap.text))
     }));
-    says_something(&table).then_some(table)
+    Some(table).filter(Table::says_something)
 }
 
 fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
@@ -93,7 +87,13 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         "mde: minimum detectable effect, the {effect} that as many blocks again would confirm 4 times out of 5 \
          among as many comparisons; – below 5 blocks"
     ));
-    let direction = if less { "; more is a regression" } else { "" };
+    let costs = view.results.steps.iter().filter(|step| step.better == store::Better::Less);
+    let costs: Vec<String> = costs.map(|step| view.results.step_label(step)).collect();
+    let direction = match (less, throughput && !costs.is_empty()) {
+        (true, _) => "; more is a regression".to_owned(),
+        (false, true) => format!("; of {} more is a regression", costs.join(", ")),
+        (false, false) => String::new(),
+    };
     legend.push(format!(
         "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
          equivalent when all of it is nearer, else inconclusive{direction}"

@@ -161,10 +161,10 @@ fn setup_step(
     for value in &step.values {
         found.extend(within(sources, trials, value, options.deviation)?);
     }
-    let median = |of: &dyn Fn(&super::Within) -> Option<f64>| {
+    let median = |of: &dyn Fn(&WithinDocument) -> Option<f64>| {
         judge::median(&found.iter().filter_map(of).collect::<Vec<_>>())
     };
-    let seconds = median(&|within| Some(within.seconds as f64));
+    let seconds = median(&|within| Some(within.seconds));
     Ok(SetupStep {
         name: trials.steps[step.step].label(),
         cv: options.deviation.cv(&values),

@@ -4,9 +4,8 @@ mod document;
 mod tables;
 
 use crate::ReportError;
-use crate::compare::Format;
-use crate::sheet::Sheet;
-use crate::trials::{Chosen, Source, System, Trials, Value, seconds_of};
+use crate::sheet::Printable;
+use crate::trials::{Chosen, Source, System, Trials, Value};
 
 pub use document::{
     ChosenSetup, SetupDocument, SetupStep, VarianceDocument, WithinDocument, WorkloadVariance,
@@ -50,22 +49,7 @@ impl Default for VarianceOptions {
 }
 
 /// Variances, ready to be printed.
-#[derive(Debug, Clone)]
-pub struct Variance {
-    /// As data.
-    pub document: VarianceDocument,
-    sheet: Sheet,
-}
-
-impl Variance {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+pub type Variance = Printable<VarianceDocument>;
 
 impl Deviation {
     /// The name, as options and output have it.
@@ -179,15 +163,6 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     setups
 }
 
-/// How the seconds of one trial vary.
-#[derive(Debug, Clone, Copy)]
-struct Within {
-    seconds: usize,
-    cv: f64,
-    autocorrelation: Option<f64>,
-    worth: Option<f64>,
-}
-
 /// The variance from second to second of a trial; `None` where the step has no throughput per second or too few whole
 /// seconds.
 fn within(
@@ -195,17 +170,16 @@ fn within(
     trials: &Trials,
     value: &Value,
     deviation: Deviation,
-) -> Result<Option<Within>, ReportError> {
+) -> Result<Option<WithinDocument>, ReportError> {
     let step = trials.step(value);
     if step.sliced {
         // Its seconds are those of all variants' servers together.
         return Ok(None);
     }
-    let store = sources[trials.conducted(value).source].store;
-    let seconds = seconds_of(store, value.id, &step.unit, value.seconds)?;
+    let seconds = trials.seconds(sources, value)?;
     let known: Vec<f64> = seconds.iter().copied().filter(|v| !v.is_nan()).collect();
-    Ok(deviation.cv(&known).map(|cv| Within {
-        seconds: known.len(),
+    Ok(deviation.cv(&known).map(|cv| WithinDocument {
+        seconds: known.len() as f64,
         cv,
         autocorrelation: judge::persistence(&seconds),
         worth: judge::effective_sample_size(&seconds),

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::document::{SetupDocument, VarianceDocument, WorkloadVariance};
 use crate::number::{or_unknown, relative};
 use crate::sheet::{List, Part, Sheet};
-use crate::table::{Row, Section, Table};
-use crate::tables::says_something;
+use crate::table::{Row, Section, Table, distinct, texts};
 
 /// A figure over the steps of a setup: for ids, for titles, and where it is.
 type Over = (&'static str, &'static str, fn(&SetupDocument) -> Option<f64>);
@@ -45,7 +44,7 @@ pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
         .workloads
         .iter()
         .map(|workload| of(workload, within(workload, &document.deviation)))
-        .filter(says_something)
+        .filter(Table::says_something)
         .collect();
     for table in within {
         sheet.table(table);
@@ -60,17 +59,9 @@ fn per_step(workload: &WorkloadVariance, cv: &str) -> Table {
         Table::new(Section::Other, "variance.steps", "Coefficient of variation per step");
     table.legend =
         vec![cv.to_owned(), "setup: machine, configuration; dop: number of clients".to_owned()];
-    let mut steps: Vec<&str> = Vec::new();
-    for step in workload.setups.iter().flat_map(|setup| &setup.steps) {
-        if !steps.contains(&step.name.as_str()) {
-            steps.push(&step.name);
-        }
-    }
-    table.columns = ["setup", "dop", "trials"]
-        .into_iter()
-        .chain(steps.iter().copied())
-        .map(str::to_owned)
-        .collect();
+    let steps = workload.setups.iter().flat_map(|setup| &setup.steps);
+    let steps: Vec<&str> = distinct(steps.map(|step| step.name.as_str()));
+    table.columns = texts(["setup", "dop", "trials"].into_iter().chain(steps.iter().copied()));
     table.rows = workload
         .setups
         .iter()
@@ -157,9 +148,7 @@ fn within(workload: &WorkloadVariance, deviation: &str) -> Table {
         "trials: the CV between trials".to_owned(),
     ];
     table.columns =
-        ["setup", "dop", "step", "seconds", "cv", "lag-1", "worth", "cv/√worth", "trials"]
-            .map(str::to_owned)
-            .to_vec();
+        texts(["setup", "dop", "step", "seconds", "cv", "lag-1", "worth", "cv/√worth", "trials"]);
     for setup in &workload.setups {
         for step in &setup.steps {
             let Some(within) = &step.within else { continue };

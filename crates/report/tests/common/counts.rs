@@ -50,7 +50,7 @@ pub fn record(kind: &str, rows: u64, costs: &[Cost]) -> CountRecord {
     CountRecord {
         kind: kind.to_owned(),
         protocol: "simple".to_owned(),
-        place: "single-user".to_owned(),
+        place: "backend".to_owned(),
         statements: STATEMENTS,
         rows: STATEMENTS * rows,
         instructions,

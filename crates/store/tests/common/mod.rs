@@ -126,7 +126,7 @@ pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
     CountRecord {
         kind: kind.to_owned(),
         protocol: "simple".to_owned(),
-        place: "single-user".to_owned(),
+        place: "backend".to_owned(),
         statements,
         rows: 100 * statements,
         instructions: own,

@@ -6,9 +6,9 @@ mod plan;
 use std::collections::BTreeMap;
 
 use crate::family::{Family, PlannedStep, Sequence};
-use crate::key::{Form, Key, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
-use crate::section::{boolean, choice, integer, integer32};
+use crate::section::{boolean, choice};
 use check::check;
 use plan::{ALIASES, is_read_write};
 
@@ -20,79 +20,63 @@ const FULL_REST_ROWS: f64 = 20e6;
 /// More rows than TOML's numbers can count exactly.
 const TOO_MANY_ROWS: u64 = 1 << 53;
 
+const TABLES: [(&str, Tables); 2] = [("per-client", Tables::PerClient), ("shared", Tables::Shared)];
+
+#[rustfmt::skip] // A table.
+const OPTIONS: [CommandOption; 7] = [
+    CommandOption { key: "rows", name: "rows", value: "N", form: Form::Count,
+        help: "Rows of l.i0, over all clients [default: 200000]" },
+    CommandOption { key: "indexed_rows", name: "indexed-rows", value: "N", form: Form::Count,
+        help: "Rows of l.i1 and l.i2 together, over all clients [default: 50000]" },
+    CommandOption { key: "steps", name: "steps", value: "STEP,…", form: Form::Names,
+        help: "Steps in order, separated by commas [default: all ten]" },
+    CommandOption { key: "dop", name: "dop", value: "N,…", form: Form::Counts,
+        help: "Numbers of clients, separated by commas [default: 1]" },
+    CommandOption { key: "read_write_seconds", name: "seconds", value: "S", form: Form::Count,
+        help: "Seconds of each read+write step [default: 10]" },
+    CommandOption { key: "tables", name: "shared-table", value: "", form: Form::Switch("\"shared\""),
+        help: "All clients use one table" },
+    CommandOption { key: "delete_per_insert", name: "delete-per-insert", value: "",
+        form: Form::Switch("true"),
+        help: "Delete the oldest rows at the rate of the inserts, from l.i1 on" },
+];
+
+impl Keyed for InsertPlan {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        vec![
+            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS)
+                .note("rows of l.i0, over all clients"),
+            Key::whole("indexed_rows", &mut self.indexed_rows, 0..TOO_MANY_ROWS)
+                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients"),
+            Key::steps(&mut self.steps, &INSERT_STEPS, &ALIASES),
+            Key::new("dop", &mut self.dop, dops).note("clients"),
+            Key::whole("read_write_seconds", &mut self.read_write_seconds, 1..10_000_001)
+                .note("per qr… and qp… step"),
+            Key::new("tables", &mut self.tables, |v| choice(v, &TABLES))
+                .note("per-client or shared"),
+            Key::new("delete_per_insert", &mut self.delete_per_insert, boolean)
+                .note("delete the oldest rows at the rate of the inserts"),
+            Key::new("prepared_queries", &mut self.prepared_queries, boolean),
+            Key::new("prepared_inserts", &mut self.prepared_inserts, boolean),
+            Key::whole("secondary_indexes", &mut self.secondary_indexes, 0..4).note("0 to 3"),
+            Key::whole("partitions", &mut self.partitions, 0..1001).note("per table, 0 = none"),
+            Key::whole(
+                "hold_transaction_seconds",
+                &mut self.hold_transaction_seconds,
+                0..1_000_001,
+            )
+            .note("an open transaction held for so long at a time, 0 = none"),
+        ]
+    }
+}
+
 impl Family for InsertPlan {
     fn name(&self) -> &'static str {
         "insert"
     }
 
-    fn keys(&mut self) -> Vec<Key<'_>> {
-        let tables = [("per-client", Tables::PerClient), ("shared", Tables::Shared)];
-        vec![
-            Key::new("rows", &mut self.rows, |v| integer(v, 1..TOO_MANY_ROWS))
-                .note("rows of l.i0, over all clients")
-                .option(
-                    "rows",
-                    "N",
-                    Form::Count,
-                    "Rows of l.i0, over all clients [default: 200000]",
-                ),
-            Key::new("indexed_rows", &mut self.indexed_rows, |v| integer(v, 0..TOO_MANY_ROWS))
-                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients")
-                .option(
-                    "indexed-rows",
-                    "N",
-                    Form::Count,
-                    "Rows of l.i1 and l.i2 together, over all clients [default: 50000]",
-                ),
-            Key::steps(&mut self.steps, &INSERT_STEPS, &ALIASES).option(
-                "steps",
-                "STEP,…",
-                Form::Names,
-                "Steps in order, separated by commas [default: all ten]",
-            ),
-            Key::new("dop", &mut self.dop, dops).note("clients").option(
-                "dop",
-                "N,…",
-                Form::Counts,
-                "Numbers of clients, separated by commas [default: 1]",
-            ),
-            Key::new("read_write_seconds", &mut self.read_write_seconds, |v| {
-                integer32(v, 1..10_000_001)
-            })
-            .note("per qr… and qp… step")
-            .option(
-                "seconds",
-                "S",
-                Form::Count,
-                "Seconds of each read+write step [default: 10]",
-            ),
-            Key::new("tables", &mut self.tables, move |v| choice(v, &tables))
-                .note("per-client or shared")
-                .option(
-                    "shared-table",
-                    "",
-                    Form::Switch("\"shared\""),
-                    "All clients use one table",
-                ),
-            Key::new("delete_per_insert", &mut self.delete_per_insert, boolean)
-                .note("delete the oldest rows at the rate of the inserts")
-                .option(
-                    "delete-per-insert",
-                    "",
-                    Form::Switch("true"),
-                    "Delete the oldest rows at the rate of the inserts, from l.i1 on",
-                ),
-            Key::new("prepared_queries", &mut self.prepared_queries, boolean),
-            Key::new("prepared_inserts", &mut self.prepared_inserts, boolean),
-            Key::new("secondary_indexes", &mut self.secondary_indexes, |v| integer32(v, 0..4))
-                .note("0 to 3"),
-            Key::new("partitions", &mut self.partitions, |v| integer32(v, 0..1001))
-                .note("per table, 0 = none"),
-            Key::new("hold_transaction_seconds", &mut self.hold_transaction_seconds, |v| {
-                integer32(v, 0..1_000_001)
-            })
-            .note("an open transaction held for so long at a time, 0 = none"),
-        ]
+    fn options(&self) -> &'static [CommandOption] {
+        &OPTIONS
     }
 
     fn complete(&mut self, given: &dyn Fn(&str) -> bool) {

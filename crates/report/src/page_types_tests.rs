@@ -7,7 +7,31 @@ use std::path::Path;
 use judge::Verdict;
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::page_data::Page;
+use crate::page_data::{Number, Page};
+
+/// What [`crate::page_data::PageLatency`] serialises to: its map has these keys.
+#[derive(TS)]
+#[allow(dead_code, reason = "it is only looked at")]
+pub(crate) struct Times {
+    variant: usize,
+    class: String,
+    count: u64,
+    mean: Number,
+    p50: Number,
+    p90: Number,
+    p95: Number,
+    p99: Number,
+    p999: Number,
+    max: Number,
+}
+
+/// What the warnings of counts serialise to.
+#[derive(TS)]
+#[allow(dead_code, reason = "it is only looked at")]
+pub(crate) struct PageCountWarning {
+    code: String,
+    text: String,
+}
 
 /// The declarations of a type and of all that it holds, by name.
 #[derive(Default)]

@@ -1,0 +1,132 @@
+//! The side of the process that has an engine in it.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ask, CONTROL, GIVEN, LOAD};
+use crate::{Footprint, Setting, Settled, Snapshot};
+
+/// What an engine answers for, in its process. The errors are what it says.
+#[allow(clippy::missing_errors_doc)]
+pub trait Inside: Send {
+    /// As [`crate::System::settings`].
+    fn settings(&mut self) -> Result<Vec<Setting>, String>;
+
+    /// As [`crate::System::counters`].
+    fn counters(&mut self, objects: &[String]) -> Result<Snapshot, String>;
+
+    /// As [`crate::System::footprint`].
+    fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, String>;
+
+    /// As [`crate::System::settle`].
+    fn settle(&mut self, objects: &[String]) -> Result<Settled, String>;
+
+    /// As [`crate::System::flush`].
+    fn flush(&mut self) -> Result<(), String>;
+}
+
+/// Where an engine's process works.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Place {
+    /// The directory for its data.
+    pub data: PathBuf,
+    pub(super) sockets: PathBuf,
+    /// The settings of the plan.
+    pub config: BTreeMap<String, String>,
+}
+
+impl Place {
+    /// In a process that [`super::start`] started: what it was given.
+    pub fn given() -> Option<Place> {
+        serde_json::from_str(&std::env::var(GIVEN).ok()?).ok()
+    }
+}
+
+/// Serves an opened engine until the process is told to end, which this returns from: then it is to
+/// be closed. `load` gets each connection that brings a load, on a thread of its own.
+///
+/// # Errors
+/// When the sockets cannot be made or the signal cannot be waited for.
+pub fn serve(
+    place: &Place,
+    engine: impl Inside + 'static,
+    load: impl Fn(&UnixStream) + Send + Sync + 'static,
+) -> std::io::Result<()> {
+    use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+    let handler = SigHandler::Handler(note_end);
+    let action = SigAction::new(handler, SaFlags::SA_RESTART, SigSet::empty());
+    // SAFETY: the handler does nothing but store a number.
+    unsafe { sigaction(Signal::SIGTERM, &action) }?;
+    let engine = Arc::new(Mutex::new(engine));
+    let load = Arc::new(load);
+    accept(place, CONTROL, move |stream| {
+        // A connection that breaks is closed by its other end.
+        let _ = control(stream, &mut |ask| {
+            answer(&mut *engine.lock().unwrap_or_else(PoisonError::into_inner), ask)
+        });
+    })?;
+    accept(place, LOAD, move |stream| load(stream))?;
+    while !ENDING.load(Ordering::Relaxed) {
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+/// Whether the process was told to end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+extern "C" fn note_end(_signal: i32) {
+    ENDING.store(true, Ordering::Relaxed);
+}
+
+/// Listens at a socket; each connection has a thread of its own.
+fn accept(
+    place: &Place,
+    name: &str,
+    serve: impl Fn(&UnixStream) + Clone + Send + 'static,
+) -> std::io::Result<()> {
+    let listener = UnixListener::bind(place.sockets.join(name))?;
+    std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let serve = serve.clone();
+            std::thread::spawn(move || serve(&stream));
+        }
+    })?;
+    Ok(())
+}
+
+fn control(stream: &UnixStream, answer: &mut dyn FnMut(Ask) -> Vec<u8>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while reader.read_line(&mut line)? > 0 {
+        let mut bytes = answer(serde_json::from_str(&line)?);
+        bytes.push(b'\n');
+        (&*stream).write_all(&bytes)?;
+        line.clear();
+    }
+    Ok(())
+}
+
+fn answer(engine: &mut dyn Inside, ask: Ask) -> Vec<u8> {
+    fn json(answer: &Result<impl Serialize, String>) -> Vec<u8> {
+        // Maps have texts as keys, so nothing can fail.
+        serde_json::to_vec(answer).unwrap_or_default()
+    }
+    match ask {
+        Ask::Settings => json(&engine.settings()),
+        Ask::Counters(objects) => json(&engine.counters(&objects)),
+        Ask::Footprint(objects) => json(&engine.footprint(&objects)),
+        Ask::Settle(objects) => json(&engine.settle(&objects)),
+        Ask::Flush => json(&engine.flush()),
+    }
+}

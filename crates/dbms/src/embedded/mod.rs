@@ -1,0 +1,192 @@
+//! Engines without a server: a library in a process of its own.
+//!
+//! The process runs a program of ours that has the engine in it. It listens at two unix sockets: at
+//! one, `control`, it answers for the engine ([`serve`]); at the other, `load`, it takes loads, whose
+//! clients are threads of its own. So one version of a library is in one process, it is started,
+//! watched, limited and ended as a server is, and what the engine costs is what the process costs.
+
+mod inside;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+pub use inside::{Inside, Place, serve};
+
+use crate::launch::{ServerProcess, Signals, Site};
+use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::{
+    Diagnosis, Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped,
+};
+
+/// The names of the two sockets.
+const CONTROL: &str = "control";
+const LOAD: &str = "load";
+
+/// The environment variable in which the process finds its [`Place`].
+const GIVEN: &str = "STEELYARD_ENGINE";
+
+/// It closes its data and ends; there is nothing between that and SIGKILL.
+const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGTERM };
+
+/// Log lines in which a diagnosis is looked for.
+const DIAGNOSED_LINES: usize = 12;
+
+/// The program that has the engine in it.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Where it is; the servers' user must be able to run it.
+    pub path: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Its environment, beyond what every server has.
+    pub environment: BTreeMap<OsString, OsString>,
+}
+
+/// What is asked of the engine.
+#[derive(Debug, Serialize, Deserialize)]
+enum Ask {
+    Settings,
+    Counters(Vec<String>),
+    Footprint(Vec<String>),
+    Settle(Vec<String>),
+    Flush,
+}
+
+/// Starts an engine, empty or on a copy of `origin`, and waits until it answers.
+///
+/// # Errors
+/// As [`crate::start`] and [`crate::start_on_copy`].
+pub fn start(
+    spec: &ServerSpec<'_>,
+    origin: Option<&Origin<'_>>,
+    program: &Program,
+) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    let mut site = Site::make(spec, &program.path)?;
+    let sockets = site.socket(CONTROL)?.parent().map_or(PathBuf::new(), Path::to_path_buf);
+    let restored = match origin {
+        Some(origin) => Some(site.restore(origin, &[])?),
+        None => site.make_private(&site.data).map(|()| None)?,
+    };
+    let (data, config) = (site.data.clone(), spec.config.clone());
+    let place = Place { data, sockets: sockets.clone(), config };
+    let process = site.start(SIGNALS, |command| {
+        // The ledger knows a server by its working directory.
+        command.current_dir(&place.data).args(&program.arguments).envs(&program.environment);
+        command.env(GIVEN, serde_json::to_string(&place).unwrap_or_default());
+    })?;
+    let mut engine = Embedded { name: spec.name.to_owned(), sockets, control: None, process };
+    let Embedded { sockets, control, process, .. } = &mut engine;
+    let ready = || {
+        let stream = UnixStream::connect(sockets.join(CONTROL)).map_err(|e| e.to_string())?;
+        UnixStream::connect(sockets.join(LOAD)).map_err(|e| e.to_string())?;
+        *control = Some(BufReader::new(stream));
+        Ok(())
+    };
+    process.wait_ready(spec, ready, |_| None)?;
+    Ok((Box::new(engine), restored))
+}
+
+/// An engine in a process of its own.
+struct Embedded {
+    name: String,
+    sockets: PathBuf,
+    control: Option<BufReader<UnixStream>>,
+    process: ServerProcess,
+}
+
+impl Embedded {
+    fn ask<T: DeserializeOwned>(&mut self, ask: &Ask) -> Result<T, Error> {
+        let failed = |problem: String| Error::Engine { name: self.name.clone(), problem };
+        let Some(control) = &mut self.control else {
+            return Err(failed("it has no control connection".to_owned()));
+        };
+        let mut exchange = || -> std::io::Result<Result<T, String>> {
+            let mut line = serde_json::to_vec(ask)?;
+            line.push(b'\n');
+            control.get_mut().write_all(&line)?;
+            let mut answer = String::new();
+            if control.read_line(&mut answer)? == 0 {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            }
+            Ok(serde_json::from_str(&answer)?)
+        };
+        let answer = exchange();
+        answer.map_err(|error| failed(error.to_string()))?.map_err(failed)
+    }
+}
+
+impl System for Embedded {
+    fn endpoint(&self) -> Endpoint {
+        Endpoint::Process(self.sockets.join(LOAD))
+    }
+
+    fn root_pid(&self) -> Option<u32> {
+        Some(self.process.pid())
+    }
+
+    fn owned(&self) -> bool {
+        true
+    }
+
+    fn data_directory(&mut self) -> Option<PathBuf> {
+        self.process.data_directory()
+    }
+
+    fn sql(&mut self) -> Option<&mut dyn Sql> {
+        None
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, Error> {
+        self.ask(&Ask::Settings)
+    }
+
+    fn counters(&mut self, objects: &[String]) -> Result<Snapshot, Error> {
+        self.ask(&Ask::Counters(objects.to_vec()))
+    }
+
+    fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error> {
+        self.ask(&Ask::Footprint(objects.to_vec()))
+    }
+
+    fn settle(&mut self, objects: &[String]) -> Result<Settled, Error> {
+        self.ask(&Ask::Settle(objects.to_vec()))
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        self.ask(&Ask::Flush)
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        let process = ProcessId::of(self.process.pid())?;
+        Some(Box::new(move || {
+            let _ = process.signal(libc::SIGTERM);
+        }))
+    }
+
+    fn log_tail(&self, lines: usize) -> String {
+        self.process.log_tail(lines)
+    }
+
+    fn diagnose(&self) -> Option<Diagnosis> {
+        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
+        full.then_some(Diagnosis::DiskFull)
+    }
+
+    fn alive(&mut self) -> bool {
+        self.process.alive()
+    }
+
+    fn died(&self) -> Option<String> {
+        self.process.died().map(str::to_owned)
+    }
+
+    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
+        drop(self.control);
+        self.process.stop()
+    }
+}

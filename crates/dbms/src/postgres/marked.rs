@@ -1,0 +1,37 @@
+//! Tables on a server that is not ours: made for a trial, known by their comment, dropped after it.
+
+use crate::{Error, Sql};
+
+/// The comment that marks a table as ours, so that one which a killed run left can be dropped.
+const MARK: &str = "made by steelyard for a trial; may be dropped";
+/// A statement of a client that was broken off may go on for a while; longer than this its table
+/// is left to the next run.
+const LOCK_LIMIT: &str = "30s";
+
+/// In one transaction: a run that is killed in between leaves no table that the next one would
+/// take for somebody else's.
+pub(super) fn create(sql: &mut dyn Sql, setup: &[String], tables: &[String]) -> Result<(), Error> {
+    let marks = tables.iter().map(|table| format!("COMMENT ON TABLE {table} IS '{MARK}'"));
+    let script: Vec<String> = setup.iter().cloned().chain(marks).collect();
+    sql.execute(&script.join(";\n")).map(drop)
+}
+
+pub(super) fn drop_ours(sql: &mut dyn Sql, tables: &[String]) -> Result<Option<String>, Error> {
+    let mut others = None;
+    sql.execute(&format!("SET lock_timeout = '{LOCK_LIMIT}'"))?;
+    for table in tables {
+        let comment = sql.query_rows(&format!(
+            "SELECT coalesce(obj_description(to_regclass('{table}'), 'pg_class'), '') \
+             WHERE to_regclass('{table}') IS NOT NULL"
+        ))?;
+        match comment.into_iter().flatten().next() {
+            None => {}
+            Some(comment) if comment.as_deref() == Some(MARK) => {
+                sql.execute(&format!("DROP TABLE {table}"))?;
+            }
+            Some(_) => others = others.or_else(|| Some(table.clone())),
+        }
+    }
+    sql.execute("RESET lock_timeout")?;
+    Ok(others)
+}

@@ -1,0 +1,124 @@
+//! What all counts of a command share, and the servers that it starts.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dbms::{CountMethod, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, System};
+use probe::callgrind::Valgrind;
+use workload::{Catalogue, Kind};
+
+use super::jobs::Item;
+use crate::error::Error;
+use crate::lineup::{Lineup, Subject};
+use crate::options::Options;
+use crate::trial::server::write_config;
+
+/// A start under Callgrind takes some 50 times as long as without.
+const START_FACTOR: u32 = 10;
+
+/// What all counts of a command share.
+pub struct Counter<'a> {
+    pub lineup: &'a Lineup,
+    pub options: &'a Options,
+    pub ledger: &'a Ledger,
+    pub user: &'a ServerUser,
+    pub interrupted: &'a AtomicBool,
+    pub valgrind: &'a Valgrind,
+    pub seed: u64,
+    /// For each variant how its system is counted.
+    pub methods: Vec<CountMethod>,
+    /// For each variant what is counted on it.
+    pub catalogues: Vec<Catalogue>,
+}
+
+impl Counter<'_> {
+    pub fn subject(&self, variant: usize) -> &Subject {
+        &self.lineup.subjects[variant]
+    }
+
+    pub fn method(&self, variant: usize) -> &CountMethod {
+        &self.methods[variant]
+    }
+
+    pub fn kind(&self, item: Item) -> &Kind {
+        &self.catalogues[item.variant].kinds[item.kind]
+    }
+
+    /// How many executions are counted: as the plan says, else fewer the more rows one writes, so that all kinds take about as long.
+    pub fn executions(&self, item: Item) -> u32 {
+        /// Rows written by all executions of a kind together, about.
+        const ROWS: u64 = 1_000;
+        /// A server may plan a prepared statement anew for its first few executions; that must be over when
+        /// counting begins.
+        const FEWEST: u64 = 10;
+        /// Enough for costs that come with every so many executions only, such as a new page, to be in the mean.
+        const MOST: u64 = 50;
+        let fewer = || (ROWS / self.kind(item).rows.max(1)).clamp(FEWEST, MOST) as u32;
+        self.lineup.plan.count.statements.unwrap_or_else(fewer)
+    }
+
+    /// An error once the user has ended the command.
+    pub fn unless_interrupted(&self) -> Result<(), Error> {
+        if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Starts a server, on a copy of what was `loaded` if anything, and under `wrapper` if that isn't empty.
+    pub fn start(
+        &self,
+        variant: usize,
+        directory: &Path,
+        loaded: Option<&Loaded>,
+        wrapper: Vec<OsString>,
+    ) -> Result<Box<dyn System>, Error> {
+        let subject = self.subject(variant);
+        let mut config = subject.variant.config.clone();
+        let settings = self.method(variant).settings.iter();
+        config.extend(settings.map(|(name, value)| (name.to_string(), value.to_string())));
+        let text = subject.variant.config_text.as_ref();
+        let config_file = text.map(|text| write_config(text, directory)).transpose()?;
+        let spec = ServerSpec {
+            installation: &subject.installation,
+            name: &subject.variant.name,
+            directory,
+            config,
+            config_file: config_file.clone(),
+            initdb: subject.variant.initdb.clone(),
+            procs_files: Vec::new(),
+            wrapper,
+            user: self.user.clone(),
+            start_limit: self.options.start_limit * START_FACTOR,
+            stop_limit: self.options.stop_limit,
+            cache: &self.lineup.cache,
+            ledger: self.ledger,
+        };
+        let origin = |loaded| Origin { loaded, pages: Pages::Any, interrupted: self.interrupted };
+        let started = match loaded {
+            Some(loaded) => dbms::start_on_copy(&spec, &origin(loaded)).map(|(server, _)| server),
+            None => dbms::start(spec),
+        };
+        if let Some(file) = config_file {
+            // It has been copied into the server's own configuration.
+            let _ = fs::remove_file(file);
+        }
+        Ok(started?)
+    }
+
+    /// A place for the directory of one server. All such paths have the same length, for it moves what lies behind them in the server's
+    /// memory, and with it the instructions of functions that go by alignment, such as strncmp.
+    pub fn place(&self, name: &str) -> PathBuf {
+        self.options.data_dir.join(format!("{:010}-count-{name:0>8}", std::process::id()))
+    }
+}
+
+/// Says what could not be counted.
+pub fn failed(variant: &str, kind: &str, reason: impl fmt::Display) -> Error {
+    Error::Count {
+        variant: variant.to_owned(),
+        kind: kind.to_owned(),
+        reason: reason.to_string(),
+        log: String::new(),
+    }
+}

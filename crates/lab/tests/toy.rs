@@ -1,0 +1,242 @@
+//! A toy workload on a toy system: an engine without a server, in a process of its own. What a
+//! workload and a system have to bring is here and in the folders named `toy`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use dbms::embedded::{Inside, Place, Program};
+use dbms::{
+    Cache, Error, Footprint, Installation, Kind, Ledger, Origin, Restored, ServerSpec, ServerUser,
+    Setting, Settled, Snapshot, System,
+};
+use drive::{Connect, Engine, Key, ServerError};
+use lab::{Event, Installed, Options, Resume};
+use plan::Plan;
+use store::{Scope, Store};
+
+/// The engine: a map that is written to a file when the engine is closed.
+#[derive(Debug, Default)]
+struct Toy {
+    pairs: Mutex<BTreeMap<Key, Vec<u8>>>,
+    gets: std::sync::atomic::AtomicU64,
+}
+
+impl Toy {
+    fn pairs(&self) -> MutexGuard<'_, BTreeMap<Key, Vec<u8>>> {
+        self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(file: &Path) -> Toy {
+        let toy = Toy::default();
+        let bytes = std::fs::read(file).unwrap_or_default();
+        for pair in bytes.chunks(120) {
+            toy.pairs().insert(pair[..20].try_into().unwrap(), pair[20..].to_vec());
+        }
+        toy
+    }
+
+    fn close(&self, file: &Path) {
+        let bytes = |(key, value): (&Key, &Vec<u8>)| [&key[..], value].concat();
+        let all: Vec<u8> = self.pairs().iter().flat_map(bytes).collect();
+        std::fs::write(file, all).unwrap();
+    }
+}
+
+impl Engine for Toy {
+    fn get(&self, keys: &[Key]) -> Result<u32, ServerError> {
+        self.gets.fetch_add(keys.len() as u64, std::sync::atomic::Ordering::Relaxed);
+        let pairs = self.pairs();
+        Ok(keys.iter().filter(|key| pairs.contains_key(*key)).count() as u32)
+    }
+
+    fn put(&self, key: &Key, value: &[u8]) -> Result<(), ServerError> {
+        self.pairs().insert(*key, value.to_vec());
+        Ok(())
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), ServerError> {
+        self.pairs().remove(key);
+        Ok(())
+    }
+
+    fn scan(&self, from: &Key, pairs: u32, _reverse: bool) -> Result<u32, ServerError> {
+        Ok(self.pairs().range(*from..).take(pairs as usize).count() as u32)
+    }
+}
+
+/// What is asked of it beside loads.
+struct ToyInside(Arc<Toy>, BTreeMap<String, String>);
+
+impl Inside for ToyInside {
+    fn settings(&mut self) -> Result<Vec<Setting>, String> {
+        let setting = |(name, value): (&String, &String)| Setting {
+            name: name.clone(),
+            value: value.clone(),
+            unit: None,
+            source: "plan".to_owned(),
+            boot_value: None,
+        };
+        Ok(self.1.iter().map(setting).collect())
+    }
+
+    fn counters(&mut self, _objects: &[String]) -> Result<Snapshot, String> {
+        let gets = self.0.gets.load(std::sync::atomic::Ordering::Relaxed) as f64;
+        let (view, object, name) = ("toy".to_owned(), String::new(), "gets".to_owned());
+        let rows = vec![dbms::Counter { view, object, name, value: gets }];
+        Ok(Snapshot { rows, absent: Vec::new() })
+    }
+
+    fn footprint(&mut self, _objects: &[String]) -> Result<Vec<Footprint>, String> {
+        let bytes = self.0.pairs().values().map(|value| value.len() as u64).sum();
+        let bytes = [("total".to_owned(), bytes)].into();
+        Ok(vec![Footprint { object: "pairs".to_owned(), bytes }])
+    }
+
+    fn settle(&mut self, _objects: &[String]) -> Result<Settled, String> {
+        Ok(Settled { seconds: 0.0, lines: vec!["nothing to pay off".to_owned()] })
+    }
+
+    fn flush(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The program of the engine's process: this test again.
+fn engine(place: &Place) {
+    let file = place.data.join("pairs");
+    let toy = Arc::new(Toy::open(&file));
+    let connect: Arc<dyn Connect> = Arc::new(Arc::clone(&toy));
+    let inside = ToyInside(Arc::clone(&toy), place.config.clone());
+    dbms::embedded::serve(place, inside, move |stream| {
+        let _ = drive::serve(stream, &connect);
+    })
+    .unwrap();
+    toy.close(&file);
+    std::process::exit(0);
+}
+
+#[derive(Debug)]
+struct ToyKind;
+
+impl Kind for ToyKind {
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+
+    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+        Ok(Installation {
+            dbms: "toy".to_owned(),
+            version: "1.0".to_owned(),
+            source,
+            bin_dir: Some(root.to_path_buf()),
+            build: BTreeMap::new(),
+        })
+    }
+
+    fn start(
+        &self,
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        let again = testing::again(&[], Path::new("engine"));
+        let program = Program {
+            path: again.get_program().into(),
+            arguments: again.get_args().map(Into::into).collect(),
+            environment: again
+                .get_envs()
+                .filter_map(|(n, v)| Some((n.into(), v?.into())))
+                .collect(),
+        };
+        dbms::embedded::start(spec, origin, &program)
+    }
+}
+
+/// Runs a plan and gives its results.
+fn run(directory: &Path, text: &str) -> (Vec<Event>, Store) {
+    let plan = Plan::parse(text, None, "test").unwrap();
+    let mut options = Options::new(directory.join("results"), "test");
+    options.data_dir = directory.join("data");
+    options.allow_concurrent = true;
+    options.writeback_limit = std::time::Duration::ZERO;
+    let ledger = Ledger::open(directory.join("ledger")).unwrap();
+    let systems = Installed(Cache::at(directory.join("cache")).unwrap());
+    let mut events = Vec::new();
+    let new = Resume::New(Box::new(plan));
+    let never = AtomicBool::new(false);
+    let ran = lab::run(new, &options, &systems, &ledger, &never, &mut |event| events.push(event));
+    ran.unwrap_or_else(|error| panic!("{error}: {events:?}"));
+    assert_eq!(ledger.records().unwrap().len(), 0);
+    (events, Store::open_read_only(&directory.join("results")).unwrap())
+}
+
+#[test]
+fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
+    if let Some(place) = Place::given() {
+        return engine(&place);
+    }
+    dbms::register(&ToyKind);
+    let directory = tempfile::tempdir().unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(directory.path(), open).unwrap();
+    let text = format!(
+        "name = \"toy\"\nbase = \"a\"\nblocks = 1\nsettle_seconds_scale = 0\n\
+         restore_after = \"fill\"\nsteal_limit = 1\n\
+         [variants.a]\ndbms = \"toy@path:{0}\"\nconfig = {{ color = \"blue\" }}\n\
+         [variants.b]\ndbms = \"toy@path:{0}\"\n\
+         [workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]\n",
+        directory.path().display()
+    );
+    let (events, store) = run(directory.path(), &text);
+    // One sequence: no engine is started anew for another number of clients.
+    let began = events.iter().filter(|event| matches!(event, Event::TrialBegan { .. }));
+    assert_eq!(began.count(), 2);
+    let experiment = store.latest().unwrap().unwrap().id;
+    let steps = store.steps(experiment, Scope::Results).unwrap();
+    let measured = steps.iter().filter(|step| step.kind == store::StepKind::Measured);
+    let of_trial: Vec<_> = measured
+        .filter(|step| step.block == 1)
+        .take(4)
+        .map(|step| {
+            let m = &step.measure;
+            (&*step.name, step.dop, m.labels.values().cloned().collect::<String>(), &*m.class)
+        })
+        .collect();
+    let reads = |dop, keys: &str| ("read", dop, keys.to_owned(), "get");
+    let (uniform, zipfian) = ("uniform", "zipfian");
+    assert_eq!(
+        of_trial,
+        [reads(1, uniform), reads(1, zipfian), reads(2, uniform), reads(2, zipfian)]
+    );
+    // What the engine counted is what its clients did, on the data that was loaded once.
+    for step in steps.iter().filter(|step| step.block > 0 && step.name == "read") {
+        let gets = &store.counters(step.id).unwrap()[0];
+        // Each client's last one may end after the step's time.
+        let late = (gets.value as u64).checked_sub(step.operations);
+        assert!(late.is_some_and(|late| late <= 10 * u64::from(step.dop)), "{late:?}");
+        assert!((step.seconds - 1.0).abs() < 1e-9 && step.operations > 0);
+        let metrics = store.metrics(step.id).unwrap();
+        assert!(metrics["dbms.cpu/o"] > 0.0 && metrics["get.p50"] > 0.0, "{metrics:?}");
+        let sizes = store.sizes(step.id).unwrap();
+        assert!(sizes[0].name == "total" && sizes[0].bytes > 20_000, "{sizes:?}");
+    }
+    let variants = store.variants(experiment).unwrap();
+    let settings = store.variant_settings(variants[0].id).unwrap();
+    assert_eq!(settings.iter().map(|s| &*s.value).collect::<Vec<_>>(), ["blue"]);
+    // Results are judged by step, dop and labels.
+    let results = report::load(&store, report::Which::Latest).unwrap();
+    let judged = report::compare(&results, &report::CompareOptions::default()).unwrap();
+    assert_eq!(judged.document.steps.len(), 5, "fill, and two distributions at two dops");
+    // SQL is told apart.
+    let sql =
+        text.replace("[workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]", "[workload.insert]");
+    let plan = Plan::parse(&sql.replace("restore_after = \"fill\"\n", ""), None, "test").unwrap();
+    let options = Options::new(directory.path().join("none"), "test");
+    let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
+    let systems = Installed(Cache::at(directory.path().join("cache")).unwrap());
+    let new = Resume::New(Box::new(plan));
+    let refused = lab::run(new, &options, &systems, &ledger, &AtomicBool::new(false), &mut |_| ());
+    let Err(error) = refused else { panic!("the toy took SQL") };
+    assert!(error.to_string().contains("needs a system that takes SQL"), "{error}");
+}

@@ -1,0 +1,112 @@
+//! Passwords that may stand in a plan, kept out of what is stored.
+
+use secret::{configuration_without_passwords, setting_without_passwords, without_passwords};
+
+use crate::count::OwnStatements;
+use crate::types::Plan;
+
+/// The text of a whole plan with passwords hidden. It reads as the same plan but for these; where
+/// something had to be hidden it is written anew, without comments.
+pub fn plan_without_passwords(text: &str) -> String {
+    let Ok(plan) = Plan::parse(text, None, "the plan") else { return without_passwords(text) };
+    let hidden = hide(&plan);
+    if hidden == plan && without_passwords(text) == text {
+        text.to_owned()
+    } else {
+        hidden.to_toml()
+    }
+}
+
+fn hide(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let hide = |text: &mut String| *text = without_passwords(text);
+    hide(&mut plan.name);
+    for variant in &mut plan.variants {
+        hide(&mut variant.dbms);
+        variant.initdb.iter_mut().for_each(hide);
+        for (name, value) in &mut variant.config {
+            *value = setting_without_passwords(name, value);
+        }
+        if let Some(text) = &mut variant.config_text {
+            *text = configuration_without_passwords(text);
+        }
+        if let Some(build) = &mut variant.build {
+            build.configure.iter_mut().for_each(hide);
+            build.cflags.iter_mut().chain(&mut build.compiler).for_each(hide);
+        }
+    }
+    // What hiding has made unreadable is left out as a whole.
+    plan.count.file_text = plan.count.file_text.take().map(|text| without_passwords(&text));
+    plan.count.file_text.take_if(|text| OwnStatements::parse(text).is_err());
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const PLAN: &str =
+        "# a comment\nname = \"a\"\n[variants.a]\ndbms = \"DBMS\"\nCONFIG\n[workload.insert]\n";
+
+    fn plan(dbms: &str, config: &str) -> String {
+        PLAN.replace("DBMS", dbms).replace("CONFIG", config)
+    }
+
+    #[test]
+    fn a_plan_remains_one() {
+        let harmless = plan("postgres@14.3", "config = { work_mem = \"1MB\" }");
+        assert_eq!(plan_without_passwords(&harmless), harmless);
+        let text = plan(
+            "postgres://me:s3cret@h/d",
+            "config = { primary_conninfo = \"password='s3cret'\", work_mem = \"1MB\", \"x.y\" = 'password=s3cret' }\n\
+             config_text = \"\"\"\nwork_mem = 1MB # s\nPrimary_conninfo 'password=''s3cret'' '\nx.y = 'password = s3cret'\n\
+             # password=s3cret\n\"\"\"\ninitdb = [\"--x=password=s3cret\"]",
+        );
+        let hidden = plan_without_passwords(&text);
+        assert!(!hidden.contains("s3cret"), "{hidden}");
+        let read = Plan::parse(&hidden, None, "x").unwrap();
+        let variant = &read.variants[0];
+        assert_eq!(variant.dbms, "postgres://me@h/d");
+        assert_eq!(variant.config["work_mem"], "1MB");
+        assert_eq!(
+            variant.config_text.as_deref(),
+            Some(
+                "work_mem = 1MB # s\nPrimary_conninfo = '<hidden>'\nx.y = '<hidden>'\n# password=<hidden>\n"
+            )
+        );
+        assert_eq!(plan_without_passwords(&hidden), hidden);
+        // Also where nothing but a comment has one.
+        let comment = harmless.replace("a comment", "PASSWORD = 's3 cret'");
+        assert!(!plan_without_passwords(&comment).contains("cret"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_form_survives(
+            password in "[QXZ]{4}[QXZ '\"\\\\&;=,@:/?#%}]{0,6}[QXZ]{4}",
+            key in "(password|PassWord|sslpassword|PGPASSWORD)",
+            sign in "(=| = |=\\t|  =)",
+        ) {
+            let toml = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+            let value = format!("'{}'", password.replace('\\', "\\\\").replace('\'', "\\'"));
+            let code: String = password.bytes().map(|b| format!("%{b:02X}")).collect();
+            let text = plan(
+                &toml(&format!("postgres://me:{code}@h/d")),
+                &format!("config = {{ \"x.y\" = \"{0}\", \"a.password\" = \"{0}\" }}", toml(&format!("{key}{sign}{value}"))),
+            );
+            prop_assert!(Plan::parse(&text, None, "x").is_ok(), "{text}");
+            let hidden = plan_without_passwords(&text);
+            prop_assert!(!["Q", "X", "Z", "%5"].iter().any(|part| hidden.contains(part)), "{text} → {hidden}");
+            prop_assert!(Plan::parse(&hidden, None, "x").is_ok(), "{hidden}");
+            prop_assert_eq!(plan_without_passwords(&hidden), hidden.clone());
+            // The store hides once more.
+            prop_assert_eq!(without_passwords(&hidden), hidden.clone());
+        }
+
+        #[test]
+        fn never_panics(text in "(password|://|[ =:'\"$\\\\@?&%é])*") {
+            plan_without_passwords(&text);
+        }
+    }
+}

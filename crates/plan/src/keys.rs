@@ -1,0 +1,123 @@
+//! The keys of a plan, each declared once, in the order in which they are written.
+
+use toml::de::DeValue;
+
+use crate::duration::{format_duration, parse_duration};
+use crate::key::{Key, Keyed};
+use crate::section::{boolean, choice, describe, integer, number, string, strings, text};
+use crate::size::{format_size, parse_size};
+use crate::types::{
+    BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing,
+    Plan, Variant,
+};
+
+/// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
+const MAX_BLOCKS: u64 = 10_000;
+/// A machine on which so many trials in a row are polluted is no machine to measure on.
+const MAX_REPEATS: u64 = 100;
+
+const SYSTEMS: [(&str, BuildSystem); 2] =
+    [("make", BuildSystem::Make), ("meson", BuildSystem::Meson)];
+
+impl Keyed for Plan {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let budget = self.budget.map(format_duration);
+        vec![
+            Key::new("name", &mut self.name, string),
+            Key::new("base", &mut self.base, string).note("what all others are compared with"),
+            Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1).note("trials per variant"),
+            Key::optional("seed", &mut self.seed, |v| integer(v, 0..(1 << 63)))
+                .note("order of trials, parameters of statements"),
+            Key::new("margin", &mut self.margin, share)
+                .note("differences up to this share are small"),
+            Key::new("settle_seconds_scale", &mut self.settle_seconds_scale, |v| {
+                number(v, 0.0..=1.0, "a factor from 0 to 1")
+            })
+            .note("of the rest after settling, 0 to 1"),
+            Key::new("pairing", &mut self.pairing, |v| choice(v, &Pairing::NAMED))
+                .note("blocks, slices or auto"),
+            Key::optional("slice_ms", &mut self.slice_ms, |v| integer(v, 2..10_001))
+                .note("length of a slice"),
+            Key::optional("restore_after", &mut self.restore_after, string)
+                .note("loaded once; trials start on a copy"),
+            Key::new("steal_limit", &mut self.steal_limit, |v| {
+                number(v, 0.0..=1.0, "a share from 0 to 1 (1: no trial is polluted)")
+            })
+            .unless(&DEFAULT_STEAL_LIMIT)
+            .note("CPU share a hypervisor may take in a step"),
+            Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1)
+                .unless(&DEFAULT_REPEATS)
+                .note("how often a polluted trial is run again"),
+            Key::optional("precision", &mut self.precision, share)
+                .note("half-width of an interval that is enough"),
+            Key::optional("max_blocks", &mut self.max_blocks, |v| integer(v, 1..MAX_BLOCKS + 1))
+                .note("where undecided steps end"),
+            Key::optional("budget", &mut self.budget, |v| match v {
+                DeValue::String(text) => parse_duration(text).map_err(|e| e.to_string()),
+                other => {
+                    Err(format!("expected a time such as \"1h30m\", found {}", describe(other)))
+                }
+            })
+            .shown(budget)
+            .note("no block ends after it"),
+            Key::new("profile", &mut self.profile, boolean)
+                .unless(&false)
+                .note("perf looks at each step, outside of what is measured"),
+            Key::whole("profile_seconds", &mut self.profile_seconds, 1..601)
+                .unless(&DEFAULT_PROFILE_SECONDS)
+                .note("of each profile"),
+        ]
+    }
+}
+
+impl Keyed for Variant {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        vec![
+            Key::new("dbms", &mut self.dbms, string),
+            Key::table("build", &mut self.build),
+            Key::optional("config_file", &mut self.config_file, string)
+                .note("its text follows; the file is not read again"),
+            Key::optional("config_text", &mut self.config_text, string),
+            Key::new("initdb", &mut self.initdb, strings).unless(&[""; 0]),
+            memory_limit(&mut self.memory_limit),
+            Key::optional("twin_of", &mut self.twin_of, string)
+                .note("the same system a second time"),
+        ]
+    }
+}
+
+/// A share between 0 and 1.
+fn share(value: &DeValue) -> Result<f64, String> {
+    let within = f64::MIN_POSITIVE..=1.0 - f64::EPSILON;
+    number(value, within, "a share between 0 and 1, such as 0.02 for 2%")
+}
+
+/// The memory limit of a variant, or of all.
+pub(crate) fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
+    let shown = limit.map(format_size);
+    Key::optional("memory_limit", limit, |value| {
+        let bytes = match value {
+            DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
+            other => integer(other, 1..(1 << 63)).map_err(|_| {
+                format!("expected a size such as \"512MB\", found {}", describe(other))
+            })?,
+        };
+        if bytes == 0 || bytes > i64::MAX as u64 {
+            return Err("a limit must be more than 0 and fit 63 bits".to_owned());
+        }
+        Ok(bytes)
+    })
+    .shown(shown)
+    .note("of the server, by cgroup")
+}
+
+impl Keyed for BuildPlan {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        vec![
+            Key::optional("cflags", &mut self.cflags, text),
+            Key::optional("compiler", &mut self.compiler, string),
+            Key::new("configure", &mut self.configure, strings).unless(&[""; 0]),
+            Key::optional("system", &mut self.system, |v| choice(v, &SYSTEMS)),
+        ]
+    }
+}

@@ -1,0 +1,80 @@
+//! A toy: puts keys, then reads them with several numbers of clients and distributions. It shows
+//! what a workload takes, and is in tests only.
+
+use plan::{Sequence, ToyPlan, WorkloadPlan};
+
+use crate::class::{Class, Effect};
+use crate::draw::{Draw, Skew, Width};
+use crate::request::{Expect, KeyAction, KeyValue, Request};
+use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Role, Step, Stream};
+use crate::{Dialect, Error};
+
+const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
+const GET: Class = Class::new("get", "gets", "keys", Effect::Reads);
+
+/// Keys that one get asks for.
+const KEYS: u32 = 10;
+
+/// The benchmark of `plan`.
+///
+/// # Errors
+/// [`Error::Unfit`] where the system speaks SQL.
+pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
+    if dialect != Dialect::None {
+        return Err(Error::Unfit { workload: "toy", needs: "keys and values" });
+    }
+    let sequences = WorkloadPlan::Toy(plan.clone()).sequences();
+    let steps = sequences.iter().flat_map(|Sequence { steps, .. }| steps);
+    let mut phases = Vec::new();
+    for planned in steps {
+        let (low, high, width) = (0, plan.rows as i64, Width::Eight);
+        let uniform = Draw::Uniform { low, high, width };
+        let (class, action, key, end, operations) = match planned.labels.get("keys") {
+            None => {
+                let value = Draw::Text { min: 100, max: 100 };
+                (PUT, KeyAction::Put { value }, uniform, End::Rounds(plan.rows), 1)
+            }
+            Some(keys) => {
+                let by = Skew::Zipfian { exponent: 0.8 };
+                let zipfian = Draw::Skewed { low, high, by, width };
+                let key = if keys == "zipfian" { zipfian } else { uniform };
+                (GET, KeyAction::Get { keys: KEYS }, key, End::Time, u64::from(KEYS))
+            }
+        };
+        let expect = match class == PUT {
+            true => Expect::Affected(1),
+            false => Expect::Rows { min: 0, max: KEYS },
+        };
+        let stream = |client| Stream {
+            client,
+            class: class.clone(),
+            role: Role::Lead,
+            requests: vec![Request::KeyValue(KeyValue {
+                action: action.clone(),
+                key: key.clone(),
+                expect,
+            })],
+            keeps: Vec::new(),
+            script: vec![Action::Run(0)],
+            operations_per_round: operations,
+            pace: Pace::Free,
+            end: end.clone(),
+            refresh: None,
+            adds_to: None,
+            finds: (class == GET).then_some(Finds::Mean(3.0)),
+        };
+        phases.push(Phase::Step(Step {
+            name: planned.name.clone(),
+            dop: planned.dop,
+            labels: planned.labels.clone(),
+            unit: class.unit.clone(),
+            streams: (0..planned.dop).map(stream).collect(),
+            counted: class,
+            cells: 0,
+            seconds: planned.timed.then_some(f64::from(plan.seconds)),
+            operations: None,
+        }));
+    }
+    phases.insert(1, Phase::Settle { rows: plan.rows });
+    Ok(Benchmark { setup: Vec::new(), tables: Vec::new(), phases })
+}
