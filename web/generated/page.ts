@@ -284,11 +284,11 @@ export type PageSetting = {
 export type PageStep = {
   name: string,
   dop: number,
-  /** The class of statements that an operation is, and what its throughput counts. */
-  class: string,
   labels?: { [key in string]: string },
   /** Which way its throughput is better: `more` or `less`. */
   better: "more" | "less",
+  /** The class of statements that an operation is, and what its throughput counts. */
+  class: string,
   unit: string,
   /** Statements per second that paced classes were asked for. */
   rates: { [key in string]: Value },

@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 
 use workload::Step;
 
-use crate::engine::Clients;
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::remote;
-use crate::target::{Reach, Target};
+use crate::target::Target;
 use crate::timetable::{Slices, Timetable};
 
 /// A step and where it is to run.
@@ -46,7 +44,7 @@ impl Load {
 }
 
 /// Whether a load can run at all.
-fn check(load: &Load) -> Result<(), Error> {
+pub fn check(load: &Load) -> Result<(), Error> {
     let text = match (load.targets.len(), &load.slices) {
         (0, _) => "it has no target",
         (2.., _) if load.targets.iter().any(Target::is_elsewhere) => {
@@ -64,19 +62,6 @@ fn check(load: &Load) -> Result<(), Error> {
         _ => return Ok(()),
     };
     Err(Error::Load(text))
-}
-
-/// Connects all clients and has their requests made ready. Nothing is measured yet.
-///
-/// # Errors
-///
-/// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
-pub fn prepare(load: &Load) -> Result<Box<dyn Ready>, Error> {
-    check(load)?;
-    match &load.targets[..] {
-        [Target { reach: Reach::Process(socket), .. }] => remote::prepare(load, socket),
-        _ => Clients::connect(load).map(|ready| Box::new(ready) as Box<dyn Ready>),
-    }
 }
 
 /// All clients connected and waiting for the start.

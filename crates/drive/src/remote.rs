@@ -15,8 +15,9 @@ use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use workload::Step;
 
+use crate::engine::Clients;
 use crate::error::Error;
-use crate::load::{self, Load, Ready, Running};
+use crate::load::{Load, Ready, Running};
 use crate::outcome::Outcome;
 use crate::target::{Connect, Reach, Target};
 
@@ -208,13 +209,13 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
     };
     let target = Target { name, reach: Reach::Sessions(Arc::clone(connect)) };
     let (step, targets) = (Arc::from(step), vec![target]);
-    let ready = load::prepare(&Load { step, targets, seed, slices: None, overtime });
+    let ready = Clients::connect(&Load { step, targets, seed, slices: None, overtime });
     let told = ready.as_ref().map(|_| ()).map_err(ToString::to_string);
     send(stream, &Tell::Ready(told))?;
     let Ok(ready) = ready else { return Ok(()) };
     let Some(Ask::Go(start)) = receive(&mut reader)? else { return Ok(()) };
     let start = Duration::from_nanos(start).saturating_sub(monotonic());
-    let running = ready.go(Instant::now() + start);
+    let running = Box::new(ready).go(Instant::now() + start);
     thread::scope(|scope| {
         scope.spawn(|| {
             loop {

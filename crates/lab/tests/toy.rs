@@ -45,23 +45,23 @@ impl Toy {
 }
 
 impl Engine for Toy {
-    fn get(&self, keys: &[Key]) -> Result<u32, ServerError> {
+    fn get(&self, keys: &[Key]) -> Result<u32, Box<ServerError>> {
         self.gets.fetch_add(keys.len() as u64, std::sync::atomic::Ordering::Relaxed);
         let pairs = self.pairs();
         Ok(keys.iter().filter(|key| pairs.contains_key(*key)).count() as u32)
     }
 
-    fn put(&self, key: &Key, value: &[u8]) -> Result<(), ServerError> {
+    fn put(&self, key: &Key, value: &[u8]) -> Result<(), Box<ServerError>> {
         self.pairs().insert(*key, value.to_vec());
         Ok(())
     }
 
-    fn delete(&self, key: &Key) -> Result<(), ServerError> {
+    fn delete(&self, key: &Key) -> Result<(), Box<ServerError>> {
         self.pairs().remove(key);
         Ok(())
     }
 
-    fn scan(&self, from: &Key, pairs: u32, _reverse: bool) -> Result<u32, ServerError> {
+    fn scan(&self, from: &Key, pairs: u32, _reverse: bool) -> Result<u32, Box<ServerError>> {
         Ok(self.pairs().range(*from..).take(pairs as usize).count() as u32)
     }
 }

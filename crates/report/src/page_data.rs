@@ -88,14 +88,14 @@ pub(crate) struct PageFact {
 pub(crate) struct PageStep {
     pub(crate) name: String,
     pub(crate) dop: u32,
-    /// The class of statements that an operation is, and what its throughput counts.
-    pub(crate) class: String,
     #[serde(skip_serializing_if = "Labels::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
     pub(crate) labels: Labels,
     /// Which way its throughput is better: `more` or `less`.
     #[cfg_attr(test, ts(type = "\"more\" | \"less\""))]
     pub(crate) better: &'static str,
+    /// The class of statements that an operation is, and what its throughput counts.
+    pub(crate) class: String,
     pub(crate) unit: String,
     /// Statements per second that paced classes were asked for.
     pub(crate) rates: BTreeMap<String, Number>,

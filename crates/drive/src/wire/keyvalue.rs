@@ -18,16 +18,16 @@ pub type Key = [u8; 20];
 #[allow(clippy::missing_errors_doc)]
 pub trait Engine: std::fmt::Debug + Send + Sync {
     /// Reads the values of these keys, in one call where it can; how many there are.
-    fn get(&self, keys: &[Key]) -> Result<u32, ServerError>;
+    fn get(&self, keys: &[Key]) -> Result<u32, Box<ServerError>>;
 
     /// Writes a value.
-    fn put(&self, key: &Key, value: &[u8]) -> Result<(), ServerError>;
+    fn put(&self, key: &Key, value: &[u8]) -> Result<(), Box<ServerError>>;
 
     /// Removes a key.
-    fn delete(&self, key: &Key) -> Result<(), ServerError>;
+    fn delete(&self, key: &Key) -> Result<(), Box<ServerError>>;
 
     /// Seeks to a key and reads up to so many pairs from there; how many there are.
-    fn scan(&self, from: &Key, pairs: u32, reverse: bool) -> Result<u32, ServerError>;
+    fn scan(&self, from: &Key, pairs: u32, reverse: bool) -> Result<u32, Box<ServerError>>;
 }
 
 impl<E: Engine + 'static> Connect for Arc<E> {
@@ -41,7 +41,7 @@ impl<E: Engine + 'static> Connect for Arc<E> {
 struct EngineSession<E> {
     engine: Arc<E>,
     requests: Vec<Ready>,
-    answers: VecDeque<Result<Reply, (usize, ServerError)>>,
+    answers: VecDeque<Result<Reply, (usize, Box<ServerError>)>>,
 }
 
 struct Ready {
@@ -53,7 +53,7 @@ struct Ready {
 }
 
 impl<E: Engine> EngineSession<E> {
-    fn run(&mut self, at: usize, source: &mut Source<'_>) -> Result<Reply, ServerError> {
+    fn run(&mut self, at: usize, source: &mut Source<'_>) -> Result<Reply, Box<ServerError>> {
         let Some(ready) = self.requests.get_mut(at) else { return Ok(Reply::default()) };
         let mut key = || {
             let mut key = [0; 20];
@@ -115,7 +115,7 @@ impl<E: Engine> Session for EngineSession<E> {
             Some(Err((at, error))) => {
                 let action = self.requests.get(at).map(|ready| &ready.operation.action);
                 let statement = action.map_or(String::new(), |action| format!("{action:?}"));
-                Err(Error::Server { error: Box::new(error), statement })
+                Err(Error::Server { error, statement })
             }
             None => Err(Error::Protocol("an answer to a request that was never sent".to_owned())),
         }
@@ -157,22 +157,22 @@ mod tests {
     }
 
     impl Engine for Tree {
-        fn get(&self, keys: &[Key]) -> Result<u32, ServerError> {
+        fn get(&self, keys: &[Key]) -> Result<u32, Box<ServerError>> {
             let tree = self.lock();
             Ok(keys.iter().filter(|key| tree.contains_key(*key)).count() as u32)
         }
 
-        fn put(&self, key: &Key, value: &[u8]) -> Result<(), ServerError> {
+        fn put(&self, key: &Key, value: &[u8]) -> Result<(), Box<ServerError>> {
             self.lock().insert(*key, value.to_vec());
             Ok(())
         }
 
-        fn delete(&self, key: &Key) -> Result<(), ServerError> {
+        fn delete(&self, key: &Key) -> Result<(), Box<ServerError>> {
             self.lock().remove(key);
             Ok(())
         }
 
-        fn scan(&self, from: &Key, pairs: u32, reverse: bool) -> Result<u32, ServerError> {
+        fn scan(&self, from: &Key, pairs: u32, reverse: bool) -> Result<u32, Box<ServerError>> {
             let (tree, pairs) = (self.lock(), pairs as usize);
             let found = if reverse {
                 tree.range(..=*from).rev().take(pairs).count()

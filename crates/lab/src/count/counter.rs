@@ -47,14 +47,16 @@ impl Counter<'_> {
         &self.catalogues[item.variant].kinds[item.kind]
     }
 
-    /// How many executions are counted: as the plan says, else fewer the more rows one writes, so that all kinds take about as long.
+    /// How many executions are counted: as the plan says, else fewer the more rows one writes, so
+    /// that all kinds take about as long.
     pub fn executions(&self, item: Item) -> u32 {
         /// Rows written by all executions of a kind together, about.
         const ROWS: u64 = 1_000;
-        /// A server may plan a prepared statement anew for its first few executions; that must be over when
-        /// counting begins.
+        /// A server may plan a prepared statement anew for its first few executions; that must be
+        /// over when counting begins.
         const FEWEST: u64 = 10;
-        /// Enough for costs that come with every so many executions only, such as a new page, to be in the mean.
+        /// Enough for costs that come with every so many executions only, such as a new page, to be
+        /// in the mean.
         const MOST: u64 = 50;
         let fewer = || (ROWS / self.kind(item).rows.max(1)).clamp(FEWEST, MOST) as u32;
         self.lineup.plan.count.statements.unwrap_or_else(fewer)
@@ -65,7 +67,8 @@ impl Counter<'_> {
         if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Starts a server, on a copy of what was `loaded` if anything, and under `wrapper` if that isn't empty.
+    /// Starts a server, on a copy of what was `loaded` if anything, and under `wrapper` if that
+    /// isn't empty.
     pub fn start(
         &self,
         variant: usize,
@@ -106,8 +109,9 @@ impl Counter<'_> {
         Ok(started?)
     }
 
-    /// A place for the directory of one server. All such paths have the same length, for it moves what lies behind them in the server's
-    /// memory, and with it the instructions of functions that go by alignment, such as strncmp.
+    /// A place for the directory of one server. All such paths have the same length, for it moves
+    /// what lies behind them in the server's memory, and with it the instructions of functions that
+    /// go by alignment, such as strncmp.
     pub fn place(&self, name: &str) -> PathBuf {
         self.options.data_dir.join(format!("{:010}-count-{name:0>8}", std::process::id()))
     }

@@ -1,4 +1,5 @@
-//! The data that statements find: loaded once for each variant, without Callgrind, and copied for every server that counts.
+//! The data that statements find: loaded once for each variant, without Callgrind, and copied for
+//! every server that counts.
 
 use std::collections::BTreeSet;
 

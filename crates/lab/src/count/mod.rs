@@ -1,18 +1,19 @@
 //! Counts instructions of single statements: `steelyard count`.
 //!
-//! Each kind of statement runs in a process of its own under Callgrind. A whole server, not a mode for
-//! single users: such a mode reads and prints otherwise, which costs more than small statements do, and
-//! knows no protocol for prepared ones.
+//! Each kind of statement runs in a process of its own under Callgrind. A whole server, not a mode
+//! for single users: such a mode reads and prints otherwise, which costs more than small statements
+//! do, and knows no protocol for prepared ones.
 //!
-//! To start a server under Callgrind takes about as long as to count two or three kinds, so one server
-//! counts those of a protocol, one after another ([`jobs`]). Whoever writes has a database to itself
-//! there, all of them copies of one load ([`data`]). What a server does periodically is held still.
+//! To start a server under Callgrind takes about as long as to count two or three kinds, so one
+//! server counts those of a protocol, one after another ([`jobs`]). Whoever writes has a database
+//! to itself there, all of them copies of one load ([`data`]). What a server does periodically is
+//! held still.
 //!
-//! A session executes N statements, a mark, N more, and two marks. Callgrind writes what it counted at
-//! every mark; what it counted between the first two, less what it counted between the last two, is N
-//! statements of a process that is warm, without its start and without the mark ([`session`]).
-//! Everything is done twice, on another copy; what does not agree is counted again, and all figures are
-//! kept ([`rounds`], [`repeats`]). What of this depends on the system is [`dbms::CountMethod`].
+//! A session executes N statements, a mark, N more, and two marks. Callgrind writes what it counted
+//! at every mark; what it counted between the first two, less what it counted between the last two,
+//! is N statements of a process that is warm, without its start and without the mark ([`session`]).
+//! Everything is done twice, on another copy; what does not agree is counted again, and all figures
+//! are kept ([`rounds`], [`repeats`]). What of this depends on the system is [`dbms::CountMethod`].
 
 mod counter;
 mod data;
@@ -45,14 +46,16 @@ use crate::lineup::{Lineup, Subject, line_up};
 use crate::options::Options;
 use crate::systems::Installed;
 
-/// The seed where the plan has none: a fixed one, so that two counts of one plan execute the same statements.
+/// The seed where the plan has none: a fixed one, so that two counts of one plan execute the same
+/// statements.
 const SEED: u64 = 1;
 
 /// Counts what the plan says, `workers` servers at a time, and returns the experiment in the store.
 ///
 /// # Errors
 ///
-/// See [`Error`]. What was counted twice before is in the store; nothing is left running, whatever is returned.
+/// See [`Error`]. What was counted twice before is in the store; nothing is left running, whatever
+/// is returned.
 pub fn count(
     plan: Plan,
     options: &Options,
@@ -169,7 +172,8 @@ impl Counter<'_> {
         })
     }
 
-    /// What is kept of all counts of an item: their sums, and of the one nearest to the mean its phases and functions.
+    /// What is kept of all counts of an item: their sums, and of the one nearest to the mean its
+    /// phases and functions.
     fn record(&self, item: Item, counted: &[Profile]) -> CountRecord {
         let kind = self.kind(item);
         let executions = u64::from(self.executions(item));

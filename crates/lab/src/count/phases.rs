@@ -4,12 +4,14 @@ use dbms::CountMethod;
 use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
 
-/// The statements of a stretch that ends with a mark: without the mark and without what was done by the clock, in either.
+/// The statements of a stretch that ends with a mark: without the mark and without what was done by
+/// the clock, in either.
 pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
     steady(stretch, method).minus(&steady(mark, method))
 }
 
-/// Without what was done by the clock, and so in some counts once more than in others. What that called is still among the functions.
+/// Without what was done by the clock, and so in some counts once more than in others. What that
+/// called is still among the functions.
 fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     for function in method.by_the_clock {
         if let Some(cost) = profile.functions.remove(*function) {
@@ -29,7 +31,8 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
         .map(|(name, functions)| {
             let mut sums = functions.iter().map(|names| names.iter().map(inclusive).sum());
             let called = sums.find(|sum: &u64| *sum > 0).unwrap_or(0);
-            // A statement that plans others while it executes is inside both; what is counted once stays so.
+            // A statement that plans others while it executes is inside both; what is counted once
+            // stays so.
             let instructions = called.min(left);
             left -= instructions;
             CountPhase { name: (*name).to_owned(), instructions }
@@ -74,7 +77,8 @@ mod tests {
         phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
     };
 
-    /// A stretch with a statement of 1000 instructions, or without, and a report of 70 by the clock, or without.
+    /// A stretch with a statement of 1000 instructions, or without, and a report of 70 by the
+    /// clock, or without.
     fn stretch(statement: bool, report: bool) -> Profile {
         let cost = |own, inclusive| Cost { object: "server".to_owned(), own, inclusive, calls: 1 };
         let mut profile = Profile { instructions: 5, ..Profile::default() };

@@ -1,8 +1,9 @@
 //! Everything is counted until the counts agree well enough.
 //!
-//! What a process of the server's does periodically reaches into the one that is counted now and then, for
-//! it does work that this one would have to do. On a busy machine it happens more often. Counts that don't agree are repeated, and all of them
-//! are kept: how far they scatter is how sure their mean is ([`Spread`]).
+//! What a process of the server's does periodically reaches into the one that is counted now and
+//! then, for it does work that this one would have to do. On a busy machine it happens more often.
+//! Counts that don't agree are repeated, and all of them are kept: how far they scatter is how sure
+//! their mean is ([`Spread`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,8 @@ impl<P> Repeats<P> {
         Self { instructions, open: BTreeMap::new(), done: BTreeSet::new() }
     }
 
-    /// Adds a count. All of the item's, in the order in which they were made, as soon as they are enough.
+    /// Adds a count. All of the item's, in the order in which they were made, as soon as they are
+    /// enough.
     pub fn add(&mut self, item: Item, count: P) -> Option<Vec<P>> {
         if self.done.contains(&item) {
             return None;

@@ -29,8 +29,9 @@ pub enum News {
     Done { item: Item, counted: Vec<Profile> },
 }
 
-/// Has `workers` threads `load` the data of so many `variants` and do the `jobs` with `count`, which gets
-/// a number of its own for each time, until all counts agree or have been made often enough.
+/// Has `workers` threads `load` the data of so many `variants` and do the `jobs` with `count`,
+/// which gets a number of its own for each time, until all counts agree or have been made often
+/// enough.
 pub fn conduct<L: Send + Sync>(
     jobs: &[Job],
     variants: usize,
@@ -84,7 +85,8 @@ mod tests {
     use plan::Protocol;
     use workload::State;
 
-    /// Counts what `figure` says of an item's nth count, and gives the news and the jobs that were done.
+    /// Counts what `figure` says of an item's nth count, and gives the news and the jobs that were
+    /// done.
     fn counted(
         own: &[&str],
         figure: impl Fn(Item, usize) -> u64 + Sync,

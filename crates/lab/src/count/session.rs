@@ -1,4 +1,5 @@
-//! A server under Callgrind, and one session on it after another: N statements, marks around them, and what Callgrind wrote.
+//! A server under Callgrind, and one session on it after another: N statements, marks around them,
+//! and what Callgrind wrote.
 
 use std::fs;
 use std::path::Path;
@@ -50,7 +51,8 @@ impl Counter<'_> {
             }
             other => other,
         })
-        // Dropped, the server ends at once, without a checkpoint under Callgrind: nothing of it is wanted any more.
+        // Dropped, the server ends at once, without a checkpoint under Callgrind: nothing of it is
+        // wanted any more.
     }
 
     fn count_on(
@@ -96,8 +98,9 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Connects, executes, and reads what was counted of N executions from the dumps with the prefix `out`; and the pid of the process
-    /// that executed. The first session of a server has others held `still`.
+    /// Connects, executes, and reads what was counted of N executions from the dumps with the
+    /// prefix `out`; and the pid of the process that executed. The first session of a server has
+    /// others held `still`.
     fn count(&self, out: &Path, still: &mut Option<Still>) -> Result<(Profile, u32), Error> {
         let process = self.execute(still)?;
         let method = self.counter.method(self.item.variant);
@@ -125,7 +128,8 @@ impl Session<'_> {
         let catalogue = &counter.catalogues[self.item.variant];
         let method = counter.method(self.item.variant);
         let says = |error: drive::Error| self.failed(error);
-        // A process that serves begins with a copy of its parent's memory, which holds something for each that is not gone yet.
+        // A process that serves begins with a copy of its parent's memory, which holds something
+        // for each that is not gone yet.
         let gone = |pid| !Path::new(&format!("/proc/{pid}")).exists();
         self.wait("the backend before did not end", || self.before.is_none_or(gone))?;
         self.wait("the server did not come to rest", || self.root.is_none_or(asleep))?;
@@ -193,8 +197,9 @@ impl Session<'_> {
         Ok(still)
     }
 
-    /// Executes a statement when the server's process waits for one. If it were sent earlier, whether it is there by the time the
-    /// process looks would be a matter of luck, and with it some hundred instructions of waiting.
+    /// Executes a statement when the server's process waits for one. If it were sent earlier,
+    /// whether it is there by the time the process looks would be a matter of luck, and with it
+    /// some hundred instructions of waiting.
     fn run(&self, single: &mut Single, process: u32, statement: Prepared) -> Result<(), Error> {
         self.wait("the backend did not come to rest", || asleep(process))?;
         single.run(statement).map_err(|error| self.failed(error))

@@ -14,15 +14,18 @@ pub struct Dump {
     pub pid: u32,
     /// Which of its dumps, from 1.
     pub part: u32,
-    /// Why it was written, in Callgrind's words: `--dump-before=NAME`, or `Program termination` for the last one.
+    /// Why it was written, in Callgrind's words: `--dump-before=NAME`, or `Program termination` for
+    /// the last one.
     pub trigger: String,
     /// The file, for [`Profile::read`](super::Profile::read).
     pub path: PathBuf,
 }
 
-/// The dumps of a run, by process and in the order of writing. `out` is that of [`Valgrind::command_line`](super::Valgrind::command_line).
+/// The dumps of a run, by process and in the order of writing. `out` is that of
+/// [`Valgrind::command_line`](super::Valgrind::command_line).
 ///
-/// A process that was killed, or became another program by `exec`, wrote no last dump; what it counted after its last mark is lost.
+/// A process that was killed, or became another program by `exec`, wrote no last dump; what it
+/// counted after its last mark is lost.
 ///
 /// # Errors
 /// When the directory or a file cannot be read, or a file is no dump.
@@ -56,7 +59,8 @@ fn process_of(name: &OsStr, prefix: &OsStr) -> Option<u32> {
     pid.bytes().all(|byte| byte.is_ascii_digit()).then(|| pid.parse().ok()).flatten()
 }
 
-/// Nothing for an empty file: Callgrind makes the one for the last dump at the start, to see that it can.
+/// Nothing for an empty file: Callgrind makes the one for the last dump at the start, to see that
+/// it can.
 fn read_header(path: PathBuf, pid: u32) -> Result<Option<Dump>, CallgrindError> {
     let unreadable = |source| CallgrindError::File { action: "read", path: path.clone(), source };
     let mut reader = BufReader::new(File::open(&path).map_err(unreadable)?);

@@ -1,12 +1,15 @@
 //! One entry per function out of Callgrind's recursion levels.
 //!
-//! Callgrind names a function by how often it is on the stack already: `f` is the outermost activation, `f'2` any one within it (with
-//! `--separate-recs=2` deeper ones are not told apart). While one `f` is active there is no second `f`, only `f'2`. So
+//! Callgrind names a function by how often it is on the stack already: `f` is the outermost
+//! activation, `f'2` any one within it (with `--separate-recs=2` deeper ones are not told apart).
+//! While one `f` is active there is no second `f`, only `f'2`. So
 //!
-//! - the activations called `f` do not overlap in time, and what they cost with all they called is counted once when their own cost and the cost of the
-//!   calls they make, to `f'2` too, are added: that is the **inclusive** cost of the function. The activations called `f'2` all lie inside
+//! - the activations called `f` do not overlap in time, and what they cost with all they called is
+//!   counted once when their own cost and the cost of the calls they make, to `f'2` too, are added:
+//!   that is the **inclusive** cost of the function. The activations called `f'2` all lie inside
 //!   and add nothing to it;
-//! - **own** costs are those of instructions outside of all calls, which no two activations share: they are summed, and so are **calls**.
+//! - **own** costs are those of instructions outside of all calls, which no two activations share:
+//!   they are summed, and so are **calls**.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -55,7 +58,8 @@ pub(super) fn fold(raw: &Raw) -> Profile {
         if let Some(function) = functions.get_mut(&callee.name) {
             function.cost.calls = function.cost.calls.saturating_add(arc.calls);
         }
-        // A call among different functions of one name: the callee's cost is in the entry by itself.
+        // A call among different functions of one name: the callee's cost is in the entry by
+        // itself.
         if caller.outermost
             && !(caller.name == callee.name && callee.outermost)
             && let Some(function) = functions.get_mut(&caller.name)
@@ -91,8 +95,9 @@ fn is_level(text: &str) -> bool {
         && text.parse().is_ok_and(|level: u64| level >= 2)
 }
 
-/// A function without a symbol is named by Callgrind by the offset of its first instruction in the file, `0x00000000000012ab` or
-/// `0x00000000000012ab [PLT]`, which is found in every library: the file's name is added.
+/// A function without a symbol is named by Callgrind by the offset of its first instruction in the
+/// file, `0x00000000000012ab` or `0x00000000000012ab [PLT]`, which is found in every library: the
+/// file's name is added.
 fn shown(name: &str, object: &str) -> String {
     let (address, section) = match name.split_once(' ') {
         Some((address, section)) => (address, format!(" {section}")),
@@ -118,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_function_that_calls_itself_is_charged_once() {
-        // f(3): each activation 10 of its own and a leaf of 5; levels beyond the second are together.
+        // f(3): each activation 10 of its own and a leaf of 5; levels beyond the second are
+        // together.
         let folded = parsed(
             "ob=/bin/x\nfn=main\n1 1\ncfn=f\ncalls=1 1\n1 60\nfn=f\n1 10\ncfn=leaf\ncalls=1 1\n1 5\n\
              cfn=f'2\ncalls=1 1\n1 45\nfn=f'2\n1 30\ncfn=leaf\ncalls=3 1\n1 15\ncfn=f'2\ncalls=2 1\n1 45\n\

@@ -10,23 +10,27 @@ use super::{CallgrindError, fold, format};
 /// What a function cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The program or library that holds it, as a path; `???` for code without a file. Where several hold a function of this name, the one in
-    /// which it cost most.
+    /// The program or library that holds it, as a path; `???` for code without a file. Where
+    /// several hold a function of this name, the one in which it cost most.
     pub object: String,
     /// Instructions of the function itself.
     pub own: u64,
-    /// Instructions of the function and of all that it called, each counted once however often the function calls itself.
+    /// Instructions of the function and of all that it called, each counted once however often the
+    /// function calls itself.
     pub inclusive: u64,
-    /// How often it was called, by others and by itself. A call that began in an earlier stretch is not among them. Callgrind takes a jump to a
-    /// function's first instruction for a call, so a loop that begins there counts every turn.
+    /// How often it was called, by others and by itself. A call that began in an earlier stretch is
+    /// not among them. Callgrind takes a jump to a function's first instruction for a call, so a
+    /// loop that begins there counts every turn.
     pub calls: u64,
 }
 
 /// Where the instructions of a stretch went.
 ///
-/// Functions go by their name. Those without a symbol are called by their address in the file that holds them, such as `0x12ab in postgres`: the
-/// same in every run of one binary. Functions of one name are one here, also when they are different ones of that name (`static` in
-/// C, or in several libraries); should one of these call another by way of a third, their inclusive cost has that twice.
+/// Functions go by their name. Those without a symbol are called by their address in the file that
+/// holds them, such as `0x12ab in postgres`: the same in every run of one binary. Functions of one
+/// name are one here, also when they are different ones of that name (`static` in C, or in several
+/// libraries); should one of these call another by way of a third, their inclusive cost has that
+/// twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// All instructions (the event Ir).
@@ -49,8 +53,8 @@ impl Profile {
         Self::parse(BufReader::new(file), path)
     }
 
-    /// Reads Callgrind's format (version 1), line by line; `origin` is named in errors. Of several parts in one file (`--combine-dumps`)
-    /// the sum is given.
+    /// Reads Callgrind's format (version 1), line by line; `origin` is named in errors. Of several
+    /// parts in one file (`--combine-dumps`) the sum is given.
     ///
     /// # Errors
     /// As for [`Profile::read`].
@@ -58,8 +62,9 @@ impl Profile {
         Ok(fold::fold(&format::parse(reader, origin)?))
     }
 
-    /// What remains after taking `mark` away, function by function. What is less here than in the mark becomes 0, as where the mark
-    /// was the first to fill a cache; functions of which nothing remains are left out.
+    /// What remains after taking `mark` away, function by function. What is less here than in the
+    /// mark becomes 0, as where the mark was the first to fill a cache; functions of which nothing
+    /// remains are left out.
     #[must_use]
     pub fn minus(&self, mark: &Self) -> Self {
         let mut functions = BTreeMap::new();

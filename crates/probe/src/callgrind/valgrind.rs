@@ -21,7 +21,8 @@ impl Valgrind {
     /// The valgrind in `PATH`.
     ///
     /// # Errors
-    /// [`CallgrindError::NotInstalled`] when there is none, [`CallgrindError::NotValgrind`] when it does not answer.
+    /// [`CallgrindError::NotInstalled`] when there is none, [`CallgrindError::NotValgrind`] when it
+    /// does not answer.
     pub fn find() -> Result<Self, CallgrindError> {
         Self::found(in_path("valgrind"))
     }
@@ -51,16 +52,20 @@ impl Valgrind {
         }
     }
 
-    /// What stands in front of the command whose instructions are to be counted. Those of processes that it forks are counted too.
+    /// What stands in front of the command whose instructions are to be counted. Those of processes
+    /// that it forks are counted too.
     ///
-    /// `out`: the beginning of the files' names, in a directory that the program's user may write to: dumps are `OUT.PID.1`,
-    /// `OUT.PID.2`…, the last one, at the end of a process, is `OUT.PID` (see [`dumps`](super::dumps)). With `dump_before`, the name of a
-    /// symbol, a dump is written and counting begins anew whenever this function is entered (inner calls of a recursion apart). A
-    /// forked child takes over what its parent has counted since the parent's last dump, so its first dump is not its own cost alone.
+    /// `out`: the beginning of the files' names, in a directory that the program's user may write
+    /// to: dumps are `OUT.PID.1`, `OUT.PID.2`…, the last one, at the end of a process, is `OUT.PID`
+    /// (see [`dumps`](super::dumps)). With `dump_before`, the name of a symbol, a dump is written
+    /// and counting begins anew whenever this function is entered (inner calls of a recursion
+    /// apart). A forked child takes over what its parent has counted since the parent's last dump,
+    /// so its first dump is not its own cost alone.
     ///
-    /// Counts stay the same whatever else the machine does. To keep them the same from run to run, also give the program the same environment
-    /// (its size moves the stack, and the dynamic linker reads all of it) and leave `DEBUGINFOD_URLS` out of it, with which valgrind would
-    /// look for names of functions elsewhere.
+    /// Counts stay the same whatever else the machine does. To keep them the same from run to run,
+    /// also give the program the same environment (its size moves the stack, and the dynamic linker
+    /// reads all of it) and leave `DEBUGINFOD_URLS` out of it, with which valgrind would look for
+    /// names of functions elsewhere.
     #[must_use]
     pub fn command_line(&self, out: &Path, dump_before: Option<&str>) -> Vec<OsString> {
         let mut line = vec![self.path.clone().into_os_string(), "--tool=callgrind".into()];
@@ -85,20 +90,21 @@ const ALWAYS: [&str; 14] = [
     // One file for all threads of a process, one file per dump.
     "--separate-threads=no",
     "--combine-dumps=no",
-    // Costs per source line and not per instruction, both numbers and names shortened: the smallest files. (Neither lines nor
-    // instructions is not possible, Callgrind then takes lines.)
+    // Costs per source line and not per instruction, both numbers and names shortened: the smallest
+    // files. (Neither lines nor instructions is not possible, Callgrind then takes lines.)
     "--dump-instr=no",
     "--dump-line=yes",
     "--compress-strings=yes",
     "--compress-pos=yes",
     // Instructions alone. The simulation of caches costs time and says nothing of the host's.
     "--cache-sim=no",
-    // No pipes for a debugger in the directory for temporary files; they would stay there after a kill.
+    // No pipes for a debugger in the directory for temporary files; they would stay there after a
+    // kill.
     "--vgdb=no",
 ];
 
-/// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would mean the directory in which the program
-/// is started.
+/// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would
+/// mean the directory in which the program is started.
 fn files_named(path: &Path) -> OsString {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut bytes = b"--callgrind-out-file=".to_vec();

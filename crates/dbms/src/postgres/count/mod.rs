@@ -1,4 +1,4 @@
-//! CountMethod instructions in backends.
+//! Counting instructions in backends.
 
 mod settings;
 

@@ -1,5 +1,7 @@
 //! Connecting: startup and authentication, all in `postgres-protocol`'s terms.
 
+use std::fmt;
+
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::{md5_hash, sasl};
@@ -7,9 +9,32 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use super::reply::fields;
-use super::session::Postgres;
-use super::socket::Socket;
+use super::socket::{Address, Socket};
 use crate::error::Error;
+
+/// How to reach a database of a PostgreSQL server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Postgres {
+    /// Where it listens.
+    pub address: Address,
+    /// The user to connect as.
+    pub user: String,
+    /// The password, where the server asks for one.
+    pub password: Option<String>,
+    /// The database to connect to.
+    pub database: String,
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not derived, so that a password can't end up in a log.
+        f.debug_struct("Postgres")
+            .field("address", &self.address)
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
 
 /// Connects and authenticates; the connection is ready for statements afterwards. With it comes
 /// the process that serves it, where the server says.

@@ -10,5 +10,5 @@ mod reply;
 mod session;
 mod socket;
 
-pub use session::Postgres;
+pub use connect::Postgres;
 pub use socket::Address;

@@ -1,16 +1,15 @@
 //! One client's connection.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 use workload::Request;
 
-use super::connect::connect;
+use super::connect::{Postgres, connect};
 use super::message::{Template, type_oid};
 use super::reply::Receiver;
-use super::socket::{Address, Socket};
+use super::socket::Socket;
 use crate::clock::WallClock;
 use crate::error::Error;
 use crate::target::Connect;
@@ -18,30 +17,6 @@ use crate::wire::{Breaker, Handle, Reply, Session, Source};
 
 /// How much of a statement an error shows.
 const SHOWN: usize = 120;
-
-/// How to reach a database of a PostgreSQL server.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Postgres {
-    /// Where it listens.
-    pub address: Address,
-    /// The user to connect as.
-    pub user: String,
-    /// The password, where the server asks for one.
-    pub password: Option<String>,
-    /// The database to connect to.
-    pub database: String,
-}
-
-impl fmt::Debug for Postgres {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not derived, so that a password can't end up in a log.
-        f.debug_struct("Postgres")
-            .field("address", &self.address)
-            .field("user", &self.user)
-            .field("database", &self.database)
-            .finish_non_exhaustive()
-    }
-}
 
 impl Connect for Postgres {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {

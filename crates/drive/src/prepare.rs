@@ -1,0 +1,20 @@
+//! Where a load's clients run is decided here.
+
+use crate::engine::Clients;
+use crate::error::Error;
+use crate::load::{Load, Ready, check};
+use crate::remote;
+use crate::target::{Reach, Target};
+
+/// Connects all clients and has their requests made ready. Nothing is measured yet.
+///
+/// # Errors
+///
+/// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
+pub fn prepare(load: &Load) -> Result<Box<dyn Ready>, Error> {
+    check(load)?;
+    match &load.targets[..] {
+        [Target { reach: Reach::Process(socket), .. }] => remote::prepare(load, socket),
+        _ => Clients::connect(load).map(|ready| Box::new(ready) as Box<dyn Ready>),
+    }
+}
