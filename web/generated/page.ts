@@ -77,6 +77,8 @@ export type HistoryStep = {
   dop: number,
   /** What an operation is: `rows` or `queries`. */
   unit: string,
+  /** `more` or `less`: which way its throughput is better. */
+  better: string,
   /** Runs with trials of it, in order. */
   points: Array<HistoryPoint>,
   /** What was exchanged to test for chance: `trial` where all runs were measured side by side, else `run`. */

@@ -29,9 +29,11 @@ pub struct PlannedStep {
 }
 
 impl Sequence {
-    /// Place of the step with this name and number of clients.
-    pub fn place(&self, name: &str, dop: u32) -> Option<usize> {
-        self.steps.iter().position(|step| step.name == name && step.dop == dop)
+    /// Place of the step with this name, number of clients and labels.
+    pub fn place(&self, name: &str, dop: u32, labels: &BTreeMap<String, String>) -> Option<usize> {
+        let same =
+            |step: &PlannedStep| (&*step.name, step.dop, &step.labels) == (name, dop, labels);
+        self.steps.iter().position(same)
     }
 }
 

@@ -73,5 +73,5 @@ pub use types::{
 };
 pub use workloads::WorkloadPlan;
 pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};
-#[cfg(feature = "toys")]
+#[cfg(any(test, feature = "toys"))]
 pub use workloads::toy::ToyPlan;

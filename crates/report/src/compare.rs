@@ -102,7 +102,8 @@ impl Comparison {
         Sheet { parts }.render(format, &self.document)
     }
 
-    /// The reasons for which the gate fails, one sentence each with its step; none when it is passed.
+    /// The reasons for which the gate fails, one sentence each with its step; none when it is
+    /// passed.
     pub fn gate(&self, gate: Gate) -> Vec<String> {
         self.reasons.of(gate)
     }

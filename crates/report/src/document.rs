@@ -1,7 +1,7 @@
 //! What `compare --format json` prints: the shape documented in `docs/compare-json.md`.
 //!
-//! Every key is always there, but for classes of statements that a step has not; what is not known is `null`. Numbers are
-//! not rounded.
+//! Every key is always there, but for classes of statements that a step has not; what is not known
+//! is `null`. Numbers are not rounded.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,8 @@ pub struct VariantDocument {
     pub latency: BTreeMap<String, LatencyFigures>,
     /// Paced statements beside what the step counts, by class.
     pub rates: BTreeMap<String, RateFigures>,
-    /// Bytes at the end of the step, all tables together, by what is in them: medians over the blocks.
+    /// Bytes at the end of the step, all tables together, by what is in them: medians over the
+    /// blocks.
     pub size: BTreeMap<String, u64>,
     /// Share of the seconds that were stalls, 0 to 1, median over the blocks.
     pub stall_share: Option<f64>,
@@ -254,7 +255,8 @@ pub struct RateFigures {
     pub target: Option<f64>,
     /// The same reached, median over the blocks.
     pub rate: Option<f64>,
-    /// Whether at least 95% of the target was reached in every block; where it was not, what is counted had an easier time.
+    /// Whether at least 95% of the target was reached in every block; where it was not, what is
+    /// counted had an easier time.
     pub held: bool,
 }
 

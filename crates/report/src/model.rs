@@ -188,18 +188,24 @@ impl Results {
         self.steps.iter().find(|step| step.key == *key)
     }
 
-    /// How tables name a step: with the number of clients where the experiment has several, and with its labels.
+    /// How tables name a step: with the number of clients where the experiment has several, and
+    /// with its labels.
     pub fn step_label(&self, step: &StepResults) -> String {
         let StepKey { name, dop, labels } = &step.key;
         let one_dop = self.steps.iter().all(|other| other.key.dop == *dop);
-        if labels.is_empty() {
-            return if one_dop { name.clone() } else { format!("{name}.{dop}") };
-        }
-        let dop = (!one_dop).then(|| format!("dop={dop}"));
-        let labels = labels.iter().map(|(label, value)| format!("{label}={value}"));
-        let all: Vec<String> = dop.into_iter().chain(labels).collect();
-        format!("{name}{{{}}}", all.join(", "))
+        labelled(name, Some(*dop).filter(|_| !one_dop), labels)
     }
+}
+
+/// `qr100`, `qr100.4`, `probe{dop=4, pinning=colocated}`.
+pub(crate) fn labelled(name: &str, dop: Option<u32>, labels: &BTreeMap<String, String>) -> String {
+    if labels.is_empty() {
+        return dop.map_or_else(|| name.to_owned(), |dop| format!("{name}.{dop}"));
+    }
+    let dop = dop.map(|dop| format!("dop={dop}"));
+    let labels = labels.iter().map(|(label, value)| format!("{label}={value}"));
+    let all: Vec<String> = dop.into_iter().chain(labels).collect();
+    format!("{name}{{{}}}", all.join(", "))
 }
 
 impl StepResults {

@@ -10,7 +10,8 @@ use crate::ReportError;
 pub struct Slices {
     /// The length chosen for slices, milliseconds.
     pub length_ms: f64,
-    /// Operations per second, 0 where the server held its clients throughout; NaN where the slice was set aside or never came.
+    /// Operations per second, 0 where the server held its clients throughout; NaN where the slice
+    /// was set aside or never came.
     pub rates: Vec<f64>,
     /// Planned length, milliseconds.
     pub lengths: Vec<f64>,
@@ -38,9 +39,10 @@ impl Slices {
 
     /// The rates of both by round, as they are compared.
     ///
-    /// A slice that never came, because another server held a client beyond its own slot, takes the rate of the nearest
-    /// slice of the same length: a stall would else take the slice it is to be compared with out of the round, and the
-    /// round with its own slice out of the comparison. NaN where neither came, or one was set aside.
+    /// A slice that never came, because another server held a client beyond its own slot, takes the
+    /// rate of the nearest slice of the same length: a stall would else take the slice it is to be
+    /// compared with out of the round, and the round with its own slice out of the comparison. NaN
+    /// where neither came, or one was set aside.
     pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
         let pair = |round: usize| match (self.came(round), other.came(round)) {
             (false, true) => (self.neighbour(round), other.rate(round)),
@@ -69,7 +71,8 @@ impl Slices {
         nearest.map_or(f64::NAN, |other| self.rate(other))
     }
 
-    /// Number of rounds up to the last that was measured or set aside; what follows are rounds that never came.
+    /// Number of rounds up to the last that was measured or set aside; what follows are rounds that
+    /// never came.
     fn rounds(&self) -> usize {
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())

@@ -56,6 +56,15 @@ pub(crate) enum Part {
     Notes(Vec<String>),
 }
 
+impl Part {
+    fn table(&self) -> Option<&Table> {
+        match self {
+            Self::Table(table) => Some(table),
+            Self::List(_) | Self::Verbatim(_) | Self::Notes(_) => None,
+        }
+    }
+}
+
 /// `- label - text`, as published lists have it.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
@@ -105,13 +114,11 @@ impl Sheet {
     fn printed(&self, style: Style) -> String {
         let rows = self.parts.chunk_by(|a, b| matches!((a, b), (Part::Table(_), Part::Table(_))));
         let texts = rows.map(|parts| {
-            let table = |part| match part {
-                &Part::Table(ref table) => Some(table),
-                _ => None,
-            };
-            match parts.iter().filter_map(table).collect::<Vec<_>>() {
-                none if none.is_empty() => parts.iter().map(|part| other(part, style)).collect(),
-                row => tables(&row, style),
+            let row: Vec<&Table> = parts.iter().filter_map(Part::table).collect();
+            if row.is_empty() {
+                parts.iter().map(|part| other(part, style)).collect()
+            } else {
+                tables(&row, style)
             }
         });
         texts.filter(|text: &String| !text.is_empty()).collect::<Vec<_>>().join("\n")

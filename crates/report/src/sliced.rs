@@ -20,7 +20,8 @@ pub struct Slicing {
     pub restarts: usize,
     /// Rounds in which both were measured, over all restarts.
     pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not measured.
+    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not
+    /// measured.
     pub set_aside: f64,
     /// Throughput of the variant / throughput of the base.
     pub ratio: f64,
@@ -28,7 +29,8 @@ pub struct Slicing {
     pub within: f64,
     /// Standard deviation of the log ratios of the restarts; `null` with one.
     pub between: Option<f64>,
-    /// The ratio by slices of the length chosen, over the restarts with two lengths; `null` where there are none.
+    /// The ratio by slices of the length chosen, over the restarts with two lengths; `null` where
+    /// there are none.
     pub by_chosen: Option<f64>,
     /// The ratio by slices at least half as long again; `null` as above.
     pub by_longer: Option<f64>,

@@ -108,6 +108,17 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     found
 }
 
+impl RowKind {
+    /// That of rows with one verdict, or with several that are not of both kinds.
+    pub(crate) fn of(regression: bool, improvement: bool) -> Option<Self> {
+        match (regression, improvement) {
+            (true, false) => Some(Self::Regression),
+            (false, true) => Some(Self::Improvement),
+            _ => None,
+        }
+    }
+}
+
 impl Row {
     /// A row that does not stand out.
     pub(crate) fn new(label: impl Into<String>, cells: Vec<String>) -> Self {

@@ -9,6 +9,7 @@ use store::{
 };
 
 use crate::ReportError;
+use crate::model::labelled;
 use crate::number::count;
 
 /// Length of a slice: what steps measured in slices have.
@@ -215,14 +216,15 @@ impl Trials {
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
-            let key = StepKey {
+            let mut key = StepKey {
                 workload,
                 name: row.name.to_string(),
                 dop: row.dop,
                 measure: measures.get(&row.step).cloned().unwrap_or_default(),
-                before: before(&sequences, &row.name, row.dop),
+                before: Vec::new(),
                 sliced: !slice.is_nan(),
             };
+            key.before = before(&sequences, &key);
             let step = self.steps.iter().position(|known| *known == key).unwrap_or_else(|| {
                 self.steps.push(key);
                 self.steps.len() - 1
@@ -337,9 +339,9 @@ impl Trials {
 }
 
 /// The steps that a plan puts before one.
-fn before(sequences: &[Sequence], name: &str, dop: u32) -> Vec<String> {
-    let place = |sequence: &Sequence| Some(sequence.steps[..sequence.place(name, dop)?].to_vec());
-    let steps = sequences.iter().find_map(place).unwrap_or_default();
+fn before(sequences: &[Sequence], key: &StepKey) -> Vec<String> {
+    let steps = |sequence: &Sequence| Some(sequence.steps[..key.place(sequence)?].to_vec());
+    let steps = sequences.iter().find_map(steps).unwrap_or_default();
     steps.into_iter().map(|step| step.name).collect()
 }
 
@@ -477,8 +479,14 @@ fn family(dbms: &str) -> &str {
 }
 
 impl StepKey {
+    /// Its place in a sequence of a plan.
+    pub(crate) fn place(&self, sequence: &Sequence) -> Option<usize> {
+        sequence.place(&self.name, self.dop, &self.measure.labels)
+    }
+
     /// As tables name it where all have the same number of clients.
     pub(crate) fn label(&self) -> String {
-        if self.sliced { format!("{} (slices)", self.name) } else { self.name.clone() }
+        let name = labelled(&self.name, None, &self.measure.labels);
+        if self.sliced { format!("{name} (slices)") } else { name }
     }
 }

@@ -104,7 +104,12 @@ impl Unjudged {
         };
         let (of_base, of_variant) = (zeros(&pairs.base), zeros(&pairs.variant));
         let count = pairs.blocks.len();
-        let said = |who: &str, blocks: &[u32]| format!("{who} {}", in_blocks(blocks, count));
+        let said = |what: &str, and: &str| {
+            let sides = [(base, &of_base), (variant, &of_variant)];
+            let sides = sides.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+            let said = sides.map(|(who, zeros)| format!("{who} {what}{}", in_blocks(zeros, count)));
+            said.collect::<Vec<_>>().join(and)
+        };
         if metric.better == Better::Less {
             return match (of_base.len(), of_variant.len()) {
                 (0, 0) => None,
@@ -113,23 +118,12 @@ impl Unjudged {
                     reason: format!("{name} is 0 for both: nothing to compare"),
                 }),
                 _ => {
-                    let sides = [(base, &of_base), (variant, &of_variant)];
-                    let sides = sides.into_iter().filter(|(_, blocks)| !blocks.is_empty());
-                    let sides: Vec<String> = sides.map(|(who, zeros)| said(who, zeros)).collect();
-                    Some(Self::open(format!(
-                        "no ratio: {name} is 0 for {}",
-                        sides.join(" and for ")
-                    )))
+                    Some(Self::open(format!("no ratio: {name} is 0 for {}", said("", " and for "))))
                 }
             };
         }
         if !of_base.is_empty() {
-            let sides = [(base, &of_base), (variant, &of_variant)];
-            let sides = sides.into_iter().filter(|(_, blocks)| !blocks.is_empty());
-            let sides: Vec<String> = sides
-                .map(|(who, zeros)| format!("{who} did nothing {}", in_blocks(zeros, count)))
-                .collect();
-            return Some(Self::open(sides.join(" and ")));
+            return Some(Self::open(said("did nothing ", " and ")));
         }
         if of_variant.is_empty() {
             return None;

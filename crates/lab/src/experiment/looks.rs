@@ -118,7 +118,9 @@ fn undecided(
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
     let mut found = Found { decided: 0, open: Vec::new() };
     for (row, result) in results.steps.iter().enumerate() {
-        let place = |sequence: &Sequence| sequence.place(&result.key.name, result.key.dop);
+        let place = |sequence: &Sequence| {
+            sequence.place(&result.key.name, result.key.dop, &result.key.labels)
+        };
         let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
             continue;
         };

@@ -71,7 +71,7 @@ pub(super) fn gather(
             let step = trials.step(value);
             kin.contains(&step.workload)
                 && !step.sliced
-                && sequences.iter().any(|s| s.place(&step.name, step.dop).is_some())
+                && sequences.iter().any(|sequence| step.place(sequence).is_some())
         })
         .collect();
     if used.is_empty() {
@@ -100,10 +100,7 @@ pub(super) fn gather(
             let values: Vec<&Value> = used
                 .iter()
                 .copied()
-                .filter(|value| {
-                    let step = trials.step(value);
-                    step.name == planned.name && step.dop == planned.dop
-                })
+                .filter(|value| trials.step(value).place(sequence) == Some(place))
                 .collect();
             let mut step = KnownStep {
                 sequence: sequence.key,
@@ -200,10 +197,7 @@ fn overhead(trials: &Trials, used: &[&Value], sequence: &Sequence) -> Option<f64
     // All steps of a trial count here, also those that the plan does not ask for.
     let trials_used: Vec<(usize, i64)> = used
         .iter()
-        .filter(|value| {
-            let step = trials.step(value);
-            sequence.place(&step.name, step.dop).is_some()
-        })
+        .filter(|value| trials.step(value).place(sequence).is_some())
         .map(|value| (value.experiment, value.trial.0))
         .collect();
     for value in &trials.values {

@@ -188,11 +188,8 @@ fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
                 repeated(found.threshold),
                 found.verdict.as_str().to_owned(),
             ];
-            let row = match found.verdict {
-                CountVerdict::Regression => Some(RowKind::Regression),
-                CountVerdict::Improvement => Some(RowKind::Improvement),
-                CountVerdict::Equivalent | CountVerdict::Same => None,
-            };
+            let is = |verdict| found.verdict == verdict;
+            let row = RowKind::of(is(CountVerdict::Regression), is(CountVerdict::Improvement));
             table.rows.push(Row::new(&kind.kind, cells).of_kind(row));
         }
     }

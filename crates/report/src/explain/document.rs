@@ -67,7 +67,8 @@ pub struct ExplainedVariant {
     pub samples: u64,
     /// Share of the samples with the parent in their stack.
     pub in_parent: Option<f64>,
-    /// Of these the share of each phase of a statement and of the `other`; `null` where the parent is not the function that does what clients ask for.
+    /// Of these the share of each phase of a statement and of the `other`; `null` where the parent
+    /// is not the function that does what clients ask for.
     pub phases: Option<BTreeMap<String, f64>>,
     /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,

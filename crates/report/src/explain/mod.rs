@@ -19,7 +19,8 @@ use crate::table::{Section, Table};
 pub struct ExplainOptions {
     /// A step, such as `l.i0`; `None`: all that were profiled.
     pub step: Option<String>,
-    /// The function whose callees are shown; `None`: the one in which the base's server does what clients ask for.
+    /// The function whose callees are shown; `None`: the one in which the base's server does what
+    /// clients ask for.
     pub parent: Option<String>,
     /// How many functions that moved are shown for each variant.
     pub functions: usize,

@@ -71,6 +71,8 @@ pub struct HistoryStep {
     pub dop: u32,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
+    /// `more` or `less`: which way its throughput is better.
+    pub better: String,
     /// Runs with trials of it, in order.
     pub points: Vec<HistoryPoint>,
     /// What was exchanged to test for chance: `trial` where all runs were measured side by side, else `run`.
@@ -199,6 +201,7 @@ impl Maker<'_> {
             name: key.label(),
             dop: key.dop,
             unit: key.measure.unit.clone(),
+            better: key.measure.better.as_str().to_owned(),
             points: Vec::new(),
             exchanged: match unit {
                 Exchangeable::Trial => "trial".to_owned(),
@@ -247,6 +250,7 @@ impl Maker<'_> {
         }
         let told = Told {
             step: &document.name,
+            speed: self.trials.metric == metrics::OPS.name && document.better == "more",
             line,
             metric: &self.trials.metric,
             runs: self.runs,
@@ -277,6 +281,8 @@ impl Maker<'_> {
 
 /// Whose change it is.
 struct Told<'a> {
+    /// Whether more of it is faster.
+    speed: bool,
     step: &'a str,
     line: &'a str,
     metric: &'a str,
@@ -285,13 +291,13 @@ struct Told<'a> {
     points: &'a [HistoryPoint],
 }
 
-/// "l.i0 of pg got 6.6% slower between 13.7 and 14.3 (95% interval −7.4% to −5.8%; before: 12.22 to 13.7, after: 14.3 to
-/// 16.4)".
+/// "l.i0 of pg got 6.6% slower between 13.7 and 14.3 (95% interval −7.4% to −5.8%; before: 12.22 to
+/// 13.7, after: 14.3 to 16.4)".
 fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
-    let Told { step, line, metric, runs, points } = told;
+    let Told { speed, step, line, metric, runs, points } = told;
     let name = |place: usize| runs.get(place).map_or("?", |run| run.name.as_str());
     let size = percent((change.ratio - 1.0).abs());
-    let what = match (*metric == metrics::OPS.name, change.ratio < 1.0) {
+    let what = match (*speed, change.ratio < 1.0) {
         (true, true) => format!("{step} of {line} got {size} slower"),
         (true, false) => format!("{step} of {line} got {size} faster"),
         (false, true) => format!("{metric} of {step} of {line} fell by {size}"),
@@ -321,4 +327,30 @@ fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
         said.push_str(&format!(", where the version went from {old} to {new}"));
     }
     said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_better_with_less_gets_neither_faster_nor_slower() {
+        let change = ChangeDocument {
+            run: 0,
+            before: [0, 0],
+            after: [0, 0],
+            ratio: 1.1,
+            low: 1.05,
+            high: 1.15,
+            p: 0.01,
+            dependent_p: None,
+            sentence: String::new(),
+        };
+        let said = |speed| {
+            let told = Told { speed, step: "s", line: "l", metric: "o/s", runs: &[], points: &[] };
+            sentence(&told, &change)
+        };
+        assert!(said(true).starts_with("s of l got 10.0% faster"), "{}", said(true));
+        assert!(said(false).starts_with("o/s of s of l rose by 10.0%"), "{}", said(false));
+    }
 }

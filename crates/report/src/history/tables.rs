@@ -103,12 +103,11 @@ fn kind(document: &HistoryDocument, line: &LineDocument, run: usize) -> Option<R
     if document.metric != metrics::OPS.name {
         return None;
     }
-    let marks: Vec<&str> = line.steps.iter().map(|step| mark(step, run)).collect();
-    match (marks.contains(&"▼"), marks.contains(&"▲")) {
-        (true, false) => Some(RowKind::Regression),
-        (false, true) => Some(RowKind::Improvement),
-        _ => None,
-    }
+    let went = |down: bool| {
+        let sign = |step: &HistoryStep| if down == (step.better == "more") { "▼" } else { "▲" };
+        line.steps.iter().any(|step| mark(step, run) == sign(step))
+    };
+    RowKind::of(went(true), went(false))
 }
 
 fn changes(

@@ -25,8 +25,9 @@ pub(crate) struct Children {
 
 /// The samples with `parent` in their stack by what it called, counted at its outermost occurrence.
 ///
-/// A callee is the next function on the stack. `worker`: of the function in which the server does what clients ask for, the
-/// dispatchers and functions without a name are looked through: the callee is the first function beneath them.
+/// A callee is the next function on the stack. `worker`: of the function in which the server does
+/// what clients ask for, the dispatchers and functions without a name are looked through: the
+/// callee is the first function beneath them.
 pub(crate) fn children(folded: &Folded, parent: &str, worker: Option<&ProfileFacts>) -> Children {
     let through = |frame: &&&str| {
         worker.is_some_and(|of| of.dispatchers.contains(*frame) || frame.starts_with('['))

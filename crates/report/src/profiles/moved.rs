@@ -18,14 +18,15 @@ pub struct ExplainedMove {
     pub base_own: f64,
     /// In the variant.
     pub own: f64,
-    /// Half-width of the 95% interval of their difference, from the number of samples alone: that of two independent
-    /// proportions. Starts of the servers differ by more.
+    /// Half-width of the 95% interval of their difference, from the number of samples alone: that
+    /// of two independent proportions. Starts of the servers differ by more.
     pub error: f64,
     /// Share with what it called, in the base.
     pub base_inclusive: f64,
     /// In the variant.
     pub inclusive: f64,
-    /// Difference of CPU microseconds per operation in the function itself: the shares times `dbms.cpu/o`.
+    /// Difference of CPU microseconds per operation in the function itself: the shares times
+    /// `dbms.cpu/o`.
     pub cpu_us: Option<f64>,
 }
 
@@ -36,8 +37,8 @@ impl ExplainedMove {
     }
 }
 
-/// All functions of two profiles, those whose own share moved most first. Empty where one has no samples. `cpu`:
-/// microseconds per operation of base and variant.
+/// All functions of two profiles, those whose own share moved most first. Empty where one has no
+/// samples. `cpu`: microseconds per operation of base and variant.
 pub(crate) fn moved(
     base: &Folded,
     variant: &Folded,

@@ -1,4 +1,5 @@
-//! Costs per operation and the events that perf counted, absolute and relative, a pair of tables per step.
+//! Costs per operation and the events that perf counted, absolute and relative, a pair of tables
+//! per step.
 
 use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 

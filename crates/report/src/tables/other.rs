@@ -7,7 +7,7 @@ use metrics::{STALL_COUNT, STALL_SHARE};
 use super::{VARIANT, View, columns};
 use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
-use crate::table::{Row, RowKind, Section, Table, distinct, one_line};
+use crate::table::{Row, RowKind, Section, Table, distinct, one_line, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     [stalls(view), failures(view), trials(view), warnings(view)].into_iter().flatten().collect()
@@ -37,10 +37,8 @@ fn stalls(view: View<'_>) -> Option<Table> {
 
 fn failures(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "failures", "Failed statements");
-    table.legend = vec![
-        "all blocks together; state: SQLSTATE of the server; retried: tried again, not lost"
-            .to_owned(),
-    ];
+    table.legend =
+        texts(["all blocks together; state: the server's code; retried: tried again, not lost"]);
     table.columns =
         columns("step", ["version", "class", "state", "count", "retried", "first message"]);
     for (number, _, label) in view.steps() {

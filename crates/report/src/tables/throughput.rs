@@ -87,9 +87,5 @@ fn kind(view: View<'_>, place: usize) -> Option<RowKind> {
             found.is_some_and(|found| found.verdict == Some(verdict))
         })
     };
-    match (has(Verdict::Regression), has(Verdict::Improvement)) {
-        (true, false) => Some(RowKind::Regression),
-        (false, true) => Some(RowKind::Improvement),
-        _ => None,
-    }
+    RowKind::of(has(Verdict::Regression), has(Verdict::Improvement))
 }
