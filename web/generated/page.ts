@@ -288,7 +288,7 @@ export type PageStep = {
   dop: number,
   labels?: { [key in string]: string },
   /** Which way its throughput is better: `more` or `less`. */
-  better: string,
+  better: "more" | "less",
   /** The class of statements that an operation is, and what its throughput counts. */
   class: string,
   unit: string,

@@ -128,7 +128,7 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
             ? "<b>point</b> of a user’s file with a name that is too long for a column"
             : kind,
         protocol,
-        place: protocol === "simple" ? "single-user" : "backend",
+        place: "backend",
         counts,
         left_out: 41,
       });

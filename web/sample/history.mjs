@@ -76,7 +76,7 @@ function step(
       sentence: `${name} of ${line} got ${percent(by).slice(1)} ${by < 1 ? "slower" : "faster"} between ${names[0]} and ${names[1]} (95% interval ${percent(low)} to ${percent(high)})`,
     };
   });
-  return { name, dop, unit, points, exchanged: "run", changes, doubtful: [] };
+  return { name, dop, unit, better: "more", points, exchanged: "run", changes, doubtful: [] };
 }
 
 /** By version: one line. By date: a line per variant, so many that names of runs can't all be written. */

@@ -351,6 +351,7 @@ export function samplePage(request = {}) {
       name: round > 0 && dops.length <= round ? `${name}.r${round + 1}` : name,
       dop,
       class: unit === "queries" ? "query" : "insert",
+      better: "more",
       unit,
       rates: target === undefined ? {} : { insert: target * dop },
       throughput: ratios.map((ratio) => four(level * scale * ratio)),

@@ -24,6 +24,7 @@ const step = (trials: PageTrial[]): PageStep => ({
   name: "l.i0",
   dop: 1,
   class: "insert",
+  better: "more",
   unit: "rows",
   rates: {},
   throughput: [],

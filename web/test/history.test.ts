@@ -6,6 +6,7 @@ const step: HistoryStep = {
   name: "l.i0",
   dop: 1,
   unit: "rows",
+  better: "more",
   points: [
     { run: 0, versions: [], trials: [100, 100], median: 100, relative: 1 },
     { run: 2, versions: [], trials: [400, 100], median: 250, relative: 2 },

@@ -92,6 +92,7 @@ pub(crate) struct PageStep {
     #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
     pub(crate) labels: Labels,
     /// Which way its throughput is better: `more` or `less`.
+    #[cfg_attr(test, ts(type = "\"more\" | \"less\""))]
     pub(crate) better: &'static str,
     /// The class of statements that an operation is, and what its throughput counts.
     pub(crate) class: String,

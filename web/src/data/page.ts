@@ -25,9 +25,18 @@ export function severalDops(page: Page): boolean {
   return page.steps.some((step) => step.dop !== page.steps[0]?.dop);
 }
 
+/** What names a step: steps of one name differ in their clients or labels. */
+type StepKey = Pick<PageStep, "name" | "dop" | "labels">;
+
+/** What tells a step from others of its name. */
+export function stepMarks(page: Page, { dop, labels = {} }: Omit<StepKey, "name">): string[] {
+  const marks = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+  return severalDops(page) ? [`dop ${dop}`, ...marks] : marks;
+}
+
 /** A step's name as the reader sees it. */
-export function stepLabel(page: Page, step: Pick<PageStep, "name" | "dop">): string {
-  return severalDops(page) ? `${step.name} · dop ${step.dop}` : step.name;
+export function stepLabel(page: Page, step: StepKey): string {
+  return [step.name, ...stepMarks(page, step)].join(" · ");
 }
 
 /** The id of a step's panel, for links within the page. */

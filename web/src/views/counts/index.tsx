@@ -13,12 +13,6 @@ import { count as counted, moment, NOTHING } from "../../text/format";
 import { Bars, CountedName, phaseNames } from "./bars";
 import { FunctionTable } from "./functiontable";
 
-/** What the process that was counted is called. */
-function placeWords(place: string): string {
-  if (place === "single-user") return "in single-user mode";
-  return place === "backend" ? "in the backend" : `in ${place}`;
-}
-
 /** What the bars show, as a table to copy. */
 function asTable(counts: PageCounts, kinds: PageKind[], title: string): Table {
   const names = phaseNames(kinds);
@@ -104,7 +98,7 @@ function About({ counts }: { counts: PageCounts }) {
 function Counts({ counts }: { counts: PageCounts }) {
   const groups = grouped(
     counts.kinds,
-    ({ protocol, place }) => `${protocol} protocol, ${placeWords(place)}`,
+    ({ protocol, place }) => `${protocol} protocol, in the ${place}`,
   );
   const [chosen, choose] = useState(groups[0]?.[0] ?? "");
   const kinds = groups.find(([name]) => name === chosen)?.[1] ?? counts.kinds;

@@ -44,11 +44,6 @@ const COUNTS: Term[] = [
     "the part of a statement in which instructions were executed: parse, analyze, plan, " +
       "execute, other",
   ],
-  [
-    "single-user mode",
-    "a PostgreSQL server of one process that reads statements from its input: what is counted " +
-      "has no client and no neighbours",
-  ],
   ["own, inclusive", "instructions in a function itself; in it and in all that it called"],
 ];
 

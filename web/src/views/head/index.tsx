@@ -4,7 +4,7 @@ import "./head.css";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { Page, PageWarning } from "#page";
-import { baseIndex, onlyCounted, severalDops, stepAnchor, stepLabel } from "../../data/page";
+import { baseIndex, onlyCounted, stepAnchor, stepLabel, stepMarks } from "../../data/page";
 import { Heads, Scroll } from "../../shared/controls";
 import { grouped } from "../../shared/group";
 import { usePage } from "../../shared/page";
@@ -101,10 +101,10 @@ function Summary() {
   );
 }
 
-function warningLine(page: Page, { step, dop, variant, block, text }: PageWarning) {
+function warningLine(page: Page, { step, dop, labels = {}, variant, block, text }: PageWarning) {
   const places = [
     step,
-    step !== undefined && dop !== undefined && severalDops(page) && `dop ${dop}`,
+    ...(step !== undefined && dop !== undefined ? stepMarks(page, { dop, labels }) : []),
     variant,
     block !== undefined && `block ${block}`,
   ].filter((place) => place !== undefined && place !== false);

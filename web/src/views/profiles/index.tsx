@@ -35,7 +35,7 @@ function Graph({ profile, flame }: { profile: PageProfile; flame: PageFlame }) {
     );
   }
   const name = title(page, flame);
-  const about = `${stepLabel(page, { name: profile.step, dop: profile.dop })}, ${name}`;
+  const about = `${stepLabel(page, { ...profile, name: profile.step })}, ${name}`;
   return (
     <>
       <p class="minor">
@@ -113,7 +113,7 @@ function Panel({ profile, first }: { profile: PageProfile; first: boolean }) {
       open={open}
       onToggle={(event) => toggle(event.currentTarget.open)}>
       <summary>
-        <h3>{stepLabel(usePage(), { name: step, dop })}</h3>
+        <h3>{stepLabel(usePage(), { ...profile, name: step })}</h3>
       </summary>
       <div class="profile-body">
         {opened && (

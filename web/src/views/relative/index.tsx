@@ -131,7 +131,9 @@ function walk(event: KeyboardEvent): void {
 /** What is shown, in groups. */
 function arranged(entries: Entry[], order: Order): Entry[][] {
   if (order === "run") return grouped(entries, ({ step }) => step).map(([, group]) => group);
-  const sorted = [...entries].sort((a, b) => (a.relative.ratio ?? 0) - (b.relative.ratio ?? 0));
+  const gain = ({ step, relative }: Entry): number =>
+    step.better === "more" ? (relative.ratio ?? 0) : 1 / (relative.ratio ?? Infinity);
+  const sorted = [...entries].sort((a, b) => gain(a) - gain(b));
   return sorted.map((entry) => [entry]);
 }
 
@@ -153,6 +155,7 @@ function Chart({ entries }: { entries: Entry[] }) {
   };
   const base = variantName(page, baseIndex(page));
   const unsure = entries.filter(({ relative }) => relative.low === null).length;
+  const less = page.steps.filter(({ better }) => better === "less").map(({ name }) => name);
   let before = 0;
   return (
     <>
@@ -220,11 +223,12 @@ function Chart({ entries }: { entries: Entry[] }) {
       )}
       <p class="note">
         Throughput of the variant divided by that of {base}, on a logarithmic axis; right of 1 is
-        faster. Whiskers: 95% interval over blocks. Grey band: ±{marginText(page)}, the margin under
+        more. Whiskers: 95% interval over blocks. Grey band: ±{marginText(page)}, the margin under
         which a difference counts as small.
         {unsure > 0 &&
           ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; ` +
             "the sentence of each says why."}
+        {less.length > 0 && ` Less is better in ${less.join(", ")}.`}
       </p>
     </>
   );

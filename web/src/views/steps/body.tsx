@@ -241,7 +241,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
           <p class="note">
             {step.trials.length === 0
               ? "No trial of this step has been finished."
-              : "This step has no throughput per second: it is one statement, or too short."}
+              : "No throughput per second: the step is one statement, too short, or ran in slices."}
           </p>
         )}
         {plotted.map(({ figure, of }, place) => {

@@ -3,7 +3,7 @@
 import "./steps.css";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { PageStep } from "#page";
-import { baseIndex, onlyCounted, severalDops, stepAnchor, variantName } from "../../data/page";
+import { baseIndex, onlyCounted, stepAnchor, stepMarks, variantName } from "../../data/page";
 import { useNear } from "../../shared/near";
 import { usePage, type View } from "../../shared/page";
 import { Swatch } from "../../shared/variant";
@@ -99,7 +99,7 @@ function Panel({ step, first, open, setOpen, chosen }: PanelProps) {
             onClick={() => setOpen(!open)}>
             <span class="arrow" aria-hidden="true" />
             <span class="step-name">{step.name}</span>
-            {severalDops(page) && <span class="minor">dop {step.dop}</span>}
+            <span class="minor">{stepMarks(page, step).join(" · ")}</span>
           </button>
         </h3>
         <Glance step={step} />
