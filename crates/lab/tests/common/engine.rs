@@ -101,6 +101,10 @@ impl Session for FakeSession {
         Ok(())
     }
 
+    fn fd(&self) -> Option<i32> {
+        None
+    }
+
     fn server_pid(&self) -> Option<u32> {
         None
     }
