@@ -240,3 +240,44 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     let Err(error) = refused else { panic!("the toy took SQL") };
     assert!(error.to_string().contains("needs a system that takes SQL"), "{error}");
 }
+
+/// Files outside of the folders and files named after a toy that name it, in the rooms' sources.
+fn files_that_name(word: &str) -> Vec<String> {
+    fn walk(folder: &Path, word: &str, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            let own = path.file_stem().is_some_and(|stem| stem == word || stem == "tests");
+            if own || path.ends_with("target") {
+                continue;
+            }
+            if path.is_dir() {
+                walk(&path, word, found);
+            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains(word)) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    for room in std::fs::read_dir(crates).unwrap().flatten() {
+        walk(&room.path().join("src"), word, &mut found);
+    }
+    let root = format!("{}/", crates.parent().unwrap().display());
+    let mut found: Vec<String> = found.iter().map(|path| path.replace(&root, "")).collect();
+    found.sort();
+    found
+}
+
+/// ARCHITECTURE.md says which files a workload takes besides its own.
+#[test]
+fn a_workload_takes_no_more_files_than_the_architecture_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let (_, list) = text.split_once("- **a workload**").unwrap();
+    let (list, _) = list.split_once("- **a system**").unwrap();
+    let named = files_that_name("toy");
+    assert!(!named.is_empty() && named.len() <= 6, "{named:?}");
+    for file in named {
+        assert!(list.contains(&format!("`{file}`")), "the list lacks {file}");
+    }
+}

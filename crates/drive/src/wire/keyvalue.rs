@@ -209,7 +209,7 @@ mod tests {
             finds: None,
         };
         Step {
-            name: "toy".to_owned(),
+            name: "pairs".to_owned(),
             dop: 2,
             labels: BTreeMap::new(),
             unit: Class::QUERY.unit,
