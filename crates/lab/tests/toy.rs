@@ -232,7 +232,8 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     let sql =
         text.replace("[workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]", "[workload.insert]");
     let plan = Plan::parse(&sql.replace("restore_after = \"fill\"\n", ""), None, "test").unwrap();
-    let options = Options::new(directory.path().join("none"), "test");
+    let mut options = Options::new(directory.path().join("none"), "test");
+    options.allow_concurrent = true;
     let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
     let systems = Installed(Cache::at(directory.path().join("cache")).unwrap());
     let new = Resume::New(Box::new(plan));

@@ -64,7 +64,7 @@ fn check_json(place: &Place) {
     let json = place.steelyard(&["compare", "--format", "json"]);
     json.expect(0, &[]);
     let document: Value = serde_json::from_str(&json.stdout).unwrap();
-    assert_eq!(document["format"], 2);
+    assert_eq!(document["format"], 3);
     assert_eq!(document["base"], "pg13.7");
     assert_eq!(document["finished"], true);
     let steps = document["steps"].as_array().unwrap();

@@ -22,8 +22,9 @@ fn operations(database: &Database, step: &str) -> i64 {
 
 fn tables(database: &Database, step: &str) -> Vec<String> {
     database.texts(&format!(
-        "SELECT t.text FROM table_size z JOIN name t ON t.id = z.table_id JOIN step s ON s.id = z.step_id \
-         JOIN name n ON n.id = s.name_id WHERE n.text = '{step}' ORDER BY z.ordinal"
+        "SELECT t.text FROM size z JOIN name t ON t.id = z.object_id JOIN step s ON s.id = z.step_id \
+         JOIN name n ON n.id = s.name_id WHERE n.text = '{step}' AND z.name = 'total' \
+         ORDER BY z.ordinal"
     ))
 }
 
