@@ -83,7 +83,14 @@ compile() {
 
 lints() { ! grep -E '^(warning|error)' "$work/jobs/compile.log"; }
 
+# What rustfmt holds to the width of the code only where it is not stable: comments.
+comments() {
+    ! grep -rnE --include='*.rs' '^ *//[/!]? [^ |]' crates |
+        grep -E '^[^:]*:[0-9]+:.{101}' | grep -v http
+}
+
 job fmt cargo fmt --all --check
+job comments comments
 if [ "$purpose" = check ]; then
     job compile compile --lib --bins
 else

@@ -53,6 +53,7 @@ pub fn select(
         streams: (0..clients).map(stream).collect(),
         cells: 0,
         seconds: Some(seconds),
+        less_is_better: false,
         operations: None,
     };
     let outcome = run(step, socket, database, sample)?;

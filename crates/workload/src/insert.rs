@@ -274,6 +274,7 @@ impl Builder<'_> {
             streams,
             cells: self.table_count() * CELLS_PER_TABLE,
             seconds: None,
+            less_is_better: false,
             operations: None,
         }
     }

@@ -47,6 +47,8 @@ pub struct Step {
     /// What one operation is, for tables: the class's unit, but where [`Step::operations`] says
     /// otherwise.
     pub unit: Cow<'static, str>,
+    /// Whether less of its rate is better, because it counts what something costs.
+    pub less_is_better: bool,
     /// What each connection does.
     pub streams: Vec<Stream>,
     /// Number of shared cells the streams use.

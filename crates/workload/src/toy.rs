@@ -72,6 +72,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             counted: class,
             cells: 0,
             seconds: planned.timed.then_some(f64::from(plan.seconds)),
+            less_is_better: false,
             operations: None,
         }));
     }

@@ -217,6 +217,7 @@ mod tests {
             streams: vec![stream(0), stream(1)],
             cells: 0,
             seconds,
+            less_is_better: false,
             operations: None,
         }
     }

@@ -109,6 +109,7 @@ pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step 
         streams,
         cells: 4,
         seconds,
+        less_is_better: false,
         operations: None,
     }
 }

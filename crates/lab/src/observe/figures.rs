@@ -30,7 +30,7 @@ pub fn measure(step: &Step) -> Measure {
     Measure {
         class: step.counted.name.to_string(),
         unit: step.unit.to_string(),
-        better: Better::More,
+        better: if step.less_is_better { Better::Less } else { Better::More },
         timed: step.is_timed(),
         labels: step.labels.clone(),
     }

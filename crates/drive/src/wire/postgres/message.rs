@@ -229,26 +229,20 @@ fn lay_binary(
 ) {
     match part {
         Part::Bytes(text) => bytes.extend_from_slice(text),
-        Part::Value(sampler) => match type_oid(&sampler.draw) {
-            oid::VARCHAR => {
-                let at = bytes.len();
-                bytes.extend_from_slice(&[0; 4]);
+        Part::Value(sampler) => {
+            let at = bytes.len();
+            bytes.extend_from_slice(&[0; 4]);
+            if type_oid(&sampler.draw) == oid::VARCHAR {
                 sampler.text(source.rng, bytes);
                 drawn.push(0);
-                let length = (bytes.len() - at - 4) as u32;
-                bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
+            } else {
+                let value = number(sampler, source, clock, drawn).to_be_bytes();
+                let narrow = sampler.draw.width() == Some(Width::Four);
+                bytes.extend_from_slice(&value[if narrow { 4 } else { 0 }..]);
             }
-            oid::INT4 => {
-                let value = number(sampler, source, clock, drawn);
-                bytes.extend_from_slice(&4u32.to_be_bytes());
-                bytes.extend_from_slice(&(value as i32).to_be_bytes());
-            }
-            _ => {
-                let value = number(sampler, source, clock, drawn);
-                bytes.extend_from_slice(&8u32.to_be_bytes());
-                bytes.extend_from_slice(&value.to_be_bytes());
-            }
-        },
+            let length = (bytes.len() - at - 4) as u32;
+            bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
+        }
         Part::Rows { count, row, .. } => {
             for _ in 0..*count {
                 for part in row {
@@ -270,7 +264,8 @@ fn lay_text(
     match part {
         Part::Bytes(text) => bytes.extend_from_slice(text),
         Part::Value(sampler) if sampler.draw.width().is_some() => {
-            decimal(number(sampler, source, clock, drawn), bytes);
+            let value = number(sampler, source, clock, drawn);
+            bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
         }
         Part::Value(sampler) => {
             bytes.push(b'\'');
@@ -293,26 +288,6 @@ fn lay_text(
             }
         }
     }
-}
-
-/// Appends a number in decimal.
-#[inline]
-fn decimal(value: i64, bytes: &mut Vec<u8>) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut rest = value.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        bytes.push(b'-');
-    }
-    bytes.extend_from_slice(&digits[at..]);
 }
 
 #[cfg(test)]
@@ -410,14 +385,5 @@ mod tests {
     fn the_same_seed_draws_the_same_message() {
         let make = || Template::query(&select());
         assert_eq!(drawn(make(), 4, &[1]), drawn(make(), 4, &[1]));
-    }
-
-    #[test]
-    fn decimals() {
-        for value in [0, 7, 10, -1, 99_999, i64::MAX, i64::MIN] {
-            let mut bytes = Vec::new();
-            decimal(value, &mut bytes);
-            assert_eq!(String::from_utf8(bytes).unwrap(), value.to_string());
-        }
     }
 }
