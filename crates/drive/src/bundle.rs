@@ -223,9 +223,11 @@ impl Seat<'_> {
             self.lane.tally.found = found;
             self.lane.tally.left_out(operations);
         } else {
-            self.ended = ended;
             let in_time = bundle.deadline.is_none_or(|deadline| now <= deadline);
             self.lane.tally.round(ended, now - self.begin, operations, in_time);
+        }
+        if !late {
+            self.ended = ended;
         }
         context.count(self.lane, 0);
         self.next(bundle, now)

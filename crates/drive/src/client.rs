@@ -133,38 +133,43 @@ impl Context<'_> {
     pub fn run(&self, lane: &mut Lane, start: Instant) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
         let deadline = self.limit.map(|limit| start + limit);
+        // What begins between the two is not counted.
+        let last = deadline.map(|deadline| deadline + self.overtime);
         let mut schedule = Schedule::new(&self.stream.pace, start, self.phase);
-        let mut since = ThreadCost::now();
-        let mut left_out = false;
+        // Since when the thread's cost counts; `None` while it does not.
+        let mut since = Some(ThreadCost::now());
+        let mut over = false;
         let mut now = Instant::now().max(start);
         let mut ended = Duration::ZERO;
-        while !self.gate.stopped() {
-            if deadline.is_some_and(|deadline| now >= deadline) {
-                break;
-            }
+        while !self.gate.stopped() && last.is_none_or(|last| now < last) {
             if let End::Rounds(rounds) = self.stream.end
                 && lane.rounds >= rounds
             {
                 break;
             }
-            let begin = match &mut schedule {
-                Some(schedule) => {
-                    let due = schedule.next;
-                    if deadline.is_some_and(|deadline| due >= deadline) {
-                        self.gate.sleep_until(deadline.unwrap_or(due));
+            let mut begin = None;
+            if let Some(schedule) = &schedule {
+                let due = schedule.next;
+                if let Some(last) = last.filter(|last| due >= *last) {
+                    self.gate.sleep_until(last);
+                    break;
+                }
+                if due > now {
+                    self.gate.sleep_until(due);
+                    if self.gate.stopped() {
                         break;
                     }
-                    if due > now {
-                        self.gate.sleep_until(due);
-                        if self.gate.stopped() {
-                            break;
-                        }
-                    }
-                    schedule.advance();
-                    due
+                    now = due;
                 }
-                None => now,
-            };
+                begin = Some(due);
+            }
+            if let Some(deadline) = deadline.filter(|deadline| !over && now >= *deadline) {
+                over = true;
+                self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
+            }
+            if let Some(schedule) = &mut schedule {
+                schedule.advance();
+            }
             if let Some(wait) = self.not_yet(lane, 0) {
                 if wait.is_none() {
                     break;
@@ -181,7 +186,7 @@ impl Context<'_> {
                 lane.until_refresh -= 1;
             }
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
-            let begin = if schedule.is_some() { begin } else { now };
+            let begin = begin.unwrap_or(now);
             let found = lane.tally.found;
             let done = self.round(lane, 0)?;
             now = Instant::now();
@@ -189,74 +194,52 @@ impl Context<'_> {
                 break;
             }
             lane.rounds += 1;
-            ended = now - start;
-            if self.gate.leaves_out(ended) != left_out {
-                left_out = !left_out;
+            let at = now - start;
+            let left_out = over || self.gate.leaves_out(at);
+            match (since, left_out) {
                 // What the thread used meanwhile is left out as well.
-                if left_out { lane.cost.add_since(since) } else { since = ThreadCost::now() }
+                (Some(earlier), true) => {
+                    lane.cost.add_since(earlier);
+                    since = None;
+                }
+                (None, false) => since = Some(ThreadCost::now()),
+                _ => {}
             }
             if left_out {
                 lane.tally.found = found;
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
                 let in_time = deadline.is_none_or(|deadline| now <= deadline);
-                lane.tally.round(ended, now - begin, self.stream.operations_per_round, in_time);
+                lane.tally.round(at, now - begin, self.stream.operations_per_round, in_time);
+            }
+            if !over {
+                ended = at;
             }
             self.count(lane, 0);
         }
-        if !left_out {
+        if let Some(deadline) = deadline.filter(|_| !over && !self.gate.stopped()) {
+            self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
+        } else if let Some(since) = since {
             lane.cost.add_since(since);
-        }
-        let Some(deadline) = deadline.filter(|_| !self.gate.stopped()) else { return Ok(ended) };
-        if let Some(schedule) = &schedule {
-            lane.tally.missed(schedule.waits_until(deadline));
-        }
-        if !self.overtime.is_zero() && Instant::now() >= deadline {
-            self.go_on(lane, schedule, deadline + self.overtime)?;
         }
         Ok(ended)
     }
 
-    /// Goes on with the stream until `end` or the end of the step; nothing is measured any more.
-    #[cold]
-    fn go_on(
+    /// The measured time is over: what was scheduled in it and never began has waited in vain, and
+    /// what the thread uses from now on is nobody's.
+    fn end_of_time(
         &self,
         lane: &mut Lane,
-        mut schedule: Option<Schedule>,
-        end: Instant,
-    ) -> Result<(), Error> {
-        while !self.gate.stopped() && Instant::now() < end {
-            if let Some(schedule) = &mut schedule {
-                self.gate.sleep_until(schedule.next.min(end));
-                if schedule.next >= end || self.gate.stopped() {
-                    return Ok(());
-                }
-                schedule.advance();
-            }
-            match self.not_yet(lane, 0) {
-                Some(None) => return Ok(()),
-                Some(Some(())) => {
-                    self.gate.sleep_or_leads_done(Instant::now() + FOLLOW_PAUSE);
-                    continue;
-                }
-                None => {}
-            }
-            if let Some(refresh) = &self.stream.refresh {
-                if lane.until_refresh == 0 {
-                    self.refresh(refresh, lane, 0)?;
-                }
-                lane.until_refresh -= 1;
-            }
-            let found = lane.tally.found;
-            if !self.round(lane, 0)? {
-                return Ok(());
-            }
-            lane.tally.found = found;
-            lane.rounds += 1;
-            lane.tally.left_out(self.stream.operations_per_round);
-            self.count(lane, 0);
+        schedule: Option<&Schedule>,
+        deadline: Instant,
+        since: &mut Option<ThreadCost>,
+    ) {
+        if let Some(schedule) = schedule {
+            lane.tally.missed(schedule.waits_until(deadline));
         }
-        Ok(())
+        if let Some(since) = since.take() {
+            lane.cost.add_since(since);
+        }
     }
 
     /// Tells the target's other streams and whoever watches that a round was done.
