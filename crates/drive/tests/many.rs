@@ -103,3 +103,30 @@ fn one_failure_ends_all_and_a_wait_can_be_broken_off() {
     assert!(running.wait(Duration::from_secs(60)));
     assert_eq!(running.join().remove(0).operations, 0);
 }
+
+#[test]
+fn clients_that_share_threads_leave_out_what_they_are_told_to() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 1000);
+    // At most 50 a second each, so that no client is done within two seconds.
+    let slow = statement(
+        vec![text("SELECT v, pg_sleep(0.02) FROM t WHERE id = "), uniform(1, 1001)],
+        true,
+        Expect::Rows { min: 1, max: 1 },
+    );
+    let select = |client| stream(client, Class::QUERY, slow.clone(), Pace::Free, End::Rounds(120));
+    let streams = (0..many()).map(select).collect();
+    let load = load(step(Class::QUERY, streams, None), vec![server.target()]);
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    running.leave_out(1..2);
+    assert!(running.wait(Duration::from_secs(60)));
+    let all = u64::from(many()) * 120;
+    assert_eq!(running.operations(), [all], "progress tells of all");
+    let outcome = running.join().remove(0);
+    assert_eq!(outcome.fatal, None);
+    assert!(outcome.operations < all && outcome.operations > 0, "{}", outcome.operations);
+    let queries = outcome.class(&Class::QUERY).unwrap();
+    assert_eq!(queries.per_second.len(), outcome.seconds.ceil() as usize);
+    assert_eq!(queries.per_second.iter().sum::<u64>(), outcome.operations);
+    assert_eq!((queries.rows, queries.latency.len()), (outcome.operations, outcome.operations));
+}
