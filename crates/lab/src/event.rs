@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use report::labelled;
 use store::StepRecord;
 use workload::{End, Phase, Step};
 
@@ -141,7 +142,7 @@ impl Event {
     pub(crate) fn phase_began(phase: &Phase, dop: u32, servers: usize) -> Event {
         match phase {
             Phase::Step(step) => Event::StepBegan {
-                name: step.name.clone(),
+                name: labelled(&step.name, None, &step.labels),
                 dop,
                 operations: planned(step).map(|operations| operations * servers as u64),
                 seconds: step.seconds.map(|seconds| seconds * servers as f64),
@@ -164,20 +165,12 @@ impl Event {
 
     /// A phase, or something between the steps, has ended well; it names the variant where several
     /// are under way.
-    pub(crate) fn step_ended(
-        phase: Option<&Phase>,
-        record: &StepRecord,
-        variant: Option<&str>,
-    ) -> Event {
-        let unit = match phase {
-            Some(Phase::Step(step)) => step.unit.to_string(),
-            _ => String::new(),
-        };
+    pub(crate) fn step_ended(record: &StepRecord, variant: Option<&str>) -> Event {
         Event::StepEnded {
-            name: record.name.clone(),
+            name: labelled(&record.name, None, &record.measure.labels),
             variant: variant.map(str::to_owned),
             rate: record.metric(metrics::OPS.name),
-            unit,
+            unit: record.measure.unit.clone(),
             seconds: record.seconds,
             warnings: record.warnings.iter().map(|warning| warning.text.clone()).collect(),
         }

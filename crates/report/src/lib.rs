@@ -72,7 +72,7 @@ pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
-    VariantStep,
+    VariantStep, labelled,
 };
 pub use page_data::Page;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};

@@ -198,7 +198,7 @@ impl Results {
 }
 
 /// `qr100`, `qr100.4`, `probe{dop=4, pinning=colocated}`.
-pub(crate) fn labelled(name: &str, dop: Option<u32>, labels: &BTreeMap<String, String>) -> String {
+pub fn labelled(name: &str, dop: Option<u32>, labels: &BTreeMap<String, String>) -> String {
     if labels.is_empty() {
         return dop.map_or_else(|| name.to_owned(), |dop| format!("{name}.{dop}"));
     }

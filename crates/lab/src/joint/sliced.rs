@@ -79,7 +79,7 @@ pub fn sliced(
         return Err(told(attempts, step, fault));
     }
     for (attempt, record) in attempts.iter().zip(&records) {
-        conditions.tell(Event::step_ended(Some(phase), record, Some(attempt.name())));
+        conditions.tell(Event::step_ended(record, Some(attempt.name())));
     }
     Ok(known)
 }

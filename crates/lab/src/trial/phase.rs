@@ -39,7 +39,7 @@ pub fn phase(
             conditions.store.record_step(entered.trial, &record)?;
             if trouble.is_none() {
                 let name = attempt.among.as_ref().map(|_| attempt.name());
-                conditions.tell(Event::step_ended(Some(phase), &record, name));
+                conditions.tell(Event::step_ended(&record, name));
             }
             trouble
         }

@@ -44,7 +44,7 @@ pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attemp
     let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
     let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
     if let Some(record) = &restored {
-        conditions.tell(Event::step_ended(None, record, None));
+        conditions.tell(Event::step_ended(record, None));
     }
     let group = server.root_pid().map(|root_pid| match cgroup {
         Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
