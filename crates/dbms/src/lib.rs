@@ -181,6 +181,15 @@ pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
     })
 }
 
+/// A command that runs a program of others as the servers' user, with an environment that is the
+/// same in every run. It is told to end when the thread that starts it does.
+///
+/// # Errors
+/// None where it runs in no control group.
+pub fn command(program: &str, user: &ServerUser) -> Result<std::process::Command, Error> {
+    launch::command(program.as_ref(), user, &[])
+}
+
 /// Connects to a server that already runs; it is neither configured nor stopped.
 ///
 /// # Errors

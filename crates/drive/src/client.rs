@@ -32,7 +32,12 @@ pub struct ThreadCost {
 impl ThreadCost {
     /// Of the calling thread, since it began.
     pub fn now() -> ThreadCost {
-        let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return ThreadCost::default() };
+        ThreadCost::of(UsageWho::RUSAGE_THREAD)
+    }
+
+    /// What the kernel says of `who`.
+    pub fn of(who: UsageWho) -> ThreadCost {
+        let Ok(usage) = getrusage(who) else { return ThreadCost::default() };
         ThreadCost {
             user_us: usage.user_time().num_microseconds() as u64,
             system_us: usage.system_time().num_microseconds() as u64,
@@ -42,7 +47,10 @@ impl ThreadCost {
     }
 
     pub fn add_since(&mut self, earlier: ThreadCost) {
-        let now = ThreadCost::now();
+        self.add(earlier, ThreadCost::now());
+    }
+
+    pub fn add(&mut self, earlier: ThreadCost, now: ThreadCost) {
         self.user_us += now.user_us.saturating_sub(earlier.user_us);
         self.system_us += now.system_us.saturating_sub(earlier.system_us);
         self.switches += now.switches.saturating_sub(earlier.switches);

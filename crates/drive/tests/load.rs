@@ -164,10 +164,7 @@ fn last_step(
     for sql in &benchmark.setup {
         server.sql(sql);
     }
-    let steps = benchmark.phases.iter().filter_map(|phase| match phase {
-        Phase::Step(step) => Some(step),
-        Phase::Settle { .. } => None,
-    });
+    let steps = benchmark.phases.iter().filter_map(Phase::step);
     let mut steps: Vec<_> = steps.collect();
     let last = steps.pop().unwrap();
     for step in steps {

@@ -9,5 +9,6 @@ mod failures;
 mod load;
 mod many;
 mod memory;
+mod program;
 mod slices;
 mod unmeasured;

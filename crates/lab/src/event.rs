@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use report::labelled;
 use store::StepRecord;
-use workload::{End, Phase, Step};
+use workload::{End, Phase, Program, Step};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +141,7 @@ impl Event {
     /// A phase begins, on so many servers at once.
     pub(crate) fn phase_began(phase: &Phase, dop: u32, servers: usize) -> Event {
         match phase {
-            Phase::Step(step) => Event::StepBegan {
+            Phase::Step(step) | Phase::Program(Program { step, .. }) => Event::StepBegan {
                 name: labelled(&step.name, None, &step.labels),
                 dop,
                 operations: planned(step).map(|operations| operations * servers as u64),
@@ -179,10 +179,7 @@ impl Event {
 
 /// The name of a phase in results.
 pub(crate) fn phase_name(phase: &Phase) -> &str {
-    match phase {
-        Phase::Step(step) => &step.name,
-        Phase::Settle { .. } => "settle",
-    }
+    phase.step().map_or("settle", |step| &step.name)
 }
 
 /// Operations of a step that ends by its work; `None` for one that can't show how far it is.

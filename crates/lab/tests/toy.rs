@@ -185,7 +185,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
          restore_after = \"fill\"\nsteal_limit = 1\n\
          [variants.a]\ndbms = \"toy@path:{0}\"\nconfig = {{ color = \"blue\" }}\n\
          [variants.b]\ndbms = \"toy@path:{0}\"\n\
-         [workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]\n",
+         [workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]\nprogram = true\n",
         directory.path().display()
     );
     let (events, store) = run(directory.path(), &text);
@@ -221,16 +221,23 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         let sizes = store.sizes(step.id).unwrap();
         assert!(sizes[0].name == "total" && sizes[0].bytes > 20_000, "{sizes:?}");
     }
+    // A program of others ran beside the engine, which was counted and sized as for any step.
+    let program = steps.iter().find(|step| step.name == "program").unwrap();
+    let metrics = store.metrics(program.id).unwrap();
+    assert_eq!((program.operations, metrics["o/s"]), (500, 2000.0));
+    assert!(metrics["client.cpu/o"] > 0.0, "the program's own CPU: {metrics:?}");
     let variants = store.variants(experiment).unwrap();
     let settings = store.variant_settings(variants[0].id).unwrap();
     assert_eq!(settings.iter().map(|s| &*s.value).collect::<Vec<_>>(), ["blue"]);
     // Results are judged by step, dop and labels.
     let results = report::load(&store, report::Which::Latest).unwrap();
     let judged = report::compare(&results, &report::CompareOptions::default()).unwrap();
-    assert_eq!(judged.document.steps.len(), 5, "fill, and two distributions at two dops");
+    assert_eq!(judged.document.steps.len(), 6, "fill, two distributions at two dops, a program");
     // SQL is told apart.
-    let sql =
-        text.replace("[workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]", "[workload.insert]");
+    let sql = text.replace(
+        "[workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]\nprogram = true",
+        "[workload.insert]",
+    );
     let plan = Plan::parse(&sql.replace("restore_after = \"fill\"\n", ""), None, "test").unwrap();
     let mut options = Options::new(directory.path().join("none"), "test");
     options.allow_concurrent = true;

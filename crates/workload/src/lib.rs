@@ -26,7 +26,9 @@ pub use class::{Class, Effect};
 pub use draw::{Cell, Draw, Padded, Rng, Sampler, Skew, Source, Width, stream_seed};
 pub use kinds::{Catalogue, Kind, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Statement};
-pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
+pub use step::{
+    Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Refresh, Role, Step, Stream,
+};
 
 /// The SQL a server speaks, as far as statement texts differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,11 +26,50 @@ pub struct Benchmark {
 pub enum Phase {
     /// A measured step.
     Step(Step),
+    /// A step whose load is a program of others.
+    Program(Program),
     /// Pay off the debt that the steps before have left, in all tables.
     Settle {
         /// Rows in all tables by then; the rest pause grows with them.
         rows: u64,
     },
+}
+
+/// A program of others that is the load, such as fio or pgbench: run once, watched from outside.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// The step it is; without streams.
+    pub step: Step,
+    /// The program, by its path, and its arguments. `{data}` in them stands for the directory of
+    /// the system's data, `{host}`, `{port}`, `{user}` and `{database}` for where it listens.
+    pub command: Vec<String>,
+    /// Finds in what it prints what it did.
+    pub read: fn(&str) -> Option<Figures>,
+}
+
+impl PartialEq for Program {
+    fn eq(&self, other: &Program) -> bool {
+        self.step == other.step && self.command == other.command
+    }
+}
+
+/// What a program of others says it did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figures {
+    /// Operations.
+    pub operations: u64,
+    /// The seconds they took.
+    pub seconds: f64,
+}
+
+impl Phase {
+    /// The step that is measured, whatever its load.
+    pub fn step(&self) -> Option<&Step> {
+        match self {
+            Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
+            Phase::Settle { .. } => None,
+        }
+    }
 }
 
 /// One measured phase at one number of clients.

@@ -6,7 +6,9 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, KeyAction, KeyValue, Request};
-use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Role, Step, Stream};
+use crate::step::{
+    Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Role, Step, Stream,
+};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
@@ -14,6 +16,12 @@ const GET: Class = Class::new("get", "gets", "keys", Effect::Reads);
 
 /// Keys that one get asks for.
 const KEYS: u32 = 10;
+
+/// What the toy's program says it did.
+fn read(text: &str) -> Option<Figures> {
+    let (operations, seconds) = text.trim().split_once(" in ")?;
+    Some(Figures { operations: operations.parse().ok()?, seconds: seconds.parse().ok()? })
+}
 
 /// The benchmark of `plan`.
 ///
@@ -63,7 +71,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             adds_to: None,
             finds: (class == GET).then_some(Finds::Mean(3.0)),
         };
-        phases.push(Phase::Step(Step {
+        let mut step = Step {
             name: planned.name.clone(),
             dop: planned.dop,
             labels: planned.labels.clone(),
@@ -74,7 +82,15 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             seconds: planned.timed.then_some(f64::from(plan.seconds)),
             less_is_better: false,
             operations: None,
-        }));
+        };
+        if planned.name == "program" {
+            step.streams.clear();
+            let script = "ls {data} > /dev/null && echo 500 in 0.25";
+            let command = ["/bin/sh", "-c", script].map(str::to_owned).into();
+            phases.push(Phase::Program(Program { step, command, read }));
+        } else {
+            phases.push(Phase::Step(step));
+        }
     }
     phases.insert(1, Phase::Settle { rows: plan.rows });
     Ok(Benchmark { setup: Vec::new(), tables: Vec::new(), phases })

@@ -103,8 +103,12 @@ fn way(
     ordinal: usize,
     slicing: &Slicing,
 ) -> (Way, String) {
-    let Phase::Step(step) = phase else {
-        return (Way::InTurns, "settling is not measured".to_owned());
+    let step = match phase {
+        Phase::Step(step) => step,
+        Phase::Program(_) => {
+            return (Way::InTurns, "a program of others stays with one server".to_owned());
+        }
+        Phase::Settle { .. } => return (Way::InTurns, "settling is not measured".to_owned()),
     };
     if attempts.len() < 2 {
         return (Way::InTurns, "there is no other variant to share it with".to_owned());

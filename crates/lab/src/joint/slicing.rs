@@ -234,10 +234,7 @@ mod tests {
     }
 
     fn steps(benchmark: &Benchmark) -> impl Iterator<Item = &Step> {
-        benchmark.phases.iter().filter_map(|phase| match phase {
-            Phase::Step(step) => Some(step),
-            Phase::Settle { .. } => None,
-        })
+        benchmark.phases.iter().filter_map(Phase::step)
     }
 
     fn slicing(pairing: Pairing, ms: Option<f64>) -> Slicing {

@@ -51,7 +51,7 @@ impl Loads {
 /// follows it. 0 where every trial loads.
 pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
     let Some(last) = &plan.restore_after else { return 0 };
-    let is_last = |phase: &Phase| matches!(phase, Phase::Step(step) if step.name == *last);
+    let is_last = |phase: &Phase| phase.step().is_some_and(|step| step.name == *last);
     let Some(last) = benchmark.phases.iter().rposition(is_last) else {
         return benchmark.phases.len();
     };

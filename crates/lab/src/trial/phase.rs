@@ -1,9 +1,11 @@
 //! One phase of a trial: a step that is measured, or settling.
 
+use std::process::Command;
 use std::sync::Arc;
 
+use dbms::{Endpoint, Host};
 use store::{StepRecord, StepState};
-use workload::Phase;
+use workload::{Phase, Program};
 
 use crate::error::Error;
 use crate::event::{Event, phase_name};
@@ -31,7 +33,14 @@ pub fn phase(
             let settled = settle(conditions, attempt, *rows, record);
             settled.map(|record| (record, None)).map_err(Trouble::from)
         }
-        Phase::Step(measured) => step(conditions, attempt, &Arc::new(measured.clone()), record),
+        Phase::Step(measured) => {
+            step(conditions, attempt, &Arc::new(measured.clone()), record, drive::prepare)
+        }
+        Phase::Program(program) => {
+            let command = command(conditions, attempt, program).map_err(Error::from)?;
+            let ready = drive::program(attempt.name(), command, program.read);
+            step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
+        }
     };
     let trouble = match outcome {
         Ok((record, trouble)) => {
@@ -54,6 +63,36 @@ pub fn phase(
     }
 }
 
+/// The command of a program, with where the system is in its arguments; run by the servers' user.
+fn command(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    program: &Program,
+) -> Result<Command, dbms::Error> {
+    let data = attempt.server.data_directory().map(|data| data.display().to_string());
+    let mut places = vec![("{data}", data.unwrap_or_default())];
+    if let Endpoint::Postgres { host, port, user, database, .. } = attempt.server.endpoint() {
+        let host = match host {
+            Host::Socket(file) => file.parent().unwrap_or(&file).display().to_string(),
+            Host::Tcp(host) => host,
+        };
+        let port = port.to_string();
+        places.extend([
+            ("{host}", host),
+            ("{port}", port),
+            ("{user}", user),
+            ("{database}", database),
+        ]);
+    }
+    let fill = |word: &String| {
+        places.iter().fold(word.clone(), |word, (name, place)| word.replace(name, place))
+    };
+    let mut words = program.command.iter().map(fill);
+    let mut command = dbms::command(&words.next().unwrap_or_default(), conditions.user)?;
+    command.args(words);
+    Ok(command)
+}
+
 /// Records a phase of which there is nothing but that it failed.
 pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phase, ordinal: u32) {
     let mut record = new_record(entered, phase, ordinal);
@@ -65,13 +104,10 @@ pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phas
 /// The record of a phase that begins now. The dop of a step is its own; what runs between steps
 /// goes by the sequence's key.
 pub fn new_record(entered: Entered, phase: &Phase, ordinal: u32) -> StepRecord {
-    let dop = match phase {
-        Phase::Step(step) => step.dop,
-        Phase::Settle { .. } => entered.sequence,
-    };
+    let dop = phase.step().map_or(entered.sequence, |step| step.dop);
     let mut record = StepRecord::new(ordinal, phase_name(phase), dop);
     record.started_ms = store::now_ms();
-    if let Phase::Step(step) = phase {
+    if let Some(step) = phase.step() {
         record.measure = measure(step);
     }
     record

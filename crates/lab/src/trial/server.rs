@@ -233,7 +233,7 @@ pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
 
 /// Leaves out the phases after so many measured steps; where all are wanted, settling after the last stays.
 fn end_after(phases: &mut Vec<Phase>, steps: usize) {
-    let measured = phases.iter().enumerate().filter(|(_, p)| matches!(p, Phase::Step(_)));
+    let measured = phases.iter().enumerate().filter(|(_, p)| p.step().is_some());
     let ends: Vec<usize> = measured.map(|(place, _)| place + 1).collect();
     if steps < ends.len() {
         phases.truncate(steps.checked_sub(1).map_or(0, |last| ends[last]));

@@ -66,14 +66,15 @@ pub struct Ran {
 }
 
 /// Runs a step on one server that has the machine to itself. The record is complete also where the
-/// step failed; [`StepRecord::state`] and the trouble beside it tell.
+/// step failed; [`StepRecord::state`] and the trouble beside it tell. `connect` makes its load ready.
 pub fn step(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
     step: &Arc<Step>,
     mut record: StepRecord,
+    connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<(StepRecord, Option<Trouble>), Trouble> {
-    let ran = run(conditions, std::slice::from_mut(attempt), step, None, drive::prepare)
+    let ran = run(conditions, std::slice::from_mut(attempt), step, None, connect)
         .map_err(|fault| fault.trouble)?;
     let trouble = ran.fault.map(|fault| fault.trouble);
     let Some(mut measured) = ran.measured.into_iter().next() else {

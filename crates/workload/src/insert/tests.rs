@@ -1,14 +1,7 @@
 use super::*;
 
 fn steps(benchmark: &Benchmark) -> Vec<&Step> {
-    benchmark
-        .phases
-        .iter()
-        .filter_map(|phase| match phase {
-            Phase::Step(step) => Some(step),
-            Phase::Settle { .. } => None,
-        })
-        .collect()
+    benchmark.phases.iter().filter_map(Phase::step).collect()
 }
 
 fn plan() -> InsertPlan {

@@ -4,6 +4,7 @@
 use crate::family::{Family, PlannedStep, Sequence};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
+use crate::section::boolean;
 
 /// The toy as a plan has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,11 +15,13 @@ pub struct ToyPlan {
     pub seconds: u32,
     /// Numbers of clients that read.
     pub dop: Vec<u32>,
+    /// Whether a program of others is a step, too.
+    pub program: bool,
 }
 
 impl Default for ToyPlan {
     fn default() -> Self {
-        ToyPlan { rows: 1000, seconds: 1, dop: vec![1] }
+        ToyPlan { rows: 1000, seconds: 1, dop: vec![1], program: false }
     }
 }
 
@@ -28,6 +31,7 @@ impl Keyed for ToyPlan {
             Key::whole("rows", &mut self.rows, 1..1_000_001),
             Key::whole("seconds", &mut self.seconds, 1..3601),
             Key::new("dop", &mut self.dop, dops),
+            Key::new("program", &mut self.program, boolean),
         ]
     }
 }
@@ -64,6 +68,7 @@ impl Family for ToyPlan {
         for dop in &self.dop {
             steps.extend(["uniform", "zipfian"].map(|keys| step("read", *dop, Some(keys))));
         }
+        steps.extend(self.program.then(|| step("program", 1, None)));
         vec![Sequence { key: 1, steps }]
     }
 

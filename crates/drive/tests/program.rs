@@ -1,0 +1,48 @@
+//! A real program of others as the load.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::TestServer;
+use workload::Figures;
+
+/// pgbench's `number of transactions actually processed` and `tps`.
+fn read(text: &str) -> Option<Figures> {
+    let after = |label: &str| text.lines().find_map(|line| line.strip_prefix(label));
+    let done = after("number of transactions actually processed: ")?;
+    let operations = done.split('/').next()?.parse().ok()?;
+    let rate: f64 = after("tps = ")?.split(' ').next()?.parse().ok()?;
+    Some(Figures { operations, seconds: operations as f64 / rate })
+}
+
+#[test]
+fn pgbench_is_a_load() {
+    let program = "/usr/lib/postgresql/15/bin/pgbench";
+    if !std::path::Path::new(program).exists() {
+        return testing::skip("pgbench is not installed");
+    }
+    let mut server = TestServer::start();
+    let postgres = server.postgres();
+    let drive::Address::Unix(socket) = &postgres.address else { panic!("no socket") };
+    let pgbench = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.arg("-h").arg(socket.parent().unwrap()).args(["-U", &postgres.user]);
+        command.args(arguments).arg(&postgres.database);
+        command
+    };
+    assert!(pgbench(&["-i", "-s", "1", "-q"]).output().unwrap().status.success());
+    let committed = "SELECT pg_stat_get_db_xact_commit(oid) FROM pg_database \
+                     WHERE datname = current_database()";
+    let before = server.number(committed);
+    let load = pgbench(&["-n", "-S", "-M", "prepared", "-c", "2", "-t", "500"]);
+    let running = drive::program("pg14.3", load, read).go(Instant::now());
+    assert!(running.wait(Duration::from_secs(60)), "it hangs");
+    let outcome = running.join().remove(0);
+    assert_eq!((outcome.fatal.as_deref(), outcome.operations), (None, 1000));
+    assert!(outcome.rate() > 0.0 && outcome.client_user_us + outcome.client_system_us > 0);
+    // A backend reports its transactions when it ends.
+    let begin = Instant::now();
+    while server.number(committed) < before + 1000 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the server saw fewer");
+    }
+}
