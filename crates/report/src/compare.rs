@@ -145,11 +145,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
         variants: variants
             .map(|(place, figures)| VariantDocument {
                 name: results.variant_name(place).to_owned(),
-                twin_of: results
-                    .variants
-                    .get(place)
-                    .and_then(|variant| variant.twin_of)
-                    .map(|original| results.variant_name(original).to_owned()),
+                twin_of: results.twin_of(place).map(|of| results.variant_name(of).to_owned()),
                 blocks: figures.samples.len(),
                 absolute: costs(|metric| Figure {
                     mean: absolute(step, judged.base, place, metric),

@@ -108,6 +108,14 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     found
 }
 
+/// Place of the first that is the same as a new one, which is added where there is none.
+pub(crate) fn place_of<T>(all: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) -> usize {
+    all.iter().position(|known| same(known, &new)).unwrap_or_else(|| {
+        all.push(new);
+        all.len() - 1
+    })
+}
+
 impl RowKind {
     /// That of rows with one verdict, or with several that are not of both kinds.
     pub(crate) fn of(regression: bool, improvement: bool) -> Option<Self> {

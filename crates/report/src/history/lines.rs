@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Order;
 use super::order::{Version, commit, same_commit};
 use crate::ReportError;
+use crate::table::place_of;
 use crate::time::rfc3339;
 use crate::trials::{Conducted, Configuration, System, Trials, Value};
 
@@ -38,22 +39,22 @@ enum RunKey {
 
 /// One system over the runs.
 pub(super) struct Line<'a> {
-    key: LineKey<'a>,
+    pub(super) key: LineKey<'a>,
     pub(super) label: String,
     names: BTreeSet<String>,
     pub(super) steps: Vec<StepLine<'a>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct LineKey<'a> {
-    workload: usize,
-    machine: &'a str,
-    system: Followed<'a>,
+pub(super) struct LineKey<'a> {
+    pub(super) workload: usize,
+    pub(super) machine: &'a str,
+    pub(super) system: Followed<'a>,
 }
 
 /// What stays the same along a line.
 #[derive(Debug, Clone, PartialEq)]
-enum Followed<'a> {
+pub(super) enum Followed<'a> {
     Name(&'a str),
     Configuration(&'a Configuration),
 }
@@ -64,16 +65,6 @@ pub(super) struct StepLine<'a> {
     pub(super) step: usize,
     /// Values by run (place in [`Lines::runs`]), in that order.
     pub(super) points: BTreeMap<usize, Vec<&'a Value>>,
-}
-
-impl Line<'_> {
-    pub(super) fn workload(&self) -> usize {
-        self.key.workload
-    }
-
-    pub(super) fn machine(&self) -> &str {
-        self.key.machine
-    }
 }
 
 impl StepLine<'_> {
@@ -186,19 +177,16 @@ impl<'a> Lines<'a> {
             .durations
             .get(&value.trial)
             .map_or(conducted.experiment.created_ms, |(begin, _)| *begin);
-        let same = |run: &Run| match (&run.key, &key) {
+        let new = Run {
+            key,
+            name: String::new(),
+            started_ms,
+            experiments: BTreeSet::new(),
+            versions: BTreeSet::new(),
+        };
+        let place = place_of(&mut self.runs, new, |known, new| match (&known.key, &new.key) {
             (RunKey::Commit(_, one), RunKey::Commit(_, other)) => same_commit(one, other),
             (one, other) => one == other,
-        };
-        let place = self.runs.iter().position(same).unwrap_or_else(|| {
-            self.runs.push(Run {
-                key,
-                name: String::new(),
-                started_ms,
-                experiments: BTreeSet::new(),
-                versions: BTreeSet::new(),
-            });
-            self.runs.len() - 1
         });
         let run = &mut self.runs[place];
         run.started_ms = run.started_ms.min(started_ms);
@@ -228,18 +216,12 @@ impl<'a> Lines<'a> {
     fn add(&mut self, trials: &'a Trials, order: Order, run: usize, value: &'a Value) {
         let (conducted, system) = (trials.conducted(value), trials.system(value));
         let key = line_key(conducted, system, order);
-        let place = self.lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
-            let (label, names) = (String::new(), BTreeSet::new());
-            self.lines.push(Line { key, label, names, steps: Vec::new() });
-            self.lines.len() - 1
-        });
+        let new = Line { key, label: String::new(), names: BTreeSet::new(), steps: Vec::new() };
+        let place = place_of(&mut self.lines, new, |known, new| known.key == new.key);
         let line = &mut self.lines[place];
         line.names.insert(without_version(&system.name, &system.version));
-        let place =
-            line.steps.iter().position(|step| step.step == value.step).unwrap_or_else(|| {
-                line.steps.push(StepLine { step: value.step, points: BTreeMap::new() });
-                line.steps.len() - 1
-            });
+        let new = StepLine { step: value.step, points: BTreeMap::new() };
+        let place = place_of(&mut line.steps, new, |known, new| known.step == new.step);
         line.steps[place].points.entry(run).or_default().push(value);
     }
 

@@ -23,7 +23,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             all.iter().map(|metric| (metric.name, metric.name.to_owned())).collect();
         let (title, legend) = (format!("Hardware per operation: {label}"), legend.clone());
         let [mut absolutes, relatives] = pair(view, number, ("hardware", title, legend), &headings);
-        if step.variants.iter().any(|figures| figures.rate_not_held()) {
+        if step.variants.iter().any(|figures| !figures.not_held().is_empty()) {
             absolutes.notes.push(NOT_HELD.to_owned());
         }
         let unknown =
@@ -87,7 +87,7 @@ fn pair(
             if metric != OPS.name {
                 return or_unknown(value, cost);
             }
-            let mark = if figures.rate_not_held() { "*" } else { "" };
+            let mark = if figures.not_held().is_empty() { "" } else { "*" };
             or_unknown(value, |value| format!("{}{mark}", rate(value)))
         };
         let row = Row::new(name, metrics.iter().map(shown).collect());

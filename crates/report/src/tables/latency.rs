@@ -5,7 +5,7 @@ use metrics::LATENCIES;
 use super::{VARIANT, View, columns};
 use crate::latency::{BUCKETS, Pooled};
 use crate::model::StepResults;
-use crate::number::{UNKNOWN, microseconds};
+use crate::number::{UNKNOWN, rate};
 use crate::table::{Row, Section, Table, distinct};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
@@ -71,7 +71,7 @@ fn share(share: f64) -> String {
 
 fn percentile_cells(pooled: &Pooled) -> Vec<String> {
     let latency = pooled.latency();
-    let times = LATENCIES.iter().map(|metric| microseconds(latency.of(metric)));
+    let times = LATENCIES.iter().map(|metric| rate(latency.of(metric)));
     times.chain([latency.count.to_string()]).collect()
 }
 

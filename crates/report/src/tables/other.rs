@@ -7,7 +7,7 @@ use metrics::{STALL_COUNT, STALL_SHARE};
 use super::{VARIANT, View, columns};
 use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
-use crate::table::{Row, RowKind, Section, Table, distinct, one_line, texts};
+use crate::table::{Row, RowKind, Section, Table, distinct, one_line, place_of, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     [stalls(view), failures(view), trials(view), warnings(view)].into_iter().flatten().collect()
@@ -95,20 +95,17 @@ fn warnings(view: View<'_>) -> Option<Table> {
     // The same warning of several blocks is one line.
     let mut grouped: Vec<(&Noted, Vec<u32>)> = Vec::new();
     for noted in &view.results.warnings {
-        let same = |(first, _): &&mut (&Noted, Vec<u32>)| {
+        let place = place_of(&mut grouped, (noted, Vec::new()), |(first, _), _| {
             first.step == noted.step
                 && first.variant == noted.variant
                 && first.warning.code == noted.warning.code
                 // What belongs to no block may say several things of one kind.
                 && (noted.block.is_some() || first.warning.text == noted.warning.text)
-        };
-        match grouped.iter_mut().find(same) {
-            Some((_, blocks)) => blocks.extend(noted.block),
-            None => grouped.push((noted, noted.block.into_iter().collect())),
-        }
+        });
+        grouped[place].1.extend(noted.block);
     }
     for (noted, blocks) in grouped {
-        let step = noted.step.as_ref().and_then(|key| view.results.step_named(key));
+        let step = view.results.steps.iter().find(|step| Some(&step.key) == noted.step.as_ref());
         let cells = vec![
             step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
             noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),

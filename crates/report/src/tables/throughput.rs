@@ -61,7 +61,7 @@ fn loaded_once(view: View<'_>) -> Option<String> {
 
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(step) else { return String::new() };
-    let mark = if step.variant(place).is_some_and(|v| v.rate_not_held()) { "*" } else { "" };
+    let mark = if step.variant(place).is_some_and(|v| !v.not_held().is_empty()) { "*" } else { "" };
     let value = absolute(step, view.judged.base, place, OPS.name);
     or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }

@@ -1,7 +1,7 @@
 //! What the same system under two names showed.
 
 use super::{View, columns};
-use crate::number::{or_unknown, relative};
+use crate::number::{or_unknown, percent, relative};
 use crate::table::{Row, RowKind, Section, Table};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
@@ -28,18 +28,18 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
             or_unknown(twin.comparison.high, relative),
             twin.comparison.blocks.to_string(),
             if alarm { "yes" } else { "no" }.to_owned(),
-            or_unknown(floor, |floor| format!("{:.1}%", floor * 100.0)),
+            or_unknown(floor, percent),
         ];
         let row = Row::new(view.results.step_label(step), cells);
         table.rows.push(row.of_kind(alarm.then_some(RowKind::Marked)));
     }
     table.notes = vec![format!(
-        "{} false alarms in {} comparisons: {:.1}% (95% interval {:.1}% to {:.1}%); 5% is what the intervals promise",
+        "{} false alarms in {} comparisons: {} (95% interval {} to {}); 5% is what the intervals promise",
         alarms.alarms,
         alarms.comparisons,
-        alarms.rate * 100.0,
-        alarms.low * 100.0,
-        alarms.high * 100.0
+        percent(alarms.rate),
+        percent(alarms.low),
+        percent(alarms.high)
     )];
     Some(table)
 }

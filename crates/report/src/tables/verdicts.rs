@@ -6,7 +6,7 @@ use metrics::{Better, OPS};
 use super::{View, columns};
 use crate::figures::absolute;
 use crate::judged::{Finding, Judged};
-use crate::number::{UNKNOWN, cost, or_unknown, relative};
+use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};
 use crate::sentence::confidence;
 use crate::table::{Row, RowKind, Section, Table, distinct};
 
@@ -66,7 +66,7 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
 
 fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let base = view.results.variant_name(judged.base);
-    let percent = judged.margin * 100.0;
+    let margin = percent(judged.margin);
     let name = &judged.metric;
     let throughput = name == OPS.name;
     let meant = judged.asked();
@@ -95,7 +95,7 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         (false, false) => String::new(),
     };
     legend.push(format!(
-        "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
+        "verdict: regression or improvement when the whole interval is more than {margin} away from 1, \
          equivalent when all of it is nearer, else inconclusive{direction}"
     ));
     legend
@@ -121,9 +121,7 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
         or_unknown(found.and_then(|found| found.low), relative),
         or_unknown(found.and_then(|found| found.high), relative),
         or_unknown(found.and_then(|found| found.sign_flip_p), relative),
-        or_unknown(found.and_then(|found| found.detectable), |effect| {
-            format!("{:.1}%", effect * 100.0)
-        }),
+        or_unknown(found.and_then(|found| found.detectable), percent),
         finding.verdict.map_or_else(|| UNKNOWN.to_owned(), |verdict| verdict.to_string()),
         finding.sentence.clone(),
     ]);
