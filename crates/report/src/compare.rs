@@ -128,7 +128,7 @@ fn document(results: &Results, judged: &Judged, verdicts: &[Judged]) -> Document
         steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
         metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
         twins: twins(results, judged),
-        warnings: results.warnings.iter().map(|noted| warning(results, noted)).collect(),
+        warnings: results.warnings.iter().map(|noted| warning_document(results, noted)).collect(),
     }
 }
 
@@ -308,7 +308,7 @@ fn warnings_of(
     texts
 }
 
-pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+pub(crate) fn warning_document(results: &Results, noted: &Noted) -> WarningDocument {
     let step = noted.step.as_ref();
     WarningDocument {
         step: step.map(|step| step.name.clone()),

@@ -155,9 +155,9 @@ impl Table {
         }
     }
 
-    /// The same about one step.
-    pub(crate) fn of_step(self, label: &str) -> Self {
-        Self { step: Some(label.to_owned()), ..self }
+    /// A table about the step that tables call so.
+    pub(crate) fn of_step(section: Section, id: &str, title: String, step: &str) -> Self {
+        Self { step: Some(step.to_owned()), ..Self::new(section, format!("{id}.{step}"), title) }
     }
 
     /// This table as the absolute part, and the relative one that belongs to it.

@@ -40,15 +40,9 @@ pub(super) fn of_step(
     tables
 }
 
-fn table(step: &ExplainedStep, kind: &str, title: String) -> Table {
-    let mut table = Table::new(Section::Hardware, format!("{kind}.{}", step.label), title);
-    table.step = Some(step.label.clone());
-    table
-}
-
 fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) -> Table {
     let title = format!("Percentage of samples for children of {parent}: {}", step.label);
-    let mut table = table(step, "children", title);
+    let mut table = Table::of_step(Section::Hardware, "children", title, &step.label);
     table.legend = vec![
         format!(
             "100% are the samples with {parent} in their call stack; {parent} in a row: in itself"
@@ -91,7 +85,7 @@ fn samples(step: &ExplainedStep, parent: &str) -> String {
 /// `step plan parse analyze execute`, a row for each variant.
 fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
     let title = format!("Percentage of samples by phase of a statement: {}", step.label);
-    let mut table = table(step, "phases", title);
+    let mut table = Table::of_step(Section::Hardware, "phases", title, &step.label);
     table.legend = vec![format!(
         "of the samples in {}: {}; {OTHER}: the rest, such as the messages with the client and the begin and end of transactions",
         worker.worker, worker.named
@@ -109,7 +103,8 @@ fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
 fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table {
     let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
     let title = format!("Functions that moved from {base} to {variant}: {}", step.label);
-    let mut table = table(step, &format!("moved.{variant}"), title);
+    let id = format!("moved.{variant}");
+    let mut table = Table::of_step(Section::Hardware, &id, title, &step.label);
     table.legend = vec![
         "own: percentage of all samples in the function itself; total: with what it called".to_owned(),
         "moved: difference of own in points; ±: 95% interval by the number of samples alone, starts of a server differ by more"

@@ -11,7 +11,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let counters = || variants.iter().flat_map(|(_, _, figures)| &figures.counters);
         for counted in distinct(counters().map(|counter| counter.view.as_str())) {
             let title = format!("{counted}: difference over {label}");
-            let mut table = view.of_step(Section::Counters, "counters", title, number);
+            let mut table = Table::of_step(Section::Counters, "counters", title, &label);
             table.id = format!("{}.{counted}", table.id);
             table.legend = vec![format!(
                 "summed over databases, tables and indexes; counters that stood still everywhere are left out; {}",

@@ -15,7 +15,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         for class in distinct(classes.map(|pooled| pooled.class.as_str())) {
             let table = |id: &str, title: &str| {
                 let title = format!("{title}: {label}, {class}");
-                let table = view.of_step(Section::Latency, id, title, number);
+                let table = Table::of_step(Section::Latency, id, title, &label);
                 Table { id: format!("{}.{class}", table.id), ..table }
             };
             let mut buckets = table("buckets", "Response time buckets");

@@ -14,7 +14,7 @@ mod verdicts;
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
 use crate::number::UNKNOWN;
-use crate::table::{RowKind, Section, Table};
+use crate::table::{RowKind, Table};
 
 /// Heading of the column of labels where rows are variants.
 pub(crate) const VARIANT: &str = "version";
@@ -51,13 +51,6 @@ impl<'a> View<'a> {
         let results = self.results;
         let steps = results.steps.iter().enumerate();
         steps.map(|(number, step)| (number, step, results.step_label(step)))
-    }
-
-    /// A table about one step.
-    pub(crate) fn of_step(&self, section: Section, id: &str, title: String, step: usize) -> Table {
-        let label = self.results.steps.get(step).map(|step| self.results.step_label(step));
-        let label = label.unwrap_or_default();
-        Table::new(section, format!("{id}.{label}"), title).of_step(&label)
     }
 
     /// Headings of a table with a column for each of these steps.

@@ -10,7 +10,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for (number, step, label) in view.steps() {
         let title = format!("Table and index sizes: at the end of {label}");
-        let mut table = view.of_step(Section::Size, "size", title, number);
+        let mut table = Table::of_step(Section::Size, "size", title, &label);
         let sizes: BTreeSet<&str> =
             step.variants.iter().flat_map(|v| v.sizes.keys().map(String::as_str)).collect();
         table.legend = vec![
