@@ -251,9 +251,7 @@ pub fn judge_metric(
         known: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
     })?;
     let margin = margin.unwrap_or(results.experiment.margin);
-    if !(margin > 0.0 && margin < 1.0) {
-        return Err(ReportError::BadMargin { asked: margin });
-    }
+    fraction(margin).map_err(ReportError::BadMargin)?;
     let judge = Judge { results, metric };
     let twins = judge.twins(margin);
     let noise_floors: Vec<Option<f64>> = (0..results.steps.len())
@@ -284,6 +282,11 @@ pub fn judge_metric(
     });
     judge::control_false_discoveries(compared);
     Ok(Judged { metric: metric.to_owned(), base, margin, steps, twins, noise_floors, gaps })
+}
+
+/// What was asked for as the error where it is no fraction between 0 and 1.
+pub(crate) fn fraction(asked: f64) -> Result<(), f64> {
+    if asked > 0.0 && asked < 1.0 { Ok(()) } else { Err(asked) }
 }
 
 /// What is judged, and by what.

@@ -1,6 +1,6 @@
 //! From a store to [`Results`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
@@ -97,7 +97,7 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
             let experiment = store.experiment(id)?;
             match experiment.purpose {
                 Purpose::Run => Ok(experiment),
-                Purpose::Count => Err(ReportError::NotARun { experiment: experiment.name }),
+                Purpose::Count => Err(ReportError::NotARun(experiment.name)),
             }
         }
         Which::Named(name) => {
@@ -112,15 +112,18 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
             }
             let mut counts = all.iter().filter(is(Purpose::Count));
             if let Some(count) = counts.find(|e| e.name == name || Some(e.id) == id) {
-                return Err(ReportError::NotARun { experiment: count.name.clone() });
+                return Err(ReportError::NotARun(count.name.clone()));
             }
-            let mut known: Vec<String> =
-                all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone()).collect();
-            known.sort();
-            known.dedup();
-            Err(ReportError::UnknownExperiment { asked: name.to_owned(), known })
+            let known = all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone());
+            Err(unknown_experiment(name, known))
         }
     }
+}
+
+/// None of those known has the name asked for.
+pub(crate) fn unknown_experiment(asked: &str, known: impl Iterator<Item = String>) -> ReportError {
+    let known = known.collect::<BTreeSet<_>>().into_iter().collect();
+    ReportError::UnknownExperiment { asked: asked.to_owned(), known }
 }
 
 /// For each variant the place of the one that the plan calls the same system.
@@ -187,10 +190,9 @@ impl Loader<'_> {
             let warning = Warning { code: "details-left-out".to_owned(), text };
             self.warnings.push(Noted { step: None, variant: None, block: None, warning });
         }
-        let mut index: HashMap<StepKey, usize> = HashMap::new();
-        for (place, step) in self.steps.iter().enumerate() {
-            index.insert(step.key.clone(), place);
-        }
+        let planned = self.steps.iter().enumerate();
+        let mut index: HashMap<StepKey, usize> =
+            planned.map(|(place, step)| (step.key.clone(), place)).collect();
         let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
         for row in values {
             let (Some(variant), Some(step)) =

@@ -10,6 +10,7 @@ use store::{
 };
 
 use crate::ReportError;
+use crate::load::unknown_experiment;
 use crate::model::labelled;
 use crate::number::count;
 use crate::table::place_of;
@@ -378,10 +379,8 @@ fn experiments(
             };
             for asked in names {
                 if !all.iter().any(|(_, experiment, _)| named(experiment, asked)) {
-                    let known: BTreeSet<String> =
-                        all.iter().map(|(_, experiment, _)| experiment.name.clone()).collect();
-                    let known = known.into_iter().collect();
-                    return Err(ReportError::UnknownExperiment { asked: asked.clone(), known });
+                    let known = all.iter().map(|(_, experiment, _)| experiment.name.clone());
+                    return Err(unknown_experiment(asked, known));
                 }
             }
             all.retain(|(_, experiment, _)| names.iter().any(|asked| named(experiment, asked)));

@@ -53,7 +53,7 @@ pub(super) fn gather(
     plan: &Plan,
     chosen: &Chosen,
 ) -> Result<Evidence, ReportError> {
-    let pilot = || ReportError::NoPilot { plan: plan.name.clone() };
+    let pilot = || ReportError::NoPilot(plan.name.clone());
     let trials = match Trials::read(sources, chosen, metrics::OPS.name) {
         Err(ReportError::NoExperiment | ReportError::NoTrials) => return Err(pilot()),
         read => read?,

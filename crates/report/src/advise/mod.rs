@@ -13,6 +13,7 @@ use std::time::Duration;
 use plan::Plan;
 
 use crate::ReportError;
+use crate::judged::fraction;
 use crate::sheet::Printable;
 use crate::trials::{Chosen, Source};
 
@@ -45,9 +46,7 @@ pub fn advise(
     options: &AdviseOptions,
 ) -> Result<Advice, ReportError> {
     let margin = options.margin.unwrap_or(plan.margin);
-    if !(margin > 0.0 && margin < 1.0) {
-        return Err(ReportError::BadMargin { asked: margin });
-    }
+    fraction(margin).map_err(ReportError::BadMargin)?;
     let evidence = evidence::gather(sources, plan, &options.chosen)?;
     let budget = options.budget.as_secs_f64();
     let wanted = search::Wanted { budget, margin, scale_rows: options.scale_rows };

@@ -4,6 +4,7 @@ use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 
 use super::spread::Spread;
 use crate::ReportError;
+use crate::judged::fraction;
 use crate::table::{distinct, place_of};
 
 /// The counts of an experiment.
@@ -121,9 +122,7 @@ impl Counted {
     ) -> Result<Self, ReportError> {
         let experiment = store.experiment(id)?;
         let margin = margin.unwrap_or(experiment.margin);
-        if !(margin > 0.0 && margin < 1.0) {
-            return Err(ReportError::BadMargin { asked: margin });
-        }
+        fraction(margin).map_err(ReportError::BadMargin)?;
         let variants = store.variants(id)?;
         let base = match base {
             Some(asked) => variants.iter().position(|v| v.name == asked).ok_or_else(|| {
@@ -147,7 +146,7 @@ impl Counted {
             kinds[at].counts[place] = Some(record);
         }
         if kinds.is_empty() {
-            return Err(ReportError::NoCounts { experiment: experiment.name });
+            return Err(ReportError::NoCounts(experiment.name));
         }
         kinds.sort_by_cached_key(|kind| (kind.group.order(), order(&kind.kind)));
         let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();

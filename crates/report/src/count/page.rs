@@ -82,7 +82,7 @@ pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
         match Counted::read(store, experiment.id, None, None) {
             Ok(counted) => return Ok(Some(page_counts(&counted))),
             // Begun, and nothing counted yet.
-            Err(ReportError::NoCounts { .. }) => {}
+            Err(ReportError::NoCounts(_)) => {}
             Err(error) => return Err(error),
         }
     }

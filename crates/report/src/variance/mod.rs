@@ -4,6 +4,7 @@ mod document;
 mod tables;
 
 use crate::ReportError;
+use crate::judged::fraction;
 use crate::sheet::Printable;
 use crate::table::place_of;
 use crate::trials::{Chosen, Source, System, Trials, Value};
@@ -84,9 +85,7 @@ pub fn variance(
     sources: &[Source<'_>],
     options: &VarianceOptions,
 ) -> Result<Variance, ReportError> {
-    if !(options.limit > 0.0 && options.limit < 1.0) {
-        return Err(ReportError::BadLimit { asked: options.limit });
-    }
+    fraction(options.limit).map_err(ReportError::BadLimit)?;
     let trials = Trials::read(sources, &options.chosen, &options.metric)?;
     let setups = setups(&trials);
     if setups.iter().flat_map(|setup| &setup.steps).all(|step| step.values.len() < 2) {
