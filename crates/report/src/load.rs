@@ -241,11 +241,7 @@ impl Loader<'_> {
             }
         }
         for ((step, variant), gathered) in gathered {
-            if let Some(figures) =
-                self.steps.get_mut(step).and_then(|step| step.variants.get_mut(variant))
-            {
-                settle(figures, gathered);
-            }
+            settle(&mut self.steps[step].variants[variant], gathered);
         }
         for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             figures.samples.sort_by_key(|sample| sample.block);
@@ -301,25 +297,23 @@ fn detail(
             None => figures.latency.push(pooled),
         }
     }
-    let sizes = store.sizes(step.id)?;
-    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    for size in sizes {
-        *sums.entry(size.name).or_default() += size.bytes;
-    }
-    for (name, sum) in sums {
-        gathered.sizes.entry(name).or_default().push(sum as f64);
-    }
-    let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
-    for counter in store.counters(step.id)? {
-        *sums.entry((counter.view, counter.name)).or_default() += counter.value;
-    }
-    for (counter, sum) in sums {
-        gathered.counters.entry(counter).or_default().push(sum);
-    }
+    let sizes = store.sizes(step.id)?.into_iter();
+    gather(&mut gathered.sizes, sizes.map(|size| (size.name, size.bytes as f64)));
+    let counters = store.counters(step.id)?.into_iter();
+    gather(&mut gathered.counters, counters.map(|it| ((it.view, it.name), it.value)));
     for failure in store.failures(step.id)? {
         merge(&mut figures.failures, failure);
     }
     Ok(())
+}
+
+/// Adds what a step has of each, over all objects.
+fn gather<K: Ord>(all: &mut BTreeMap<K, Vec<f64>>, figures: impl Iterator<Item = (K, f64)>) {
+    let mut sums: BTreeMap<K, f64> = BTreeMap::new();
+    figures.for_each(|(key, figure)| *sums.entry(key).or_default() += figure);
+    for (key, sum) in sums {
+        all.entry(key).or_default().push(sum);
+    }
 }
 
 fn merge(failures: &mut Vec<Failure>, failure: Failure) {

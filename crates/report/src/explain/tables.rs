@@ -6,8 +6,7 @@ use super::document::{ExplainDocument, ExplainedStep};
 use crate::number::{UNKNOWN, digits, or_unknown};
 use crate::profiles::{ExplainedMove, OTHER};
 use crate::sheet::Sheet;
-use crate::table::{Row, Section, Table};
-use crate::tables::columns;
+use crate::table::{Row, Section, Table, texts};
 
 /// Everything, step by step; `costs` are the tables of costs and events of all steps.
 pub(super) fn sheet(
@@ -49,7 +48,8 @@ fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) ->
         ),
         samples(step, parent),
     ];
-    table.columns = columns("function", step.variants.iter().map(|variant| variant.name.as_str()));
+    let variants = step.variants.iter().map(|variant| variant.name.as_str());
+    table.columns = texts(["function"].into_iter().chain(variants));
     table.rows = step
         .children
         .iter()
@@ -91,7 +91,7 @@ fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
         worker.worker, worker.named
     )];
     let names = || worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
-    table.columns = columns("version", names());
+    table.columns = texts(["version"].into_iter().chain(names()));
     for variant in &step.variants {
         let Some(phases) = &variant.phases else { continue };
         let cells = names().map(|name| or_unknown(phases.get(name).copied(), percent));
@@ -115,8 +115,8 @@ fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table 
     let of = |what: &str, name: &str| format!("{what} {name}");
     let own = (of("own", base), of("own", variant));
     let total = (of("total", base), of("total", variant));
-    let headings = [own.0.as_str(), &own.1, "moved", "±", "us/o", &total.0, &total.1];
-    table.columns = columns("function", headings);
+    let headings = ["function", &own.0, &own.1, "moved", "±", "us/o", &total.0, &total.1];
+    table.columns = texts(headings);
     let row = |moved: &ExplainedMove| {
         let cells = vec![
             percent(moved.base_own),

@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::number::{UNKNOWN, count};
-use crate::table::{Row, Section, Table, distinct};
+use crate::table::{Row, Section, Table, distinct, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -15,9 +15,10 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             table.id = format!("{}.{counted}", table.id);
             table.legend = vec![format!(
                 "summed over databases, tables and indexes; counters that stood still everywhere are left out; {}",
-                view.blocks()
+                view.over_blocks("medians")
             )];
-            table.columns = super::columns("counter", variants.iter().map(|(_, name, _)| *name));
+            table.columns =
+                texts(["counter"].into_iter().chain(variants.iter().map(|(_, name, _)| *name)));
             let of_view = counters().filter(|counter| counter.view == counted);
             for name in distinct(of_view.map(|counter| counter.name.as_str())) {
                 let cells = variants.iter().map(|(_, _, figures)| {

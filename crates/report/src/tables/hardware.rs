@@ -4,10 +4,10 @@
 use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
 use super::throughput::NOT_HELD;
-use super::{VARIANT, View, columns};
+use super::{VARIANT, View};
 use crate::figures::{absolute, ratio};
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
-use crate::table::{Row, Section, Table};
+use crate::table::{Row, Section, Table, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let all: Vec<&Metric> = COSTS.into_iter().chain([&OPS]).collect();
@@ -15,8 +15,11 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         Metric { name, published: "", meaning, .. } => format!("{name} - {meaning}"),
         Metric { name, published, meaning, .. } => format!("{name} ({published}) - {meaning}"),
     };
-    let legend: Vec<String> =
-        all.iter().map(|metric| named(metric)).chain([view.means()]).collect();
+    let legend: Vec<String> = all
+        .iter()
+        .map(|metric| named(metric))
+        .chain([view.over_blocks("geometric means")])
+        .collect();
     let mut tables = Vec::new();
     for (number, step, label) in view.steps() {
         let headings: Vec<(&str, String)> =
@@ -60,7 +63,7 @@ fn events(view: View<'_>) -> Vec<Table> {
         let mut table = Table::of_step(Section::Hardware, "events", title, &label);
         table.legend = vec![
             "of the DBMS's processes, per operation, counted by perf beside what is measured; task-clock in milliseconds of CPU".to_owned(),
-            view.means(),
+            view.over_blocks("geometric means"),
         ];
         tables.extend(pair(view, number, table, &counted));
     }
@@ -69,7 +72,7 @@ fn events(view: View<'_>) -> Vec<Table> {
 
 /// The absolute table and the relative one; `metrics`: heading and name.
 fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, String)]) -> [Table; 2] {
-    table.columns = columns(VARIANT, metrics.iter().map(|(heading, _)| *heading));
+    table.columns = texts([VARIANT].into_iter().chain(metrics.iter().map(|(heading, _)| *heading)));
     let [mut absolutes, mut relatives] = table.in_two_parts();
     let base = view.judged.base;
     for (place, name, figures) in view.variants(number) {

@@ -64,16 +64,11 @@ impl<'a> View<'a> {
         if self.rows_are_steps { table.transposed("step") } else { table }
     }
 
-    /// Variants in the order of rows: base first.
-    pub(crate) fn order(&self) -> Vec<usize> {
-        self.judged.order(self.results)
-    }
-
     /// Name and figures of the variants of a step, base first.
     pub(crate) fn variants(&self, step: usize) -> Vec<(usize, &'a str, &'a VariantStep)> {
         let Some(step) = self.results.steps.get(step) else { return Vec::new() };
         let variant = |place| Some((place, self.results.variant_name(place), step.variant(place)?));
-        self.order().into_iter().filter_map(variant).collect()
+        self.judged.order(self.results).into_iter().filter_map(variant).collect()
     }
 
     /// The kind of a base's row.
@@ -81,17 +76,8 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// `medians over 6 blocks`, or what there is.
-    pub(crate) fn blocks(&self) -> String {
-        self.over_blocks("medians")
-    }
-
-    /// The same of figures that have relative ones beside them.
-    pub(crate) fn means(&self) -> String {
-        self.over_blocks("geometric means")
-    }
-
-    fn over_blocks(&self, what: &str) -> String {
+    /// `medians over 6 blocks`, or what there is; `geometric means` of figures that have relative ones beside them.
+    pub(crate) fn over_blocks(&self, what: &str) -> String {
         let counts = || {
             let variants = self.results.steps.iter().flat_map(|step| &step.variants);
             variants.map(|variant| variant.samples.len()).filter(|count| *count > 0)
@@ -134,12 +120,4 @@ impl<'a> View<'a> {
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
         one.then(|| format!("{UNKNOWN} 1 block: too few to compare"))
     }
-}
-
-/// A list of headings.
-pub(crate) fn columns<'a>(
-    first: &'a str,
-    others: impl IntoIterator<Item = &'a str>,
-) -> Vec<String> {
-    std::iter::once(first).chain(others).map(str::to_owned).collect()
 }

@@ -1,21 +1,20 @@
 //! What the same system under two names showed.
 
-use super::{View, columns};
+use super::View;
 use crate::number::{or_unknown, percent, relative};
-use crate::table::{Row, RowKind, Section, Table};
+use crate::table::{Row, RowKind, Section, Table, texts};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
     let alarms = view.judged.false_alarms()?;
     let mut table = Table::new(Section::Relative, "twins", "A/A: identical variants");
-    table.legend = vec![
-        "ratio, low, high: throughput of the second relative to the first, and its interval".to_owned(),
-        "alarm: the interval excludes 1, though there is nothing to find".to_owned(),
+    table.legend = texts([
+        "ratio, low, high: throughput of the second relative to the first, and its interval",
+        "alarm: the interval excludes 1, though there is nothing to find",
         "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; where \
-         it is larger than the margin it takes its place"
-            .to_owned(),
-    ];
+         it is larger than the margin it takes its place",
+    ]);
     table.columns =
-        columns("step", ["version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
+        texts(["step", "version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
     for twin in &view.judged.twins {
         let Some(step) = view.results.steps.get(twin.step) else { continue };
         let alarm = twin.comparison.excludes_one();

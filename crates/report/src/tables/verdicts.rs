@@ -3,12 +3,12 @@
 use judge::{Method, Verdict};
 use metrics::{Better, OPS};
 
-use super::{View, columns};
+use super::View;
 use crate::figures::absolute;
 use crate::judged::{Finding, Judged};
 use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};
 use crate::sentence::confidence;
-use crate::table::{Row, RowKind, Section, Table, distinct};
+use crate::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that differ.
 fn intervals(judged: &Judged) -> String {
@@ -43,7 +43,7 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     table.legend = legend(view, judged);
     let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
     let values = ["base", "value"].into_iter().filter(|_| !throughput);
-    table.columns = columns("step", ["version"].into_iter().chain(values).chain(common));
+    table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
     let findings = judged.findings(view.results);
     table.rows = findings.iter().filter_map(|finding| row(view, judged, finding)).collect();
     let about = |about: Option<(usize, usize)>, text: String| match about
@@ -76,7 +76,13 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         let unit = if metric.unit.is_empty() { "" } else { ", " };
         let meaning = format!("{}{unit}{}", judged.meaning(), metric.unit);
         legend.insert(0, format!("{name} - {meaning}; {} is better", metric.better.as_str()));
-        legend.insert(1, format!("base, value: of {base} and of the version, {}", view.means()));
+        legend.insert(
+            1,
+            format!(
+                "base, value: of {base} and of the version, {}",
+                view.over_blocks("geometric means")
+            ),
+        );
     }
     let pairings = pairings(judged);
     legend.push(format!("low, high: its {} interval ({pairings})", intervals(judged)));
