@@ -183,11 +183,6 @@ impl Judged {
         judge::false_alarm_rate(&comparisons)
     }
 
-    /// How many comparisons ended with this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.comparisons().filter(|comparison| comparison.verdict == verdict).count()
-    }
-
     /// The warnings of the comparisons, each once; with its step and variant (places) when it is about one comparison
     /// only, else with neither.
     pub(crate) fn warnings(&self) -> Vec<(Option<(usize, usize)>, judge::Warning)> {

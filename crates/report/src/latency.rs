@@ -110,9 +110,7 @@ impl Pooled {
                 // A bin of the histogram that holds the bound belongs under it.
                 self.histogram.lowest_equivalent(value) <= *bound
             });
-            if let Some(slot) = counts.get_mut(place.unwrap_or(BUCKETS.len())) {
-                *slot += recorded.count_at_value();
-            }
+            counts[place.unwrap_or(BUCKETS.len())] += recorded.count_at_value();
         }
         counts.into_iter().map(|n| n as f64 / count).collect()
     }

@@ -17,6 +17,7 @@ use crate::model::{
 };
 use crate::rounds::Slices;
 use crate::starts::differing;
+use crate::table::place_of;
 
 /// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,
 /// sizes and counters of more would take seconds to read.
@@ -302,7 +303,11 @@ fn detail(
     let counters = store.counters(step.id)?.into_iter();
     gather(&mut gathered.counters, counters.map(|it| ((it.view, it.name), it.value)));
     for failure in store.failures(step.id)? {
-        merge(&mut figures.failures, failure);
+        let (count, new) = (failure.count, Failure { count: 0, ..failure });
+        let place = place_of(&mut figures.failures, new, |known, new| {
+            known.class == new.class && known.code == new.code && known.retried == new.retried
+        });
+        figures.failures[place].count += count;
     }
     Ok(())
 }
@@ -313,18 +318,6 @@ fn gather<K: Ord>(all: &mut BTreeMap<K, Vec<f64>>, figures: impl Iterator<Item =
     figures.for_each(|(key, figure)| *sums.entry(key).or_default() += figure);
     for (key, sum) in sums {
         all.entry(key).or_default().push(sum);
-    }
-}
-
-fn merge(failures: &mut Vec<Failure>, failure: Failure) {
-    let same = |known: &&mut Failure| {
-        known.class == failure.class
-            && known.code == failure.code
-            && known.retried == failure.retried
-    };
-    match failures.iter_mut().find(same) {
-        Some(known) => known.count += failure.count,
-        None => failures.push(failure),
     }
 }
 

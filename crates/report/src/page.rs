@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::Verdict;
-use metrics::{COSTS, OPS, SECONDS};
+use metrics::{COSTS, Metric, OPS, SECONDS};
 use store::{Series, Setting, Store, Warning};
 
 use crate::ReportError;
@@ -65,11 +65,15 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         }),
         warnings,
         catalog: gatherer.catalog,
-        metrics: [&OPS].into_iter().chain(COSTS).map(PageMetric::from).collect(),
+        metrics: [&OPS].into_iter().chain(COSTS).map(metric).collect(),
         history: None,
         profiles,
         counts: crate::count::latest(store)?,
     })
+}
+
+fn metric(&Metric { name, unit, meaning, published, .. }: &Metric) -> PageMetric {
+    PageMetric { name, unit, meaning, published }
 }
 
 fn experiment(results: &Results) -> PageExperiment {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use metrics::Metric;
 use serde::{Serialize, Serializer};
 use store::HostFact;
 
@@ -152,13 +151,6 @@ pub(crate) struct PageMetric {
     pub(crate) meaning: &'static str,
     /// Its name in published reports; may be empty.
     pub(crate) published: &'static str,
-}
-
-impl From<&'static Metric> for PageMetric {
-    fn from(metric: &'static Metric) -> Self {
-        let Metric { name, unit, meaning, published, .. } = *metric;
-        Self { name, unit, meaning, published }
-    }
 }
 
 /// A number written short: four significant digits, no `.0`, `null` when it is not known.

@@ -105,13 +105,11 @@ fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table 
     let title = format!("Functions that moved from {base} to {variant}: {}", step.label);
     let id = format!("moved.{variant}");
     let mut table = Table::of_step(Section::Hardware, &id, title, &step.label);
-    table.legend = vec![
-        "own: percentage of all samples in the function itself; total: with what it called".to_owned(),
-        "moved: difference of own in points; ±: 95% interval by the number of samples alone, starts of a server differ by more"
-            .to_owned(),
-        "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)"
-            .to_owned(),
-    ];
+    table.legend = texts([
+        "own: percentage of all samples in the function itself; total: with what it called",
+        "moved: difference of own in points; ±: 95% interval by the number of samples alone, starts of a server differ by more",
+        "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)",
+    ]);
     let of = |what: &str, name: &str| format!("{what} {name}");
     let own = (of("own", base), of("own", variant));
     let total = (of("total", base), of("total", variant));

@@ -117,10 +117,7 @@ pub(super) fn lines<'a>(
     let mut placed: Vec<(usize, &Value)> = Vec::new();
     for value in &trials.values {
         match run_key(trials, value, order, commits) {
-            Some(key) => {
-                let run = found.run(trials, key, value);
-                placed.push((run, value));
-            }
+            Some(key) => placed.push((found.run(trials, key, value), value)),
             None => {
                 found.left_out.insert(trials.system(value).name.clone());
             }
@@ -139,7 +136,7 @@ pub(super) fn lines<'a>(
     for line in &mut found.lines {
         line.steps.sort_by_key(|step| step.step);
     }
-    found.name_runs(trials, order);
+    found.name_runs(trials);
     found.name_lines(order);
     Ok(found)
 }
@@ -155,11 +152,8 @@ fn run_key(trials: &Trials, value: &Value, order: Order, commits: &[String]) -> 
                 .map(|(_, value)| value.as_str())
                 .chain([system.dbms.as_str(), &system.name, &system.version])
                 .find_map(commit)?;
-            if commits.is_empty() {
-                return Some(RunKey::Commit(None, found));
-            }
-            let place = commits.iter().position(|known| same_commit(known, &found))?;
-            Some(RunKey::Commit(Some(place), found))
+            let place = commits.iter().position(|known| same_commit(known, &found));
+            (commits.is_empty() || place.is_some()).then_some(RunKey::Commit(place, found))
         }
     }
 }
@@ -225,22 +219,20 @@ impl<'a> Lines<'a> {
         line.steps[place].points.entry(run).or_default().push(value);
     }
 
-    fn name_runs(&mut self, trials: &Trials, order: Order) {
+    fn name_runs(&mut self, trials: &Trials) {
         let names: Vec<String> = self
             .runs
             .iter()
             .map(|run| match &run.key {
                 RunKey::Version(_) => run.versions.first().map(|v| short(v)).unwrap_or_default(),
                 RunKey::Commit(_, commit) => commit.chars().take(10).collect(),
-                RunKey::Experiment(_) => {
-                    rfc3339(run.started_ms).chars().take(10).collect::<String>()
-                }
+                RunKey::Experiment(_) => rfc3339(run.started_ms).chars().take(10).collect(),
             })
             .collect();
         let several = names.iter().collect::<BTreeSet<_>>().len() < names.len();
         for (run, name) in self.runs.iter_mut().zip(names) {
             run.name = name;
-            if let (Order::Date, true, RunKey::Experiment(place)) = (order, several, &run.key) {
+            if let (true, RunKey::Experiment(place)) = (several, &run.key) {
                 // Several on a day: the time, and the number for those of one minute.
                 let time: String = rfc3339(run.started_ms).chars().skip(11).take(5).collect();
                 let id = trials.experiments[*place].experiment.id;
@@ -255,7 +247,7 @@ impl<'a> Lines<'a> {
         let plain = |line: &Line<'_>| match (&line.key.system, line.names.len()) {
             (Followed::Name(name), _) => (*name).to_owned(),
             (Followed::Configuration(_), 1) if order == Order::Version => {
-                line.names.first().filter(|name| !name.is_empty()).cloned().unwrap_or_default()
+                line.names.first().cloned().unwrap_or_default()
             }
             (Followed::Configuration(configuration), _) => configuration.family.clone(),
         };

@@ -46,21 +46,16 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
     let findings = judged.findings(view.results);
     table.rows = findings.iter().filter_map(|finding| row(view, judged, finding)).collect();
-    let about = |about: Option<(usize, usize)>, text: String| match about
-        .and_then(|(step, v)| Some((view.results.steps.get(step)?, v)))
-    {
-        Some((step, variant)) => {
-            let name = view.results.variant_name(variant);
-            format!("! {} {name}: {text}", view.results.step_label(step))
-        }
-        None => format!("! {text}"),
+    let label = |step: usize| Some(view.results.step_label(view.results.steps.get(step)?));
+    let about = |(step, variant): (usize, usize)| {
+        Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
     };
-    let warnings = judged.warnings().into_iter();
-    table.notes = warnings.map(|(place, warning)| about(place, warning.to_string())).collect();
-    table.notes.extend(judged.gaps.iter().filter_map(|gap| {
-        let step = view.results.steps.get(gap.step)?;
-        Some(format!("! {}: {}", view.results.step_label(step), gap.text))
-    }));
+    for (place, warning) in judged.warnings() {
+        table.notes.push(format!("! {}{warning}", place.and_then(about).unwrap_or_default()));
+    }
+    let gaps = judged.gaps.iter();
+    let said = gaps.filter_map(|gap| Some(format!("! {}: {}", label(gap.step)?, gap.text)));
+    table.notes.extend(said);
     Some(table).filter(Table::says_something)
 }
 

@@ -39,17 +39,6 @@ pub struct VarianceOptions {
     pub limit: f64,
 }
 
-impl Default for VarianceOptions {
-    fn default() -> Self {
-        Self {
-            chosen: Chosen::default(),
-            metric: metrics::OPS.name.to_owned(),
-            deviation: Deviation::default(),
-            limit: DEFAULT_LIMIT,
-        }
-    }
-}
-
 /// Variances, ready to be printed.
 pub type Variance = Printable<VarianceDocument>;
 
