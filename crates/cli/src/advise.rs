@@ -61,7 +61,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
             let text = "the advised plan would replace the plan itself; choose another file for -o";
             return Err(WrongRequest(text.to_owned()).into());
         }
-        std::fs::write(path, advice.plan.to_toml())
+        std::fs::write(path, &advice.document.toml)
             .with_context(|| format!("could not write the plan to {}", path.display()))?;
     }
     std::io::stdout().write_all(advice.render(args.format.into())?.as_bytes())?;

@@ -14,10 +14,10 @@ use crate::figures::{absolute, ratio};
 use crate::gate::{Gate, Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
 use crate::latency::Pooled;
-use crate::model::{Noted, Results, StepResults, VariantStep};
+use crate::model::{Noted, Results, VariantStep};
 use crate::sheet::{Format, Part, Sheet};
 use crate::sliced::slicing_of;
-use crate::table::{Section, Table};
+use crate::table::{Section, Table, distinct};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
 
@@ -65,13 +65,10 @@ pub struct Comparison {
 /// When the base asked for is no variant, the margin no fraction between 0 and 1, or a metric is none.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
-    let mut verdicts: Vec<Judged> = Vec::new();
-    for metric in &options.metrics {
-        if !verdicts.iter().any(|known| known.metric == *metric) {
-            let base = options.base.as_deref();
-            verdicts.push(judge_metric(results, metric, base, options.margin)?);
-        }
-    }
+    let metrics = distinct(&options.metrics).into_iter();
+    let mut verdicts = metrics
+        .map(|metric| judge_metric(results, metric, options.base.as_deref(), options.margin))
+        .collect::<Result<Vec<Judged>, _>>()?;
     if verdicts.is_empty() {
         verdicts.push(judged.clone());
     }
@@ -128,7 +125,7 @@ fn document(results: &Results, judged: &Judged, verdicts: &[Judged]) -> Document
         steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
         metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
         twins: twins(results, judged),
-        warnings: results.warnings.iter().map(|noted| warning(results, noted)).collect(),
+        warnings: results.warnings.iter().map(|noted| warning_document(results, noted)).collect(),
     }
 }
 
@@ -145,43 +142,33 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
         variants: variants
             .map(|(place, figures)| VariantDocument {
                 name: results.variant_name(place).to_owned(),
-                twin_of: results
-                    .variants
-                    .get(place)
-                    .and_then(|variant| variant.twin_of)
-                    .map(|original| results.variant_name(original).to_owned()),
+                twin_of: results.twin_of(place).map(|of| results.variant_name(of).to_owned()),
                 blocks: figures.samples.len(),
                 absolute: costs(|metric| Figure {
                     mean: absolute(step, judged.base, place, metric),
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
-                relative: relative(results, judged, number, step, place, figures),
+                relative: relative(results, judged, number, place),
                 slices: slicing_of(results, step, judged.base, place),
                 latency: latency(figures),
                 rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
                 size: figures.sizes.clone(),
                 stall_share: figures.median(STALL_SHARE.name),
                 failures: figures.failures.iter().map(|failure| failure.count).sum(),
-                warnings: warnings_of(results, judged, number, step, place),
+                warnings: warnings_of(results, judged, number, place),
             })
             .collect(),
     })
 }
 
-fn relative(
-    results: &Results,
-    judged: &Judged,
-    number: usize,
-    step: &StepResults,
-    place: usize,
-    figures: &VariantStep,
-) -> RelativeFigures {
+fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
+    let step = &results.steps[number];
     let costs = costs(|metric| ratio(step, judged.base, place, metric));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
-            ratio: figures.values(OPS.name).first().map(|_| 1.0),
-            blocks: figures.samples.len(),
+            ratio: step.variants[place].values(OPS.name).first().map(|_| 1.0),
+            blocks: step.variants[place].samples.len(),
             costs,
             ..RelativeFigures::default()
         },
@@ -290,29 +277,18 @@ fn latency(figures: &VariantStep) -> BTreeMap<String, LatencyFigures> {
     figures.latency.iter().map(of_class).collect()
 }
 
-fn warnings_of(
-    results: &Results,
-    judged: &Judged,
-    number: usize,
-    step: &StepResults,
-    place: usize,
-) -> Vec<String> {
+fn warnings_of(results: &Results, judged: &Judged, number: usize, place: usize) -> Vec<String> {
+    let key = &results.steps[number].key;
     let judged = judged.of(number, place).map(|comparison| comparison.warnings.as_slice());
     let of_step = results
         .warnings
         .iter()
-        .filter(|noted| noted.variant == Some(place) && noted.step.as_ref() == Some(&step.key));
-    let mut texts: Vec<String> =
-        judged.unwrap_or_default().iter().map(ToString::to_string).collect();
-    for noted in of_step {
-        if !texts.contains(&noted.warning.text) {
-            texts.push(noted.warning.text.clone());
-        }
-    }
-    texts
+        .filter(|noted| noted.variant == Some(place) && noted.step.as_ref() == Some(key));
+    let texts = judged.unwrap_or_default().iter().map(ToString::to_string);
+    distinct(texts.chain(of_step.map(|noted| noted.warning.text.clone())))
 }
 
-pub(crate) fn warning(results: &Results, noted: &Noted) -> WarningDocument {
+pub(crate) fn warning_document(results: &Results, noted: &Noted) -> WarningDocument {
     let step = noted.step.as_ref();
     WarningDocument {
         step: step.map(|step| step.name.clone()),

@@ -21,22 +21,16 @@ pub enum ReportError {
         "expected an experiment in the results directory, found none; `steelyard run` makes one"
     )]
     NoExperiment,
-    /// An experiment was asked for trials and has counts.
+    /// The experiment of this name was asked for trials and has counts.
     #[error(
-        "expected a run, found {experiment}, in which instructions were counted; choose another experiment"
+        "expected a run, found {0}, in which instructions were counted; choose another experiment"
     )]
-    NotARun {
-        /// Its name.
-        experiment: String,
-    },
-    /// An experiment without counts.
+    NotARun(String),
+    /// The experiment of this name has no counts.
     #[error(
-        "expected instruction counts in experiment {experiment}, found none; `steelyard count` makes them"
+        "expected instruction counts in experiment {0}, found none; `steelyard count` makes them"
     )]
-    NoCounts {
-        /// Its name.
-        experiment: String,
-    },
+    NoCounts(String),
     /// `base` names no variant.
     #[error("expected the base to be one of {}, found {asked}; name one of these", listed(.known))]
     UnknownBase {
@@ -45,12 +39,9 @@ pub enum ReportError {
         /// The variants.
         known: Vec<String>,
     },
-    /// A margin outside (0, 1).
-    #[error("expected a margin between 0 and 1 such as 0.02 for 2%, found {asked}")]
-    BadMargin {
-        /// What was asked for.
-        asked: f64,
-    },
+    /// This margin was asked for, outside (0, 1).
+    #[error("expected a margin between 0 and 1 such as 0.02 for 2%, found {0}")]
+    BadMargin(f64),
     /// No trial has been finished.
     #[error(
         "expected finished trials in the experiments chosen, found none; `steelyard run --resume` goes on with one"
@@ -91,12 +82,9 @@ pub enum ReportError {
         /// What there is.
         known: Vec<String>,
     },
-    /// A limit of variation outside (0, 1).
-    #[error("expected a limit between 0 and 1 such as 0.03 for 3%, found {asked}")]
-    BadLimit {
-        /// What was asked for.
-        asked: f64,
-    },
+    /// This limit of variation was asked for, outside (0, 1).
+    #[error("expected a limit between 0 and 1 such as 0.03 for 3%, found {0}")]
+    BadLimit(f64),
     /// Nothing can be put in this order.
     #[error(
         "expected a {order} with every trial to put them in that order, found none with {}; choose another order",
@@ -108,14 +96,11 @@ pub enum ReportError {
         /// The variants.
         systems: Vec<String>,
     },
-    /// Nothing is known about a plan's workload.
+    /// Nothing is known about the workload of the plan of this name.
     #[error(
-        "expected stored trials of the workload of {plan}, found none; run a pilot first: `steelyard run PLAN --blocks 3`"
+        "expected stored trials of the workload of {0}, found none; run a pilot first: `steelyard run PLAN --blocks 3`"
     )]
-    NoPilot {
-        /// Name of the plan.
-        plan: String,
-    },
+    NoPilot(String),
     /// Not even two blocks fit.
     #[error(
         "expected a budget of at least {needed} for two blocks, found {budget}; give more time or take fewer steps, variants or rows"
@@ -176,11 +161,8 @@ pub enum ReportError {
         found: String,
     },
     /// A flamegraph could not be drawn.
-    #[error("a flamegraph could not be drawn: {source}; its stacks are among the artifacts")]
-    Draw {
-        /// What went wrong.
-        source: std::io::Error,
-    },
+    #[error("a flamegraph could not be drawn: {0}; its stacks are among the artifacts")]
+    Draw(#[source] std::io::Error),
     /// Nothing was profiled.
     #[error("expected profiles of {asked}, found none; {}", why_not(.notes))]
     NoProfiles {

@@ -88,7 +88,7 @@ fn easier(results: &Results, base: usize) -> Vec<String> {
     for step in &results.steps {
         let Some(lost) = step.variant(base).map(VariantStep::not_held) else { continue };
         for (place, figures) in step.variants.iter().enumerate() {
-            let twin = results.variants.get(place).is_some_and(|v| v.twin_of.is_some());
+            let twin = results.twin_of(place).is_some();
             let not_held = figures.not_held();
             for class in not_held.difference(&lost).filter(|_| !twin) {
                 let (label, name) = (results.step_label(step), results.variant_name(place));

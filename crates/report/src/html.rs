@@ -47,10 +47,8 @@ pub fn write_html(
 ) -> Result<(), ReportError> {
     let page = html(store, results, history)?;
     let failed = |source| ReportError::Write { path: path.to_owned(), source };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     // Removed again when anything fails before the rename.
     let mut builder = tempfile::Builder::new();
     builder.prefix(".steelyard-report");

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use judge::{Margin, Verdict};
 use metrics::{Better, Metric, OPS, OPS_AS_COST, in_step, judgeable};
 
-use crate::figures::{Pairs, paired};
+use crate::figures::paired;
 use crate::model::{Results, StepResults, VariantStep};
 use crate::sentence::sentence;
 use crate::unjudged::Unjudged;
@@ -150,7 +150,7 @@ impl Judged {
                 Outcome::Aside => return None,
                 Outcome::Unjudged(found) => {
                     let reason = Cow::Borrowed(found.reason.as_str());
-                    (found.verdict, None, Some(reason), unjudged(found), found.fails())
+                    (found.verdict, None, Some(reason), unjudged(found), found.verdict.is_some())
                 }
                 Outcome::Compared(found) if found.low.is_none() => {
                     let one = Unjudged::too_few(name, base, found);
@@ -181,11 +181,6 @@ impl Judged {
     pub fn false_alarms(&self) -> Option<judge::FalseAlarms> {
         let comparisons: Vec<_> = self.twins.iter().map(|twin| twin.comparison.clone()).collect();
         judge::false_alarm_rate(&comparisons)
-    }
-
-    /// How many comparisons ended with this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.comparisons().filter(|comparison| comparison.verdict == verdict).count()
     }
 
     /// The warnings of the comparisons, each once; with its step and variant (places) when it is about one comparison
@@ -251,9 +246,7 @@ pub fn judge_metric(
         known: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
     })?;
     let margin = margin.unwrap_or(results.experiment.margin);
-    if !(margin > 0.0 && margin < 1.0) {
-        return Err(ReportError::BadMargin { asked: margin });
-    }
+    fraction(margin).map_err(ReportError::BadMargin)?;
     let judge = Judge { results, metric };
     let twins = judge.twins(margin);
     let noise_floors: Vec<Option<f64>> = (0..results.steps.len())
@@ -268,8 +261,7 @@ pub fn judge_metric(
     for (number, (step, floor)) in results.steps.iter().zip(&noise_floors).enumerate() {
         let margin = Margin { asked: margin, noise_floor: floor.unwrap_or_default() };
         let outcome = |variant: usize| {
-            let twin = results.variants.get(variant).is_some_and(|v| v.twin_of.is_some());
-            if variant == base || twin {
+            if variant == base || results.twin_of(variant).is_some() {
                 return Outcome::Aside;
             }
             let outcome = judge.outcome(step, base, variant, margin);
@@ -285,6 +277,11 @@ pub fn judge_metric(
     });
     judge::control_false_discoveries(compared);
     Ok(Judged { metric: metric.to_owned(), base, margin, steps, twins, noise_floors, gaps })
+}
+
+/// What was asked for as the error where it is no fraction between 0 and 1.
+pub(crate) fn fraction(asked: f64) -> Result<(), f64> {
+    if asked > 0.0 && asked < 1.0 { Ok(()) } else { Err(asked) }
 }
 
 /// What is judged, and by what.
@@ -348,7 +345,10 @@ impl Judge<'_> {
                 Err((block, error)) => Outcome::Unjudged(Unjudged::by_slices(names, block, error)),
             };
         }
-        by_blocks(&pairs, metric, margin, confidence)
+        match judge::compare_at(&pairs.base, &pairs.variant, margin, confidence) {
+            Ok(comparison) => Outcome::Compared(turned(comparison, metric)),
+            Err(error) => Outcome::Unjudged(Unjudged::open(error.to_string())),
+        }
     }
 
     /// What a comparison lacks: blocks in which both were to run, and figures of some in which both did.
@@ -384,14 +384,6 @@ fn metric_of(name: &str, step: &StepResults) -> Option<&'static Metric> {
     let found = in_step(name, &step.class)?;
     let lower = found.name == OPS.name && step.better == store::Better::Less;
     Some(if lower { &OPS_AS_COST } else { found })
-}
-
-/// Pairs judged by Student's t.
-fn by_blocks(pairs: &Pairs, metric: &Metric, margin: Margin, confidence: f64) -> Outcome {
-    match judge::compare_at(&pairs.base, &pairs.variant, margin, confidence) {
-        Ok(comparison) => Outcome::Compared(turned(comparison, metric)),
-        Err(error) => Outcome::Unjudged(Unjudged::by_error(&error)),
-    }
 }
 
 /// `judge` knows more as better; of a cost it is worse.

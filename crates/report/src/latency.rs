@@ -62,31 +62,21 @@ impl Pooled {
         step: &str,
         reader: &mut Deserializer,
     ) -> Result<Self, ReportError> {
-        let histogram =
-            reader.deserialize(&mut &hdr[..]).map_err(|error| ReportError::Histogram {
-                step: step.to_owned(),
-                class: class.to_owned(),
-                detail: error.to_string(),
-            })?;
+        let read = reader.deserialize(&mut &hdr[..]);
+        let histogram = read.map_err(|error| damaged(step, class, &error))?;
         Ok(Self { class: class.to_owned(), histogram })
     }
 
     /// Adds the response times of another block.
     pub(crate) fn add(&mut self, other: &Self, step: &str) -> Result<(), ReportError> {
         self.histogram.auto(true);
-        self.histogram.add(&other.histogram).map_err(|error| ReportError::Histogram {
-            step: step.to_owned(),
-            class: self.class.clone(),
-            detail: error.to_string(),
-        })
+        let added = self.histogram.add(&other.histogram);
+        added.map_err(|error| damaged(step, &self.class, &error))
     }
 
     /// Mean, percentiles and maximum.
     pub fn latency(&self) -> Latency {
-        let at = |(metric, share): (&Metric, f64)| {
-            let value = self.histogram.value_at_quantile(share).min(self.histogram.max());
-            (metric.short().to_owned(), value as f64 / 1e3)
-        };
+        let at = |(metric, share): (&Metric, f64)| (metric.short().to_owned(), self.at(share));
         let ends = [
             (MEAN.short().to_owned(), self.histogram.mean() / 1e3),
             (MAX.short().to_owned(), self.histogram.max() as f64 / 1e3),
@@ -101,11 +91,13 @@ impl Pooled {
         CURVE
             .into_iter()
             .filter(|p| *p <= 99.0 || *p >= 100.0 || count * (100.0 - p) >= 100.0)
-            .map(|p| {
-                let value = self.histogram.value_at_percentile(p).min(self.histogram.max());
-                (p, value as f64 / 1e3)
-            })
+            .map(|p| (p, self.at(p / 100.0)))
             .collect()
+    }
+
+    /// The microseconds that this share of the responses takes at most.
+    fn at(&self, share: f64) -> f64 {
+        self.histogram.value_at_quantile(share).min(self.histogram.max()) as f64 / 1e3
     }
 
     /// Share of the responses in each of [`BUCKETS`] and, last, over them all; 0 to 1.
@@ -118,12 +110,15 @@ impl Pooled {
                 // A bin of the histogram that holds the bound belongs under it.
                 self.histogram.lowest_equivalent(value) <= *bound
             });
-            if let Some(slot) = counts.get_mut(place.unwrap_or(BUCKETS.len())) {
-                *slot += recorded.count_at_value();
-            }
+            counts[place.unwrap_or(BUCKETS.len())] += recorded.count_at_value();
         }
         counts.into_iter().map(|n| n as f64 / count).collect()
     }
+}
+
+fn damaged(step: &str, class: &str, detail: &dyn std::fmt::Display) -> ReportError {
+    let (step, class) = (step.to_owned(), class.to_owned());
+    ReportError::Histogram { step, class, detail: detail.to_string() }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! From a store to [`Results`].
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
@@ -17,6 +17,7 @@ use crate::model::{
 };
 use crate::rounds::Slices;
 use crate::starts::differing;
+use crate::table::place_of;
 
 /// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,
 /// sizes and counters of more would take seconds to read.
@@ -97,7 +98,7 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
             let experiment = store.experiment(id)?;
             match experiment.purpose {
                 Purpose::Run => Ok(experiment),
-                Purpose::Count => Err(ReportError::NotARun { experiment: experiment.name }),
+                Purpose::Count => Err(ReportError::NotARun(experiment.name)),
             }
         }
         Which::Named(name) => {
@@ -112,15 +113,18 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
             }
             let mut counts = all.iter().filter(is(Purpose::Count));
             if let Some(count) = counts.find(|e| e.name == name || Some(e.id) == id) {
-                return Err(ReportError::NotARun { experiment: count.name.clone() });
+                return Err(ReportError::NotARun(count.name.clone()));
             }
-            let mut known: Vec<String> =
-                all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone()).collect();
-            known.sort();
-            known.dedup();
-            Err(ReportError::UnknownExperiment { asked: name.to_owned(), known })
+            let known = all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone());
+            Err(unknown_experiment(name, known))
         }
     }
+}
+
+/// None of those known has the name asked for.
+pub(crate) fn unknown_experiment(asked: &str, known: impl Iterator<Item = String>) -> ReportError {
+    let known = known.collect::<BTreeSet<_>>().into_iter().collect();
+    ReportError::UnknownExperiment { asked: asked.to_owned(), known }
 }
 
 /// For each variant the place of the one that the plan calls the same system.
@@ -187,10 +191,9 @@ impl Loader<'_> {
             let warning = Warning { code: "details-left-out".to_owned(), text };
             self.warnings.push(Noted { step: None, variant: None, block: None, warning });
         }
-        let mut index: HashMap<StepKey, usize> = HashMap::new();
-        for (place, step) in self.steps.iter().enumerate() {
-            index.insert(step.key.clone(), place);
-        }
+        let planned = self.steps.iter().enumerate();
+        let mut index: HashMap<StepKey, usize> =
+            planned.map(|(place, step)| (step.key.clone(), place)).collect();
         let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
         for row in values {
             let (Some(variant), Some(step)) =
@@ -239,11 +242,7 @@ impl Loader<'_> {
             }
         }
         for ((step, variant), gathered) in gathered {
-            if let Some(figures) =
-                self.steps.get_mut(step).and_then(|step| step.variants.get_mut(variant))
-            {
-                settle(figures, gathered);
-            }
+            settle(&mut self.steps[step].variants[variant], gathered);
         }
         for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             figures.samples.sort_by_key(|sample| sample.block);
@@ -299,36 +298,26 @@ fn detail(
             None => figures.latency.push(pooled),
         }
     }
-    let sizes = store.sizes(step.id)?;
-    let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    for size in sizes {
-        *sums.entry(size.name).or_default() += size.bytes;
-    }
-    for (name, sum) in sums {
-        gathered.sizes.entry(name).or_default().push(sum as f64);
-    }
-    let mut sums: BTreeMap<(String, String), f64> = BTreeMap::new();
-    for counter in store.counters(step.id)? {
-        *sums.entry((counter.view, counter.name)).or_default() += counter.value;
-    }
-    for (counter, sum) in sums {
-        gathered.counters.entry(counter).or_default().push(sum);
-    }
+    let sizes = store.sizes(step.id)?.into_iter();
+    gather(&mut gathered.sizes, sizes.map(|size| (size.name, size.bytes as f64)));
+    let counters = store.counters(step.id)?.into_iter();
+    gather(&mut gathered.counters, counters.map(|it| ((it.view, it.name), it.value)));
     for failure in store.failures(step.id)? {
-        merge(&mut figures.failures, failure);
+        let (count, new) = (failure.count, Failure { count: 0, ..failure });
+        let place = place_of(&mut figures.failures, new, |known, new| {
+            known.class == new.class && known.code == new.code && known.retried == new.retried
+        });
+        figures.failures[place].count += count;
     }
     Ok(())
 }
 
-fn merge(failures: &mut Vec<Failure>, failure: Failure) {
-    let same = |known: &&mut Failure| {
-        known.class == failure.class
-            && known.code == failure.code
-            && known.retried == failure.retried
-    };
-    match failures.iter_mut().find(same) {
-        Some(known) => known.count += failure.count,
-        None => failures.push(failure),
+/// Adds what a step has of each, over all objects.
+fn gather<K: Ord>(all: &mut BTreeMap<K, Vec<f64>>, figures: impl Iterator<Item = (K, f64)>) {
+    let mut sums: BTreeMap<K, f64> = BTreeMap::new();
+    figures.for_each(|(key, figure)| *sums.entry(key).or_default() += figure);
+    for (key, sum) in sums {
+        all.entry(key).or_default().push(sum);
     }
 }
 

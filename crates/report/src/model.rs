@@ -183,9 +183,9 @@ impl Results {
         self.variants.get(place).map_or("?", |v| v.variant.name.as_str())
     }
 
-    /// The step with this key.
-    pub fn step_named(&self, key: &StepKey) -> Option<&StepResults> {
-        self.steps.iter().find(|step| step.key == *key)
+    /// Place of the variant that this one is the same system as.
+    pub(crate) fn twin_of(&self, place: usize) -> Option<usize> {
+        self.variants.get(place)?.twin_of
     }
 
     /// How tables name a step: with the number of clients where the experiment has several, and
@@ -253,12 +253,7 @@ impl VariantStep {
         judge::median(&values)
     }
 
-    /// Whether a paced class of statements fell under 95% of its target in any block.
-    pub fn rate_not_held(&self) -> bool {
-        !self.not_held().is_empty()
-    }
-
-    /// Those that did.
+    /// The paced classes of statements that fell under 95% of their target in any block.
     pub fn not_held(&self) -> BTreeSet<&str> {
         let mut classes = self.with(&metrics::HELD);
         classes.retain(|class| {
@@ -269,8 +264,7 @@ impl VariantStep {
 
     /// The classes of statements that have a metric of this family.
     pub(crate) fn with(&self, family: &metrics::Metric) -> BTreeSet<&str> {
-        let known = |name: &&String| !self.values(name).is_empty();
-        let of_family = self.metrics.iter().filter(|name| family.member_in(name).is_some());
-        of_family.filter(known).filter_map(|name| family.member_in(name)).collect()
+        let member = |name| family.member_in(name).filter(|_| !self.values(name).is_empty());
+        self.metrics.iter().filter_map(|name: &String| member(name)).collect()
     }
 }

@@ -8,7 +8,7 @@ pub(crate) fn or_unknown(value: Option<f64>, format: impl Fn(f64) -> String) -> 
     value.filter(|v| v.is_finite()).map_or_else(|| UNKNOWN.to_owned(), format)
 }
 
-/// Operations per second: whole from 100 on, three digits below.
+/// Operations per second, or microseconds: whole from 100 on, three digits below.
 pub(crate) fn rate(value: f64) -> String {
     if value.abs() >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
 }
@@ -71,11 +71,16 @@ pub(crate) fn work(value: f64) -> String {
 
 /// The same with its sign.
 pub(crate) fn signed_work(value: f64) -> String {
-    let text = work(value.abs());
-    if text.bytes().all(|digit| matches!(digit, b'0' | b'.')) {
-        "0".to_owned()
-    } else {
-        format!("{}{text}", if value < 0.0 { "−" } else { "+" })
+    let text = with_sign(value, work(value.abs()));
+    if text == "0.00" { "0".to_owned() } else { text }
+}
+
+/// The text of an absolute value with the value's sign, none where it says zero.
+fn with_sign(value: f64, text: String) -> String {
+    match value {
+        _ if text.bytes().all(|c| matches!(c, b'0' | b'.' | b'%')) => text,
+        _ if value < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
     }
 }
 
@@ -86,13 +91,7 @@ pub(crate) fn exact_relative(value: f64) -> String {
 
 /// A ratio of exact counts as a change: +7.28%, 0.00%.
 pub(crate) fn exact_change(ratio: f64) -> String {
-    let percent = format!("{:.2}", (ratio - 1.0).abs() * 100.0);
-    let sign = match ratio {
-        _ if percent == "0.00" => "",
-        _ if ratio < 1.0 => "−",
-        _ => "+",
-    };
-    format!("{sign}{percent}%")
+    with_sign(ratio - 1.0, format!("{:.2}%", (ratio - 1.0).abs() * 100.0))
 }
 
 /// By how much counts of the same differ, given as a fraction: 0.0003%, 0%.
@@ -114,12 +113,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 
 /// `−5.2%`, `+0.4%`, `0.0%`.
 pub(crate) fn signed(fraction: f64) -> String {
-    let text = percent(fraction.abs());
-    match text.as_str() {
-        "0.0%" => text,
-        _ if fraction < 0.0 => format!("−{text}"),
-        _ => format!("+{text}"),
-    }
+    with_sign(fraction, percent(fraction.abs()))
 }
 
 const MB: f64 = 1_048_576.0;
@@ -134,11 +128,6 @@ pub(crate) fn megabytes(bytes: f64) -> String {
     } else {
         format!("{mb:.1}")
     }
-}
-
-/// A response time given in microseconds.
-pub(crate) fn microseconds(value: f64) -> String {
-    if value >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
 }
 
 /// Rounded to so many significant digits, to keep exports small.

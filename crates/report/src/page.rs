@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use judge::Verdict;
-use metrics::{COSTS, OPS, SECONDS};
+use metrics::{COSTS, Metric, OPS, SECONDS};
 use store::{Series, Setting, Store, Warning};
 
 use crate::ReportError;
-use crate::compare::{judgement, warning};
+use crate::compare::{judgement, warning_document};
 use crate::document::WarningDocument;
 use crate::figures::absolute;
 use crate::judged::{Judged, judge_results};
 use crate::latency::Latency;
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::page_data::{
-    Number, Page, PageExperiment, PageFact, PageLatency, PageMetric, PagePercentiles, PageRelative,
+    Number, Page, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative,
     PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
 };
 use crate::profiles::page_profiles;
@@ -29,35 +29,20 @@ const MAX_VALUES: usize = 3_000_000;
 /// Makes the page's data. Series are read from the store step by step.
 pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError> {
     let judged = judge_results(results, None, None)?;
-    let of_page = |code: &str, text: String| {
-        let kept = Warning { code: code.to_owned(), text };
-        warning(results, &Noted { step: None, variant: None, block: None, warning: kept })
+    let found = |about: Option<(usize, usize)>, code: &str, text: String| {
+        let step = about.and_then(|(step, _)| Some(results.steps.get(step)?.key.clone()));
+        let (variant, warning) = (about.map(|(_, v)| v), Warning { code: code.to_owned(), text });
+        warning_document(results, &Noted { step, variant, block: None, warning })
     };
     let mut warnings: Vec<WarningDocument> =
-        results.warnings.iter().map(|noted| warning(results, noted)).collect();
-    let mut gatherer = Gatherer { store, catalog: BTreeMap::new(), detail: Detail::All };
-    let total: usize = results
-        .steps
-        .iter()
-        .flat_map(|step| &step.variants)
-        .map(|variant| variant.samples.len())
-        .sum();
-    gatherer.detail = gatherer.affordable(results, total)?;
-    if gatherer.detail != Detail::All {
-        warnings.push(of_page("series-left-out", gatherer.detail.said().to_owned()));
-    }
-    warnings.extend(judged.warnings().into_iter().map(|(about, found)| {
-        let step = about.and_then(|(step, _)| results.steps.get(step));
-        let noted = Noted {
-            step: step.map(|step| step.key.clone()),
-            variant: about.map(|(_, variant)| variant),
-            block: None,
-            warning: Warning { code: found.code().to_owned(), text: found.to_string() },
-        };
-        warning(results, &noted)
-    }));
+        results.warnings.iter().map(|noted| warning_document(results, noted)).collect();
+    let detail = Detail::affordable(store, results)?;
+    let mut gatherer = Gatherer { store, catalog: BTreeMap::new(), detail };
+    warnings.extend(detail.left_out().map(|text| found(None, "series-left-out", text.to_owned())));
+    let judgements = judged.warnings().into_iter();
+    warnings.extend(judgements.map(|(about, one)| found(about, one.code(), one.to_string())));
     let (profiles, left_out) = page_profiles(store, results, judged.base)?;
-    warnings.extend(left_out.map(|text| of_page("flamegraphs-left-out", text)));
+    warnings.extend(left_out.map(|text| found(None, "flamegraphs-left-out", text)));
     let steps = results
         .steps
         .iter()
@@ -70,15 +55,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         steelyard: results.experiment.steelyard.clone(),
         experiment: experiment(results),
         variants: results.variants.iter().map(variant).collect(),
-        host: results
-            .host
-            .iter()
-            .map(|fact| PageFact {
-                group: fact.group.clone(),
-                name: fact.name.clone(),
-                value: fact.value.clone(),
-            })
-            .collect(),
+        host: results.host.clone(),
         steps,
         tables: page_tables(View {
             results,
@@ -88,11 +65,15 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         }),
         warnings,
         catalog: gatherer.catalog,
-        metrics: [&OPS].into_iter().chain(COSTS).map(PageMetric::from).collect(),
+        metrics: [&OPS].into_iter().chain(COSTS).map(metric).collect(),
         history: None,
         profiles,
         counts: crate::count::latest(store)?,
     })
+}
+
+fn metric(&Metric { name, unit, meaning, published, .. }: &Metric) -> PageMetric {
+    PageMetric { name, unit, meaning, published }
 }
 
 fn experiment(results: &Results) -> PageExperiment {
@@ -158,11 +139,7 @@ fn page_step(
         class: step.class.clone(),
         unit: step.unit.clone(),
         rates: step.paced().into_iter().filter_map(|class| rate(step, class)).collect(),
-        throughput: Vec::new(),
-        relative: Vec::new(),
-        latency: Vec::new(),
-        percentiles: Vec::new(),
-        trials: Vec::new(),
+        ..PageStep::default()
     };
     for (place, figures) in step.variants.iter().enumerate() {
         let shown = absolute(step, judged.base, place, OPS.name);
@@ -221,17 +198,37 @@ enum Detail {
 }
 
 impl Detail {
-    fn said(self) -> &'static str {
+    /// What is said of the series that are left out.
+    fn left_out(self) -> Option<&'static str> {
         match self {
-            Self::All => "all series are shown",
-            Self::OneBlock => {
+            Self::All => None,
+            Self::OneBlock => Some(
                 "the page would be too large with all series: those of hardware are shown for one block of each \
-                 variant, the one nearest its median; throughput is shown for all"
-            }
-            Self::Throughput => {
-                "the page would be too large with all series: only throughput is shown; the others are in the results"
-            }
+                 variant, the one nearest its median; throughput is shown for all",
+            ),
+            Self::Throughput => Some(
+                "the page would be too large with all series: only throughput is shown; the others are in the results",
+            ),
         }
+    }
+
+    /// Decided by the series of one trial per step, which stand for the others.
+    fn affordable(store: &Store, results: &Results) -> Result<Self, ReportError> {
+        let (mut all, mut one_block) = (0, 0);
+        for step in &results.steps {
+            let samples = || step.variants.iter().flat_map(|variant| &variant.samples);
+            let Some(first) = samples().next() else { continue };
+            let series = store.series(first.step)?;
+            let values: usize = series.iter().map(|s| s.values.len()).sum();
+            let shown = step.variants.iter().filter(|v| !v.samples.is_empty()).count();
+            all += values * samples().count();
+            one_block += values * shown;
+        }
+        Ok(match (all <= MAX_VALUES, one_block <= MAX_VALUES) {
+            (true, _) => Self::All,
+            (false, true) => Self::OneBlock,
+            (false, false) => Self::Throughput,
+        })
     }
 }
 
@@ -242,27 +239,6 @@ struct Gatherer<'a> {
 }
 
 impl Gatherer<'_> {
-    /// Decides by the series of one trial per step, which stand for the others.
-    fn affordable(&self, results: &Results, trials: usize) -> Result<Detail, ReportError> {
-        let (mut all, mut one_block) = (0, 0);
-        for step in &results.steps {
-            let samples = || step.variants.iter().flat_map(|variant| &variant.samples);
-            let Some(first) = samples().next() else { continue };
-            let series = self.store.series(first.step)?;
-            let values: usize = series.iter().map(|s| s.values.len()).sum();
-            let shown = step.variants.iter().filter(|v| !v.samples.is_empty()).count();
-            all += values * samples().count();
-            one_block += values * shown;
-        }
-        Ok(if all <= MAX_VALUES || trials == 0 {
-            Detail::All
-        } else if one_block <= MAX_VALUES {
-            Detail::OneBlock
-        } else {
-            Detail::Throughput
-        })
-    }
-
     fn trial(
         &mut self,
         variant: usize,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use metrics::Metric;
 use serde::{Serialize, Serializer};
+use store::HostFact;
 
 use crate::count::PageCounts;
 use crate::document::{Labels, RelativeFigures, WarningDocument};
@@ -22,7 +22,8 @@ pub struct Page {
     pub(crate) steelyard: String,
     pub(crate) experiment: PageExperiment,
     pub(crate) variants: Vec<PageVariant>,
-    pub(crate) host: Vec<PageFact>,
+    #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageFact>"))]
+    pub(crate) host: Vec<HostFact>,
     pub(crate) steps: Vec<PageStep>,
     pub(crate) tables: Vec<Table>,
     pub(crate) warnings: Vec<WarningDocument>,
@@ -75,15 +76,7 @@ pub(crate) struct PageSetting {
     pub(crate) source: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct PageFact {
-    pub(crate) group: String,
-    pub(crate) name: String,
-    pub(crate) value: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageStep {
     pub(crate) name: String,
@@ -158,13 +151,6 @@ pub(crate) struct PageMetric {
     pub(crate) meaning: &'static str,
     /// Its name in published reports; may be empty.
     pub(crate) published: &'static str,
-}
-
-impl From<&'static Metric> for PageMetric {
-    fn from(metric: &'static Metric) -> Self {
-        let Metric { name, unit, meaning, published, .. } = *metric;
-        Self { name, unit, meaning, published }
-    }
 }
 
 /// A number written short: four significant digits, no `.0`, `null` when it is not known.

@@ -25,6 +25,15 @@ pub(crate) struct Times {
     max: Number,
 }
 
+// What the facts of the host serialise to; a comment of documentation would go into the page's types.
+#[derive(TS)]
+#[allow(dead_code, reason = "it is only looked at")]
+pub(crate) struct PageFact {
+    group: String,
+    name: String,
+    value: String,
+}
+
 /// What the warnings of counts serialise to.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]

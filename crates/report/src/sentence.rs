@@ -110,7 +110,7 @@ pub(crate) fn confidence(fraction: f64) -> String {
 }
 
 /// `6 blocks`; with slices `6 restarts in slices`.
-fn trials(comparison: &Comparison, count: usize, more: &str) -> String {
+pub(crate) fn trials(comparison: &Comparison, count: usize, more: &str) -> String {
     let (one, many) = match comparison.method {
         Method::Blocks => ("block", "blocks"),
         Method::Slices => ("restart in slices", "restarts in slices"),

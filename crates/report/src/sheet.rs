@@ -50,8 +50,12 @@ pub(crate) struct Sheet {
 pub(crate) enum Part {
     Table(Table),
     List(List),
-    /// Lines that are there to be copied, such as a plan.
-    Verbatim(Verbatim),
+    /// Lines in another language that are there to be copied, such as a plan.
+    Verbatim {
+        title: &'static str,
+        language: &'static str,
+        text: String,
+    },
     /// What to know, a sentence each.
     Notes(Vec<String>),
 }
@@ -60,7 +64,7 @@ impl Part {
     fn table(&self) -> Option<&Table> {
         match self {
             Self::Table(table) => Some(table),
-            Self::List(_) | Self::Verbatim(_) | Self::Notes(_) => None,
+            Self::List(_) | Self::Verbatim { .. } | Self::Notes(_) => None,
         }
     }
 }
@@ -75,14 +79,6 @@ pub(crate) struct List {
     pub(crate) items: Vec<(String, String)>,
     /// What stands there when it is empty.
     pub(crate) nothing: String,
-}
-
-/// A text in another language.
-#[derive(Debug, Clone)]
-pub(crate) struct Verbatim {
-    pub(crate) title: String,
-    pub(crate) language: &'static str,
-    pub(crate) text: String,
 }
 
 impl Sheet {
@@ -134,7 +130,7 @@ impl Sheet {
                 table.rows = list.items.iter().map(row).collect();
                 Some(table)
             }
-            Part::Verbatim(_) | Part::Notes(_) => None,
+            Part::Verbatim { .. } | Part::Notes(_) => None,
         };
         let tables: Vec<Table> = self.parts.iter().filter_map(of_part).collect();
         csv(&tables.iter().collect::<Vec<_>>())
@@ -157,8 +153,8 @@ fn other(part: &Part, style: Style) -> String {
             }
             out
         }
-        Part::Verbatim(Verbatim { title, text, .. }) if plain => format!("{title}\n\n{text}"),
-        Part::Verbatim(Verbatim { title, language, text }) => {
+        Part::Verbatim { title, text, .. } if plain => format!("{title}\n\n{text}"),
+        Part::Verbatim { title, language, text } => {
             format!("### {title}\n\n```{language}\n{text}```\n")
         }
         Part::Notes(notes) => {

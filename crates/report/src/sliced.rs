@@ -75,13 +75,14 @@ pub(crate) fn slicing_of(
     base: usize,
     place: usize,
 ) -> Option<Slicing> {
-    let other = results.variants.get(place)?.twin_of.unwrap_or(base);
+    let other = results.twin_of(place).unwrap_or(base);
     slicing(step.variant(other).filter(|_| other != place)?, step.variant(place)?)
 }
 
 /// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
 fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
-    let restarts = restarts(base, variant);
+    let found = by_block(base, variant).into_iter();
+    let restarts: Vec<Restart> = found.filter_map(|(_, restart)| restart.ok()).collect();
     let of = |value: fn(&RestartRatio) -> f64| -> Vec<f64> {
         restarts.iter().map(|restart| value(&restart.all)).collect()
     };
@@ -105,11 +106,6 @@ fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
 
 fn by_length(restarts: &[Restart]) -> (Vec<RestartRatio>, Vec<RestartRatio>) {
     restarts.iter().filter_map(|restart| restart.by_length).unzip()
-}
-
-/// The restarts that can be compared.
-fn restarts(base: &VariantStep, variant: &VariantStep) -> Vec<Restart> {
-    by_block(base, variant).into_iter().filter_map(|(_, restart)| restart.ok()).collect()
 }
 
 /// Per block in which both have slices, what its rounds say.

@@ -36,13 +36,10 @@ fn of_step(step: &StepResults) -> Vec<Noted> {
         let all: Vec<f64> = values.iter().map(|(.., kb)| *kb).collect();
         let Some(middle) = judge::median(&all) else { continue };
         for (variant, block, kb) in values {
-            if !differs(kb, middle) {
-                continue;
-            }
             let known =
                 |noted: &Noted| (noted.variant, noted.block) == (Some(variant), Some(block));
             // One warning for a trial: what is dirty tells more than how much is cached.
-            if found.iter().any(known) {
+            if !differs(kb, middle) || found.iter().any(known) {
                 continue;
             }
             found.push(Noted {

@@ -108,6 +108,14 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     found
 }
 
+/// Place of the first that is the same as a new one, which is added where there is none.
+pub(crate) fn place_of<T>(all: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) -> usize {
+    all.iter().position(|known| same(known, &new)).unwrap_or_else(|| {
+        all.push(new);
+        all.len() - 1
+    })
+}
+
 impl RowKind {
     /// That of rows with one verdict, or with several that are not of both kinds.
     pub(crate) fn of(regression: bool, improvement: bool) -> Option<Self> {
@@ -147,9 +155,9 @@ impl Table {
         }
     }
 
-    /// The same about one step.
-    pub(crate) fn of_step(self, label: &str) -> Self {
-        Self { step: Some(label.to_owned()), ..self }
+    /// A table about the step that tables call so.
+    pub(crate) fn of_step(section: Section, id: &str, title: String, step: &str) -> Self {
+        Self { step: Some(step.to_owned()), ..Self::new(section, format!("{id}.{step}"), title) }
     }
 
     /// This table as the absolute part, and the relative one that belongs to it.

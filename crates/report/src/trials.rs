@@ -3,17 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use metrics::SLICE_MS;
 use plan::{Plan, Sequence, WorkloadPlan};
 use store::{
     Experiment, ExperimentId, Measure, Scope, StepId, StepKind, Store, TrialId, TrialState,
 };
 
 use crate::ReportError;
+use crate::load::unknown_experiment;
 use crate::model::labelled;
 use crate::number::count;
-
-/// Length of a slice: what steps measured in slices have.
-const SLICE_MS: &str = "slice.ms";
+use crate::table::place_of;
 
 /// A results directory.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub enum Chosen {
 }
 
 /// Trials of experiments, with one metric of each of their steps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Trials {
     /// Name of the metric.
     pub(crate) metric: String,
@@ -163,13 +163,7 @@ impl Trials {
         chosen: &Chosen,
         metric: &str,
     ) -> Result<Self, ReportError> {
-        let mut trials = Self {
-            metric: metric.to_owned(),
-            experiments: Vec::new(),
-            workloads: Vec::new(),
-            steps: Vec::new(),
-            values: Vec::new(),
-        };
+        let mut trials = Self { metric: metric.to_owned(), ..Self::default() };
         for (source, experiment, plan) in experiments(sources, chosen)? {
             trials.add(sources, source, experiment, plan.as_ref())?;
         }
@@ -209,7 +203,9 @@ impl Trials {
             .collect();
         let place = self.experiments.len();
         let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
-        for row in store.step_values(experiment.id, &[&self.metric, SLICE_MS], Scope::Results)? {
+        for row in
+            store.step_values(experiment.id, &[&self.metric, SLICE_MS.name], Scope::Results)?
+        {
             let (Some(system), [value, slice]) = (places.get(&row.variant), &row.values[..]) else {
                 continue;
             };
@@ -225,10 +221,7 @@ impl Trials {
                 sliced: !slice.is_nan(),
             };
             key.before = before(&sequences, &key);
-            let step = self.steps.iter().position(|known| *known == key).unwrap_or_else(|| {
-                self.steps.push(key);
-                self.steps.len() - 1
-            });
+            let step = place_of(&mut self.steps, key, StepKey::eq);
             self.values.push(Value {
                 experiment: place,
                 system: *system,
@@ -258,10 +251,8 @@ impl Trials {
 
     fn workload(&mut self, experiment: &Experiment, plan: Option<&Plan>) -> usize {
         let shape = Shape::of(experiment, plan);
-        self.workloads.iter().position(|known| known.shape == shape).unwrap_or_else(|| {
-            self.workloads.push(Workload { label: shape.label(experiment), shape });
-            self.workloads.len() - 1
-        })
+        let workload = Workload { label: shape.label(experiment), shape };
+        place_of(&mut self.workloads, workload, |known, new| known.shape == new.shape)
     }
 
     fn without_values(&self, sources: &[Source<'_>]) -> Result<ReportError, ReportError> {
@@ -296,8 +287,7 @@ impl Trials {
         for (place, workload) in self.workloads.iter_mut().enumerate() {
             if labels.iter().filter(|label| **label == workload.label).count() > 1 {
                 let of = self.experiments.iter().filter(|conducted| conducted.workload == place);
-                let names: Vec<String> =
-                    of.map(|c| format!("{} {}", c.experiment.id, c.experiment.name)).collect();
+                let names: Vec<String> = of.map(Conducted::name).collect();
                 workload.label = format!("{} ({})", workload.label, names.join(", "));
             }
         }
@@ -389,16 +379,29 @@ fn experiments(
             };
             for asked in names {
                 if !all.iter().any(|(_, experiment, _)| named(experiment, asked)) {
-                    let known: BTreeSet<String> =
-                        all.iter().map(|(_, experiment, _)| experiment.name.clone()).collect();
-                    let known = known.into_iter().collect();
-                    return Err(ReportError::UnknownExperiment { asked: asked.clone(), known });
+                    let known = all.iter().map(|(_, experiment, _)| experiment.name.clone());
+                    return Err(unknown_experiment(asked, known));
                 }
             }
             all.retain(|(_, experiment, _)| names.iter().any(|asked| named(experiment, asked)));
         }
     }
     Ok(all)
+}
+
+/// How legends name experiments.
+pub(crate) fn named(experiments: &[String]) -> String {
+    match experiments {
+        [one] => format!("experiment {one}"),
+        several => format!("experiments {}", several.join(", ")),
+    }
+}
+
+impl Conducted {
+    /// Number and name of the experiment.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.experiment.id, self.experiment.name)
+    }
 }
 
 impl Shape {

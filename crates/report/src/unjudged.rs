@@ -7,7 +7,8 @@ use metrics::{Better, Metric};
 
 use crate::figures::Pairs;
 use crate::model::{Results, StepResults};
-use crate::table::one_line;
+use crate::sentence::trials;
+use crate::table::{one_line, place_of};
 
 /// What can't be judged: it is shown with its reason, and no gate passes over it.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,13 +21,9 @@ pub struct Unjudged {
 }
 
 impl Unjudged {
-    fn open(reason: String) -> Self {
+    /// Undecided, for this reason.
+    pub(crate) fn open(reason: String) -> Self {
         Self { verdict: Some(Verdict::Inconclusive), reason }
-    }
-
-    /// Whether a gate must not pass over it.
-    pub fn fails(&self) -> bool {
-        self.verdict.is_some()
     }
 
     /// A side has no finished trial with the step.
@@ -41,10 +38,8 @@ impl Unjudged {
         let mut said: Vec<(String, Vec<&str>)> = Vec::new();
         for place in lacking {
             let (why, name) = (why_missing(results, step, place), results.variant_name(place));
-            match said.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, names)) => names.push(name),
-                None => said.push((why, vec![name])),
-            }
+            let place = place_of(&mut said, (why, Vec::new()), |known, new| known.0 == new.0);
+            said[place].1.push(name);
         }
         let said = said.into_iter().map(|(why, names)| {
             let have = if names.len() == 1 { "has" } else { "have" };
@@ -140,18 +135,8 @@ impl Unjudged {
 
     /// One block, or one restart: nothing is known of the spread.
     pub(crate) fn too_few(name: &str, base: &str, comparison: &judge::Comparison) -> Self {
-        let what = match comparison.method {
-            judge::Method::Blocks => "block",
-            judge::Method::Slices => "restart in slices",
-        };
-        let count = comparison.blocks;
-        let many = if count == 1 { "" } else { "s" };
-        Self::open(format!("{count} {what}{many}: too few to compare {name} with {base}"))
-    }
-
-    /// What `judge` refuses.
-    pub(crate) fn by_error(error: &judge::JudgeError) -> Self {
-        Self::open(error.to_string())
+        let few = trials(comparison, comparison.blocks, "");
+        Self::open(format!("{few}: too few to compare {name} with {base}"))
     }
 
     /// Slices that can't be compared.
@@ -180,16 +165,12 @@ fn surely_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
 
 /// `in all 6 blocks`, `in 1 of 6 blocks (3)`.
 fn in_blocks(blocks: &[u32], count: usize) -> String {
-    let noun = if count == 1 { "block" } else { "blocks" };
-    if blocks.len() == count {
-        return if count == 1 {
-            "in its only block".to_owned()
-        } else {
-            format!("in all {count} {noun}")
-        };
-    }
     let numbers: Vec<String> = blocks.iter().map(u32::to_string).collect();
-    format!("in {} of {count} {noun} ({})", blocks.len(), numbers.join(", "))
+    match blocks.len() {
+        1 if count == 1 => "in its only block".to_owned(),
+        all if all == count => format!("in all {count} blocks"),
+        some => format!("in {some} of {count} blocks ({})", numbers.join(", ")),
+    }
 }
 
 /// Why a variant has no result in a step.

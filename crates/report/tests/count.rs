@@ -1,5 +1,5 @@
 //! Instruction counts of known truth, from a store to print.
-use crate::common::counts::{BASE, Counting, add, begin, build, record};
+use crate::common::counts::{BASE, Counting, add, begin, build, options, record};
 use crate::common::{Lab, golden, plan};
 use report::{CountOptions, CountedVariant, Format, ReportError, Which};
 use store::CountRecord;
@@ -46,7 +46,7 @@ fn printed_in_the_published_shape() {
     golden("count.txt", &report.render(Format::Text).unwrap());
     golden("count.md", &report.render(Format::Markdown).unwrap());
     golden("count.csv", &report.render(Format::Csv).unwrap());
-    let mut json = three().report_with(&CountOptions { functions: 2, ..CountOptions::default() });
+    let mut json = three().report_with(&CountOptions { functions: 2, ..options() });
     json.document.counts.truncate(2);
     golden("count.json", &json.render(Format::Json).unwrap());
 }
@@ -70,8 +70,7 @@ fn an_added_loop_is_the_first_row() {
         }
     });
     counting.all(&KINDS, &[Some(BASE.to_vec()), Some(looped)]);
-    let report =
-        counting.report_with(&CountOptions { every_kind: true, ..CountOptions::default() });
+    let report = counting.report_with(&CountOptions { every_kind: true, ..options() });
     for (kind, rows) in KINDS {
         let found = variant(&report, kind, "b");
         let all: u64 = BASE.iter().map(|cost| cost.3 + rows.max(1) * cost.4).sum();
@@ -101,8 +100,7 @@ fn an_added_loop_is_the_first_row() {
     assert!(said.contains("100% of the difference is in analyze; exprType grew most"), "{said}");
     assert_eq!(variant(&report, "insert-100", "b").verdict.as_deref(), Some("equivalent"));
     assert_eq!(report.regressions().len(), 0, "under the margin of 2%");
-    let strict =
-        counting.report_with(&CountOptions { margin: Some(0.001), ..CountOptions::default() });
+    let strict = counting.report_with(&CountOptions { margin: Some(0.001), ..options() });
     assert_eq!(strict.regressions().len(), 3, "{:?}", strict.regressions());
 }
 
@@ -190,8 +188,7 @@ fn what_one_build_alone_has_is_shown_so() {
     lacking.retain(|cost| cost.0 != "create_plan");
     counting.all(&[("insert-100", 100)], &[Some(BASE.to_vec()), Some(other)]);
     counting.all(&[("point", 0)], &[Some(BASE.to_vec()), Some(lacking)]);
-    let report =
-        counting.report_with(&CountOptions { every_kind: true, ..CountOptions::default() });
+    let report = counting.report_with(&CountOptions { every_kind: true, ..options() });
     let names = |kind: &str| -> Vec<(String, bool, bool)> {
         let all = &variant(&report, kind, "b").functions;
         let one_sided = all.iter().filter(|f| f.base.is_none() || f.variant.is_none());
@@ -257,23 +254,23 @@ fn many_kinds_are_rows() {
 #[test]
 fn another_base_and_wrong_requests() {
     let counting = three();
-    let other = counting
-        .report_with(&CountOptions { base: Some("pg14.3".to_owned()), ..CountOptions::default() });
+    let other =
+        counting.report_with(&CountOptions { base: Some("pg14.3".to_owned()), ..options() });
     let found = variant(&other, "insert-100", "pg13.7");
     assert_eq!(found.verdict.as_deref(), Some("improvement"));
     assert!(other.document.sentences[0].sentence.contains("fewer instructions"));
     let error = |store, id, options: &CountOptions| {
         report::count(store, id, options).map(|_| ()).unwrap_err()
     };
-    let base = CountOptions { base: Some("pg9".to_owned()), ..CountOptions::default() };
+    let base = CountOptions { base: Some("pg9".to_owned()), ..options() };
     let found = error(&counting.store, counting.experiment, &base);
     assert!(matches!(found, ReportError::UnknownBase { .. }), "{found}");
-    let margin = CountOptions { margin: Some(2.0), ..CountOptions::default() };
+    let margin = CountOptions { margin: Some(2.0), ..options() };
     let found = error(&counting.store, counting.experiment, &margin);
     assert!(matches!(found, ReportError::BadMargin { .. }), "{found}");
     let empty = begin(&counting.store, "a");
     add(&counting.store, empty, "a");
-    let found = error(&counting.store, empty, &CountOptions::default());
+    let found = error(&counting.store, empty, &options());
     assert!(matches!(found, ReportError::NoCounts { .. }), "{found}");
 }
 
@@ -295,7 +292,7 @@ fn runs_and_counts_are_asked_for_apart() {
         ReportError::UnknownExperiment { known, .. } => assert_eq!(known, ["load-regression"]),
         other => panic!("{other}"),
     }
-    let run = report::count(&lab.store, lab.experiment, &CountOptions::default());
+    let run = report::count(&lab.store, lab.experiment, &options());
     assert!(matches!(run, Err(ReportError::NoCounts { .. })));
 }
 

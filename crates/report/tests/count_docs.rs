@@ -1,5 +1,5 @@
 //! The documentation of the JSON of counts is what the program prints.
-use crate::common::counts::{BASE, Counting, build};
+use crate::common::counts::{BASE, Counting, build, options};
 use crate::common::documented::{assert_is_example, assert_keys_explained, before_example};
 use report::{CountOptions, Format};
 
@@ -13,7 +13,7 @@ fn example() -> String {
     });
     counting.all(&[("insert-100", 100)], &[Some(BASE.to_vec()), Some(slower)]);
     counting.warn("builds-differ", "pg14.3 was compiled by gcc 13.2, pg13.7 by gcc 12.2");
-    let options = CountOptions { functions: 2, ..CountOptions::default() };
+    let options = CountOptions { functions: 2, ..options() };
     counting.report_with(&options).render(Format::Json).unwrap()
 }
 

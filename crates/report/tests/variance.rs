@@ -1,7 +1,10 @@
 //! Variances between and within trials, from stores to print.
 use crate::common::golden;
 use crate::common::many::{Many, Request};
-use report::{Chosen, Deviation, Format, ReportError, Source, Variance, VarianceOptions, variance};
+use report::{
+    Chosen, DEFAULT_LIMIT, Deviation, Format, ReportError, Source, Variance, VarianceOptions,
+    variance,
+};
 
 /// Deviations from 1 over three blocks: population CV is √(2/3) of the step's size.
 fn spread(size: f64, block: u32) -> f64 {
@@ -27,6 +30,15 @@ fn two_workloads() -> Many {
     many
 }
 
+fn options() -> VarianceOptions {
+    VarianceOptions {
+        chosen: Chosen::default(),
+        metric: "o/s".to_owned(),
+        deviation: Deviation::default(),
+        limit: DEFAULT_LIMIT,
+    }
+}
+
 fn found(many: &Many, options: &VarianceOptions) -> Variance {
     variance(&many.sources(), options).unwrap()
 }
@@ -34,7 +46,7 @@ fn found(many: &Many, options: &VarianceOptions) -> Variance {
 #[test]
 fn printed_in_the_published_shape() {
     let many = two_workloads();
-    let all = VarianceOptions { chosen: Chosen::All, ..VarianceOptions::default() };
+    let all = VarianceOptions { chosen: Chosen::All, ..options() };
     let found = found(&many, &all);
     golden("variance.txt", &found.render(Format::Text).unwrap());
     golden("variance.md", &found.render(Format::Markdown).unwrap());
@@ -48,12 +60,12 @@ fn printed_in_the_published_shape() {
 #[test]
 fn figures_are_those_of_the_deviation_named() {
     let many = two_workloads();
-    let default = found(&many, &VarianceOptions::default()).document;
+    let default = found(&many, &options()).document;
     assert_eq!(default.workloads.len(), 1, "the workload of the newest alone");
     assert_eq!(default.deviation, "population");
     let step = &default.workloads[0].setups[0].steps[0];
     assert!((step.cv.unwrap() - 0.004 * (2.0_f64 / 3.0).sqrt()).abs() < 1e-12);
-    let sample = VarianceOptions { deviation: Deviation::Sample, ..VarianceOptions::default() };
+    let sample = VarianceOptions { deviation: Deviation::Sample, ..options() };
     let sample = found(&many, &sample).document;
     assert_eq!(sample.deviation, "sample");
     assert!((sample.workloads[0].setups[0].steps[0].cv.unwrap() - 0.004).abs() < 1e-12);
@@ -74,8 +86,8 @@ fn what_is_printed_as_the_limit_is_chosen() {
     many.run(&Request::default(), &|_, _, _, block| {
         100.0 * spread(0.0304 / (2.0_f64 / 3.0).sqrt(), block)
     });
-    assert_eq!(found(&many, &VarianceOptions::default()).document.choose.len(), 1);
-    let strict = VarianceOptions { limit: 0.029, ..VarianceOptions::default() };
+    assert_eq!(found(&many, &options()).document.choose.len(), 1);
+    let strict = VarianceOptions { limit: 0.029, ..options() };
     assert!(found(&many, &strict).document.choose.is_empty());
     let text = found(&many, &strict).render(Format::Text).unwrap();
     assert!(text.contains("none: every setup has a step with a larger CV than 0.029"), "{text}");
@@ -89,20 +101,20 @@ fn repeated_experiments_twins_and_machines() {
         let request = Request { day, systems: &twins, blocks: 2, ..Request::default() };
         many.run(&request, &|_, _, _, block| 100.0 + f64::from(block));
     }
-    let document = found(&many, &VarianceOptions::default()).document;
+    let document = found(&many, &options()).document;
     let setups = &document.workloads[0].setups;
     assert_eq!(setups.len(), 1, "a twin is the same system: {setups:?}");
     assert_eq!((setups[0].setup.as_str(), setups[0].trials), ("pg13.7", [8, 8]));
 
     many.run(&Request { day: 3, processor: "Other 16", ..Request::default() }, &|_, _, _, _| 50.0);
-    let document = found(&many, &VarianceOptions::default()).document;
+    let document = found(&many, &options()).document;
     let names: Vec<&str> = document.workloads[0].setups.iter().map(|s| s.setup.as_str()).collect();
     assert_eq!(names, ["Example 8", "Other 16"]);
 
     // The same name with another setting is another setup.
     let changed = [("pg13.7", "13.7", "2GB")];
     many.run(&Request { day: 4, systems: &changed, ..Request::default() }, &|_, _, _, _| 70.0);
-    let names: Vec<String> = found(&many, &VarianceOptions::default()).document.workloads[0]
+    let names: Vec<String> = found(&many, &options()).document.workloads[0]
         .setups
         .iter()
         .map(|setup| setup.setup.clone())
@@ -121,10 +133,7 @@ fn repeated_experiments_twins_and_machines() {
         machine: Some(machine.to_owned()),
     };
     let sources = [named(&many.store, "m5.2xl.ht0"), named(&other.store, "m5.2xl.ht1")];
-    let options = VarianceOptions {
-        chosen: Chosen::Named(vec!["1".to_owned()]),
-        ..VarianceOptions::default()
-    };
+    let options = VarianceOptions { chosen: Chosen::Named(vec!["1".to_owned()]), ..options() };
     let document = variance(&sources, &options).unwrap().document;
     let names: Vec<&str> = document.workloads[0].setups.iter().map(|s| s.setup.as_str()).collect();
     assert_eq!(names, ["m5.2xl.ht0", "m5.2xl.ht1"]);
@@ -136,13 +145,13 @@ fn too_little_is_said() {
     let error = |many: &Many, options: &VarianceOptions| {
         variance(&many.sources(), options).map(|_| ()).unwrap_err()
     };
-    let default = VarianceOptions::default();
+    let default = options();
     assert!(matches!(error(&many, &default), ReportError::NoExperiment));
     many.run(&Request { blocks: 1, ..Request::default() }, &|_, _, _, _| 5.0);
     assert!(matches!(error(&many, &default), ReportError::TooFewTrials));
-    let wrong = VarianceOptions { metric: "nonsense".to_owned(), ..VarianceOptions::default() };
+    let wrong = VarianceOptions { metric: "nonsense".to_owned(), ..options() };
     assert!(error(&many, &wrong).to_string().contains("cpu/o, o/s"));
-    let limit = VarianceOptions { limit: 3.0, ..VarianceOptions::default() };
+    let limit = VarianceOptions { limit: 3.0, ..options() };
     assert!(matches!(error(&many, &limit), ReportError::BadLimit { .. }));
     // One setup with two trials and one with a single one.
     let systems = [("a", "13.7", "1GB")];

@@ -3,7 +3,7 @@
 use plan::{Pairing, Plan};
 use serde::{Deserialize, Serialize};
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, KnownStep};
 use super::search::{Found, Wanted, duration};
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
@@ -76,6 +76,7 @@ pub(super) fn document(
     found: &Found,
     wanted: &Wanted,
 ) -> AdviseDocument {
+    let apart = |step: &KnownStep| step.variance.filter(|_| step.apart);
     let steps: Vec<AdvisedStep> = evidence
         .steps
         .iter()
@@ -85,11 +86,8 @@ pub(super) fn document(
             dop: step.dop,
             trials: step.trials,
             between: step.variance.map(|variance| variance.between),
-            second: step.variance.filter(|_| step.apart).map(|variance| variance.second),
-            autocorrelation: step
-                .variance
-                .filter(|_| step.apart)
-                .map(|variance| variance.autocorrelation),
+            second: apart(step).map(|variance| variance.second),
+            autocorrelation: apart(step).map(|variance| variance.autocorrelation),
             seconds_now: step.seconds,
             seconds: expected.seconds,
             optimal: expected.optimal.filter(|optimal| optimal.is_finite()),

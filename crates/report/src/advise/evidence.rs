@@ -6,6 +6,7 @@ use judge::{LevelsError, StepVariance, TrialSeconds};
 use plan::{Plan, Sequence, WorkloadPlan};
 
 use crate::ReportError;
+use crate::table::place_of;
 use crate::trials::{Chosen, Shape, Source, System, Trials, Value};
 
 /// Under so many trials a deviation may well be off by a third: with 10 degrees of freedom its 95% interval reaches from 0.70 to
@@ -13,6 +14,7 @@ use crate::trials::{Chosen, Shape, Source, System, Trials, Value};
 const FEW_TRIALS: usize = 12;
 
 /// Everything known about the plan's steps.
+#[derive(Default)]
 pub(super) struct Evidence {
     /// Number and name of the experiments that tell it.
     pub(super) experiments: Vec<String>,
@@ -51,19 +53,14 @@ pub(super) fn gather(
     plan: &Plan,
     chosen: &Chosen,
 ) -> Result<Evidence, ReportError> {
-    let pilot = || ReportError::NoPilot { plan: plan.name.clone() };
+    let pilot = || ReportError::NoPilot(plan.name.clone());
     let trials = match Trials::read(sources, chosen, metrics::OPS.name) {
         Err(ReportError::NoExperiment | ReportError::NoTrials) => return Err(pilot()),
         read => read?,
     };
     let kin = kin(plan, &trials);
     let sequences = plan.workload.sequences();
-    let mut evidence = Evidence {
-        experiments: Vec::new(),
-        steps: Vec::new(),
-        overhead: BTreeMap::new(),
-        notes: Vec::new(),
-    };
+    let mut evidence = Evidence::default();
     let used: Vec<&Value> = trials
         .values
         .iter()
@@ -79,8 +76,7 @@ pub(super) fn gather(
     }
     for (place, conducted) in trials.experiments.iter().enumerate() {
         if used.iter().any(|value| value.experiment == place) {
-            let experiment = &conducted.experiment;
-            evidence.experiments.push(format!("{} {}", experiment.id, experiment.name));
+            evidence.experiments.push(conducted.name());
         }
     }
     let rows = plan.workload.rows();
@@ -184,9 +180,7 @@ fn ran<'t>(trials: &'t Trials, value: &Value) -> Option<&'t WorkloadPlan> {
 fn distinct(trials: &Trials) -> Vec<&System> {
     let mut systems: Vec<&System> = Vec::new();
     for system in trials.experiments.iter().flat_map(|conducted| &conducted.systems) {
-        if !systems.iter().any(|known| known.is(system)) {
-            systems.push(system);
-        }
+        place_of(&mut systems, system, |known, new| known.is(new));
     }
     systems
 }

@@ -13,7 +13,8 @@ use std::time::Duration;
 use plan::Plan;
 
 use crate::ReportError;
-use crate::sheet::{Format, Sheet};
+use crate::judged::fraction;
+use crate::sheet::Printable;
 use crate::trials::{Chosen, Source};
 
 pub use document::{AdviseDocument, AdvisedStep};
@@ -31,25 +32,8 @@ pub struct AdviseOptions {
     pub scale_rows: bool,
 }
 
-/// A plan within a budget, and why.
-#[derive(Debug, Clone)]
-pub struct Advice {
-    /// The plan asked about, with blocks, seconds (and rows) as advised.
-    pub plan: Plan,
-    /// As data.
-    pub document: AdviseDocument,
-    sheet: Sheet,
-}
-
-impl Advice {
-    /// As text that ends with a line feed.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which no stored result should cause.
-    pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        self.sheet.render(format, &self.document)
-    }
-}
+/// A plan within a budget, and why, ready to be printed.
+pub type Advice = Printable<AdviseDocument>;
 
 /// Advises on a plan.
 ///
@@ -62,9 +46,7 @@ pub fn advise(
     options: &AdviseOptions,
 ) -> Result<Advice, ReportError> {
     let margin = options.margin.unwrap_or(plan.margin);
-    if !(margin > 0.0 && margin < 1.0) {
-        return Err(ReportError::BadMargin { asked: margin });
-    }
+    fraction(margin).map_err(ReportError::BadMargin)?;
     let evidence = evidence::gather(sources, plan, &options.chosen)?;
     let budget = options.budget.as_secs_f64();
     let wanted = search::Wanted { budget, margin, scale_rows: options.scale_rows };
@@ -72,7 +54,7 @@ pub fn advise(
     let advised = changed(plan, &found)?;
     let document = document::document(plan, &advised, &evidence, &found, &wanted);
     let sheet = tables::sheet(&document);
-    Ok(Advice { plan: advised, document, sheet })
+    Ok(Advice { document, sheet })
 }
 
 /// The plan as advised, read again from its text, as `run` will read it.

@@ -3,18 +3,16 @@
 use super::document::{AdviseDocument, AdvisedStep};
 use super::search::duration;
 use crate::number::or_unknown;
-use crate::sheet::{Part, Sheet, Verbatim};
-use crate::table::{Row, RowKind, Section, Table};
+use crate::sheet::{Part, Sheet};
+use crate::table::{Row, RowKind, Section, Table, texts};
+use crate::trials::named;
 
 pub(super) fn sheet(document: &AdviseDocument) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(document));
     sheet.notes(document.notes.clone());
-    sheet.parts.push(Part::Verbatim(Verbatim {
-        title: "The plan".to_owned(),
-        language: "toml",
-        text: document.toml.clone(),
-    }));
+    let text = document.toml.clone();
+    sheet.parts.push(Part::Verbatim { title: "The plan", language: "toml", text });
     sheet
 }
 
@@ -34,7 +32,7 @@ fn table(document: &AdviseDocument) -> Table {
     );
     let mut table = Table::new(Section::Other, "advice", title);
     table.legend = vec![
-        format!("variance of {}", of(&document.experiments)),
+        format!("variance of {}", named(&document.experiments)),
         "between: CV between trials beyond what their seconds explain; second: CV of the seconds of a trial; lag-1: their \
          autocorrelation"
             .to_owned(),
@@ -46,12 +44,10 @@ fn table(document: &AdviseDocument) -> Table {
              decided: it is at most {margin}"
         ),
     ];
-    table.columns = [
+    table.columns = texts([
         "step", "dop", "trials", "between", "second", "lag-1", "now", "advised", "best", "blocks",
         "±", "detects", "decided",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    ]);
     table.rows = document.steps.iter().map(|step| row(step, document.blocks)).collect();
     table
 }
@@ -81,13 +77,6 @@ fn row(step: &AdvisedStep, blocks: u32) -> Row {
     ];
     let kind = (step.decided == Some(false)).then_some(RowKind::Marked);
     Row::new(&step.name, cells).of_kind(kind)
-}
-
-fn of(experiments: &[String]) -> String {
-    match experiments {
-        [one] => format!("experiment {one}"),
-        several => format!("experiments {}", several.join(", ")),
-    }
 }
 
 fn percent(fraction: f64) -> String {

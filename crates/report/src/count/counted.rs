@@ -1,11 +1,11 @@
 //! Counts from the store, by kind of statement, and what tells two of them apart.
 
-use std::collections::BTreeSet;
-
 use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 
 use super::spread::Spread;
 use crate::ReportError;
+use crate::judged::fraction;
+use crate::table::{distinct, place_of};
 
 /// The counts of an experiment.
 #[derive(Debug, Clone)]
@@ -122,9 +122,7 @@ impl Counted {
     ) -> Result<Self, ReportError> {
         let experiment = store.experiment(id)?;
         let margin = margin.unwrap_or(experiment.margin);
-        if !(margin > 0.0 && margin < 1.0) {
-            return Err(ReportError::BadMargin { asked: margin });
-        }
+        fraction(margin).map_err(ReportError::BadMargin)?;
         let variants = store.variants(id)?;
         let base = match base {
             Some(asked) => variants.iter().position(|v| v.name == asked).ok_or_else(|| {
@@ -140,16 +138,15 @@ impl Counted {
                 continue;
             };
             let group = Group { protocol: record.protocol.clone(), place: record.place.clone() };
-            let same = |kind: &Kind| kind.kind == record.kind && kind.group == group;
-            let at = kinds.iter().position(same).unwrap_or_else(|| {
-                let counts = vec![None; variants.len()];
-                kinds.push(Kind { kind: record.kind.clone(), group: group.clone(), counts });
-                kinds.len() - 1
+            let counts = vec![None; variants.len()];
+            let kind = Kind { kind: record.kind.clone(), group, counts };
+            let at = place_of(&mut kinds, kind, |known, new| {
+                known.kind == new.kind && known.group == new.group
             });
             kinds[at].counts[place] = Some(record);
         }
         if kinds.is_empty() {
-            return Err(ReportError::NoCounts { experiment: experiment.name });
+            return Err(ReportError::NoCounts(experiment.name));
         }
         kinds.sort_by_cached_key(|kind| (kind.group.order(), order(&kind.kind)));
         let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();
@@ -157,8 +154,9 @@ impl Counted {
     }
 
     /// The groups with their kinds.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Kind]> {
-        self.kinds.chunk_by(|one, next| one.group == next.group)
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&Group, &[Kind])> {
+        let groups = self.kinds.chunk_by(|one, next| one.group == next.group);
+        groups.map(|kinds| (&kinds[0].group, kinds))
     }
 
     pub(crate) fn name(&self, variant: usize) -> &str {
@@ -241,14 +239,8 @@ impl Kind {
 
     /// Names of the phases of all variants, in order.
     pub(crate) fn phases(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for phase in self.counts.iter().flatten().flat_map(|record| &record.phases) {
-            if seen.insert(&phase.name) {
-                names.push(&phase.name);
-            }
-        }
-        names
+        let phases = self.counts.iter().flatten().flat_map(|record| &record.phases);
+        distinct(phases.map(|phase| phase.name.as_str()))
     }
 }
 

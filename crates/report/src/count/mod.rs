@@ -20,9 +20,6 @@ pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
 pub use words::SentenceDocument;
 
-/// Rows of a table of functions if not said otherwise.
-const FUNCTIONS: usize = 15;
-
 /// What to show, and how to judge it.
 #[derive(Debug, Clone)]
 pub struct CountOptions {
@@ -34,12 +31,6 @@ pub struct CountOptions {
     pub functions: usize,
     /// Tables of functions for every kind of statement, not for the one that moved most alone.
     pub every_kind: bool,
-}
-
-impl Default for CountOptions {
-    fn default() -> Self {
-        Self { base: None, margin: None, functions: FUNCTIONS, every_kind: false }
-    }
 }
 
 /// Counts, ready to be printed.

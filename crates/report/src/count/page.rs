@@ -82,7 +82,7 @@ pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
         match Counted::read(store, experiment.id, None, None) {
             Ok(counted) => return Ok(Some(page_counts(&counted))),
             // Begun, and nothing counted yet.
-            Err(ReportError::NoCounts { .. }) => {}
+            Err(ReportError::NoCounts(_)) => {}
             Err(error) => return Err(error),
         }
     }
@@ -92,6 +92,8 @@ pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
 fn page_counts(counted: &Counted) -> PageCounts {
     let mut names = Names::default();
     let kinds = counted.kinds.iter().map(|kind| page_kind(counted, kind, &mut names)).collect();
+    let mut names: Vec<_> = names.into_iter().collect();
+    names.sort_unstable_by_key(|(_, place)| *place);
     PageCounts {
         experiment: counted.experiment.name.clone(),
         started: rfc3339(counted.experiment.created_ms),
@@ -100,27 +102,14 @@ fn page_counts(counted: &Counted) -> PageCounts {
         variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
         base: counted.base,
         kinds,
-        functions: names.list,
+        functions: names.into_iter().map(|(function, _)| function).collect(),
         sentences: words::sentences(counted),
         warnings: counted.warnings.clone(),
     }
 }
 
-#[derive(Default)]
-struct Names {
-    places: HashMap<(String, String), usize>,
-    list: Vec<(String, String)>,
-}
-
-impl Names {
-    fn place(&mut self, name: &str, object: &str) -> usize {
-        let key = (name.to_owned(), object.to_owned());
-        *self.places.entry(key).or_insert_with_key(|key| {
-            self.list.push(key.clone());
-            self.list.len() - 1
-        })
-    }
-}
+/// Name and object of functions with their places in the order in which they come up.
+type Names = HashMap<(String, String), usize>;
 
 fn page_kind(counted: &Counted, kind: &Kind, names: &mut Names) -> PageKind {
     // One variant's large function is shown for all.
@@ -138,7 +127,8 @@ fn page_kind(counted: &Counted, kind: &Kind, names: &mut Names) -> PageKind {
         let mut functions = PageFunctions::default();
         for function in &record.functions {
             if large.get(function.name.as_str()) == Some(&true) {
-                functions.id.push(names.place(&function.name, &function.object));
+                let (key, next) = ((function.name.clone(), function.object.clone()), names.len());
+                functions.id.push(*names.entry(key).or_insert(next));
                 functions.own.push(function.own);
                 functions.inclusive.push(function.inclusive);
                 functions.calls.push(function.calls);

@@ -8,7 +8,7 @@ use super::document::{CountDocument, CountedVariant};
 use super::functions::{FunctionDocument, WorkDocument};
 use super::spread::{LEAST, Spread};
 use crate::number::{
-    UNKNOWN, exact_change, exact_relative, or_unknown, repeated, signed_work, work,
+    UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, work,
 };
 use crate::sheet::{List, Part, Sheet};
 use crate::table::{Row, RowKind, Section, Table, distinct, one_line, texts};
@@ -30,9 +30,11 @@ pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &Count
     if !document.sentences.is_empty() {
         sheet.parts.push(Part::List(sentences(document)));
     }
-    for kinds in counted.groups() {
-        let tables = instructions(counted, kinds).into_iter().chain([verdicts(counted, kinds)]);
-        for table in tables.chain(phases(counted, kinds)).filter(Table::says_something) {
+    for (group, kinds) in counted.groups() {
+        let mut tables = instructions(counted, group, kinds);
+        tables.push(verdicts(counted, group, kinds));
+        tables.extend(phases(counted, group, kinds));
+        for table in tables.into_iter().filter(Table::says_something) {
             sheet.table(table);
         }
     }
@@ -69,8 +71,7 @@ fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> 
 }
 
 /// Instructions per statement and per row, relative to the base, and how well they repeat.
-fn instructions(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
-    let Some(group) = kinds.first().map(|kind| &kind.group) else { return Vec::new() };
+fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     let variants = counted.counted(kinds);
     let mut legend = vec![
         "instructions: all that the server's process executed, counted under Callgrind".to_owned(),
@@ -158,10 +159,7 @@ fn worst(counted: &Counted, kinds: &[Kind]) -> String {
 }
 
 /// Every kind and version beside the base, with what a difference had to exceed.
-fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
-    let Some(group) = kinds.first().map(|kind| &kind.group) else {
-        return Table::new(Section::Other, "count.none", "");
-    };
+fn verdicts(counted: &Counted, group: &Group, kinds: &[Kind]) -> Table {
     let legend = vec![
         format!(
             "relative, difference: instructions per statement beside {}",
@@ -172,8 +170,8 @@ fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
             repeated(LEAST)
         ),
         format!(
-            "verdict: same where it does not; regression or improvement where it is more than {:.1}% as well, else equivalent",
-            counted.margin * 100.0
+            "verdict: same where it does not; regression or improvement where it is more than {} as well, else equivalent",
+            percent(counted.margin)
         ),
     ];
     let mut table = part(group, "verdicts", "Verdicts", "", &legend);
@@ -197,8 +195,7 @@ fn verdicts(counted: &Counted, kinds: &[Kind]) -> Table {
 }
 
 /// Instructions of each phase, their shares, and how much they rose.
-fn phases(counted: &Counted, kinds: &[Kind]) -> Vec<Table> {
-    let Some(group) = kinds.first().map(|kind| &kind.group) else { return Vec::new() };
+fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     let names: Vec<&str> = distinct(kinds.iter().flat_map(Kind::phases));
     if names.is_empty() {
         return Vec::new();
@@ -300,16 +297,10 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
         "",
         &[],
     );
-    table.legend = vec![
-        "per statement; own: instructions in the function itself, incl: and in all that it called, calls: how often it was called"
-            .to_owned(),
-    ];
-    if compared {
-        table.legend.push(
-            "+/-: by how much it rose; those whose own instructions moved most come first"
-                .to_owned(),
-        );
-    }
+    let rose = "+/-: by how much it rose; those whose own instructions moved most come first";
+    table.legend = texts([
+        "per statement; own: instructions in the function itself, incl: and in all that it called, calls: how often it was called",
+    ].into_iter().chain(compared.then_some(rose)));
     table.step = Some(kind.kind.clone());
     table.columns.push("function".to_owned());
     for figure in ["own", "incl", "calls"] {

@@ -88,8 +88,7 @@ fn has_rows(kind: &Kind, base: usize, variant: usize) -> bool {
 
 /// The kind, with its protocol (and place) where there are several.
 fn named(counted: &Counted, kind: &Kind) -> String {
-    let groups: Vec<&Group> =
-        counted.groups().filter_map(|kinds| kinds.first()).map(|kind| &kind.group).collect();
+    let groups: Vec<&Group> = counted.groups().map(|(group, _)| group).collect();
     if groups.len() < 2 {
         return kind.kind.clone();
     }

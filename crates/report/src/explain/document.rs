@@ -2,7 +2,7 @@
 //!
 //! Every key is always there; what is not known is `null`. Shares are fractions of 1, not rounded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -165,10 +165,7 @@ pub(super) fn parent(results: &Results, base: usize, options: &ExplainOptions) -
 
 /// The callees that say something, those with the largest share first.
 fn callees(found: &[Children], parent: &str) -> Vec<ExplainedChild> {
-    let mut names: Vec<&str> =
-        found.iter().flat_map(|one| one.by_callee.keys()).map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names: BTreeSet<&String> = found.iter().flat_map(|one| one.by_callee.keys()).collect();
     let child = |name: &str, share: &dyn Fn(&Children) -> f64| ExplainedChild {
         function: name.to_owned(),
         shares: found.iter().map(|one| (one.samples > 0).then(|| share(one))).collect(),

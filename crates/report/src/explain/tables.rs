@@ -6,8 +6,7 @@ use super::document::{ExplainDocument, ExplainedStep};
 use crate::number::{UNKNOWN, digits, or_unknown};
 use crate::profiles::{ExplainedMove, OTHER};
 use crate::sheet::Sheet;
-use crate::table::{Row, Section, Table};
-use crate::tables::columns;
+use crate::table::{Row, Section, Table, texts};
 
 /// Everything, step by step; `costs` are the tables of costs and events of all steps.
 pub(super) fn sheet(
@@ -40,22 +39,17 @@ pub(super) fn of_step(
     tables
 }
 
-fn table(step: &ExplainedStep, kind: &str, title: String) -> Table {
-    let mut table = Table::new(Section::Hardware, format!("{kind}.{}", step.label), title);
-    table.step = Some(step.label.clone());
-    table
-}
-
 fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) -> Table {
     let title = format!("Percentage of samples for children of {parent}: {}", step.label);
-    let mut table = table(step, "children", title);
+    let mut table = Table::of_step(Section::Hardware, "children", title, &step.label);
     table.legend = vec![
         format!(
             "100% are the samples with {parent} in their call stack; {parent} in a row: in itself"
         ),
         samples(step, parent),
     ];
-    table.columns = columns("function", step.variants.iter().map(|variant| variant.name.as_str()));
+    let variants = step.variants.iter().map(|variant| variant.name.as_str());
+    table.columns = texts(["function"].into_iter().chain(variants));
     table.rows = step
         .children
         .iter()
@@ -91,13 +85,13 @@ fn samples(step: &ExplainedStep, parent: &str) -> String {
 /// `step plan parse analyze execute`, a row for each variant.
 fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
     let title = format!("Percentage of samples by phase of a statement: {}", step.label);
-    let mut table = table(step, "phases", title);
+    let mut table = Table::of_step(Section::Hardware, "phases", title, &step.label);
     table.legend = vec![format!(
         "of the samples in {}: {}; {OTHER}: the rest, such as the messages with the client and the begin and end of transactions",
         worker.worker, worker.named
     )];
     let names = || worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
-    table.columns = columns("version", names());
+    table.columns = texts(["version"].into_iter().chain(names()));
     for variant in &step.variants {
         let Some(phases) = &variant.phases else { continue };
         let cells = names().map(|name| or_unknown(phases.get(name).copied(), percent));
@@ -109,19 +103,18 @@ fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
 fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table {
     let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
     let title = format!("Functions that moved from {base} to {variant}: {}", step.label);
-    let mut table = table(step, &format!("moved.{variant}"), title);
-    table.legend = vec![
-        "own: percentage of all samples in the function itself; total: with what it called".to_owned(),
-        "moved: difference of own in points; ±: 95% interval by the number of samples alone, starts of a server differ by more"
-            .to_owned(),
-        "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)"
-            .to_owned(),
-    ];
+    let id = format!("moved.{variant}");
+    let mut table = Table::of_step(Section::Hardware, &id, title, &step.label);
+    table.legend = texts([
+        "own: percentage of all samples in the function itself; total: with what it called",
+        "moved: difference of own in points; ±: 95% interval by the number of samples alone, starts of a server differ by more",
+        "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)",
+    ]);
     let of = |what: &str, name: &str| format!("{what} {name}");
     let own = (of("own", base), of("own", variant));
     let total = (of("total", base), of("total", variant));
-    let headings = [own.0.as_str(), &own.1, "moved", "±", "us/o", &total.0, &total.1];
-    table.columns = columns("function", headings);
+    let headings = ["function", &own.0, &own.1, "moved", "±", "us/o", &total.0, &total.1];
+    table.columns = texts(headings);
     let row = |moved: &ExplainedMove| {
         let cells = vec![
             percent(moved.base_own),

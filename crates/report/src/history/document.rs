@@ -62,7 +62,7 @@ pub struct LineDocument {
 }
 
 /// A step of a line.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryStep {
     /// Name, such as `l.i0`.
@@ -125,10 +125,7 @@ pub struct ChangeDocument {
 
 /// Computes all figures.
 pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> HistoryDocument {
-    let named = |place: &usize| {
-        let experiment = &trials.experiments[*place].experiment;
-        format!("{} {}", experiment.id, experiment.name)
-    };
+    let named = |place: &usize| trials.experiments[*place].name();
     let runs: Vec<HistoryRun> = lines
         .runs
         .iter()
@@ -145,8 +142,8 @@ pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> Hist
         .iter()
         .map(|line| LineDocument {
             line: line.label.clone(),
-            workload: trials.workloads[line.workload()].label.clone(),
-            machine: line.machine().to_owned(),
+            workload: trials.workloads[line.key.workload].label.clone(),
+            machine: line.key.machine.to_owned(),
             steps: line.steps.iter().map(|step| maker.step(step, &line.label)).collect(),
         })
         .collect();
@@ -202,13 +199,8 @@ impl Maker<'_> {
             dop: key.dop,
             unit: key.measure.unit.clone(),
             better: key.measure.better.as_str().to_owned(),
-            points: Vec::new(),
-            exchanged: match unit {
-                Exchangeable::Trial => "trial".to_owned(),
-                Exchangeable::Run => "run".to_owned(),
-            },
-            changes: Vec::new(),
-            doubtful: Vec::new(),
+            exchanged: if unit == Exchangeable::Trial { "trial" } else { "run" }.to_owned(),
+            ..HistoryStep::default()
         };
         let log = |values: &[f64]| {
             let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Order;
 use super::order::{Version, commit, same_commit};
 use crate::ReportError;
+use crate::table::place_of;
 use crate::time::rfc3339;
 use crate::trials::{Conducted, Configuration, System, Trials, Value};
 
@@ -38,22 +39,22 @@ enum RunKey {
 
 /// One system over the runs.
 pub(super) struct Line<'a> {
-    key: LineKey<'a>,
+    pub(super) key: LineKey<'a>,
     pub(super) label: String,
     names: BTreeSet<String>,
     pub(super) steps: Vec<StepLine<'a>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct LineKey<'a> {
-    workload: usize,
-    machine: &'a str,
-    system: Followed<'a>,
+pub(super) struct LineKey<'a> {
+    pub(super) workload: usize,
+    pub(super) machine: &'a str,
+    pub(super) system: Followed<'a>,
 }
 
 /// What stays the same along a line.
 #[derive(Debug, Clone, PartialEq)]
-enum Followed<'a> {
+pub(super) enum Followed<'a> {
     Name(&'a str),
     Configuration(&'a Configuration),
 }
@@ -64,16 +65,6 @@ pub(super) struct StepLine<'a> {
     pub(super) step: usize,
     /// Values by run (place in [`Lines::runs`]), in that order.
     pub(super) points: BTreeMap<usize, Vec<&'a Value>>,
-}
-
-impl Line<'_> {
-    pub(super) fn workload(&self) -> usize {
-        self.key.workload
-    }
-
-    pub(super) fn machine(&self) -> &str {
-        self.key.machine
-    }
 }
 
 impl StepLine<'_> {
@@ -126,10 +117,7 @@ pub(super) fn lines<'a>(
     let mut placed: Vec<(usize, &Value)> = Vec::new();
     for value in &trials.values {
         match run_key(trials, value, order, commits) {
-            Some(key) => {
-                let run = found.run(trials, key, value);
-                placed.push((run, value));
-            }
+            Some(key) => placed.push((found.run(trials, key, value), value)),
             None => {
                 found.left_out.insert(trials.system(value).name.clone());
             }
@@ -148,7 +136,7 @@ pub(super) fn lines<'a>(
     for line in &mut found.lines {
         line.steps.sort_by_key(|step| step.step);
     }
-    found.name_runs(trials, order);
+    found.name_runs(trials);
     found.name_lines(order);
     Ok(found)
 }
@@ -164,11 +152,8 @@ fn run_key(trials: &Trials, value: &Value, order: Order, commits: &[String]) -> 
                 .map(|(_, value)| value.as_str())
                 .chain([system.dbms.as_str(), &system.name, &system.version])
                 .find_map(commit)?;
-            if commits.is_empty() {
-                return Some(RunKey::Commit(None, found));
-            }
-            let place = commits.iter().position(|known| same_commit(known, &found))?;
-            Some(RunKey::Commit(Some(place), found))
+            let place = commits.iter().position(|known| same_commit(known, &found));
+            (commits.is_empty() || place.is_some()).then_some(RunKey::Commit(place, found))
         }
     }
 }
@@ -186,19 +171,16 @@ impl<'a> Lines<'a> {
             .durations
             .get(&value.trial)
             .map_or(conducted.experiment.created_ms, |(begin, _)| *begin);
-        let same = |run: &Run| match (&run.key, &key) {
+        let new = Run {
+            key,
+            name: String::new(),
+            started_ms,
+            experiments: BTreeSet::new(),
+            versions: BTreeSet::new(),
+        };
+        let place = place_of(&mut self.runs, new, |known, new| match (&known.key, &new.key) {
             (RunKey::Commit(_, one), RunKey::Commit(_, other)) => same_commit(one, other),
             (one, other) => one == other,
-        };
-        let place = self.runs.iter().position(same).unwrap_or_else(|| {
-            self.runs.push(Run {
-                key,
-                name: String::new(),
-                started_ms,
-                experiments: BTreeSet::new(),
-                versions: BTreeSet::new(),
-            });
-            self.runs.len() - 1
         });
         let run = &mut self.runs[place];
         run.started_ms = run.started_ms.min(started_ms);
@@ -228,37 +210,29 @@ impl<'a> Lines<'a> {
     fn add(&mut self, trials: &'a Trials, order: Order, run: usize, value: &'a Value) {
         let (conducted, system) = (trials.conducted(value), trials.system(value));
         let key = line_key(conducted, system, order);
-        let place = self.lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
-            let (label, names) = (String::new(), BTreeSet::new());
-            self.lines.push(Line { key, label, names, steps: Vec::new() });
-            self.lines.len() - 1
-        });
+        let new = Line { key, label: String::new(), names: BTreeSet::new(), steps: Vec::new() };
+        let place = place_of(&mut self.lines, new, |known, new| known.key == new.key);
         let line = &mut self.lines[place];
         line.names.insert(without_version(&system.name, &system.version));
-        let place =
-            line.steps.iter().position(|step| step.step == value.step).unwrap_or_else(|| {
-                line.steps.push(StepLine { step: value.step, points: BTreeMap::new() });
-                line.steps.len() - 1
-            });
+        let new = StepLine { step: value.step, points: BTreeMap::new() };
+        let place = place_of(&mut line.steps, new, |known, new| known.step == new.step);
         line.steps[place].points.entry(run).or_default().push(value);
     }
 
-    fn name_runs(&mut self, trials: &Trials, order: Order) {
+    fn name_runs(&mut self, trials: &Trials) {
         let names: Vec<String> = self
             .runs
             .iter()
             .map(|run| match &run.key {
                 RunKey::Version(_) => run.versions.first().map(|v| short(v)).unwrap_or_default(),
                 RunKey::Commit(_, commit) => commit.chars().take(10).collect(),
-                RunKey::Experiment(_) => {
-                    rfc3339(run.started_ms).chars().take(10).collect::<String>()
-                }
+                RunKey::Experiment(_) => rfc3339(run.started_ms).chars().take(10).collect(),
             })
             .collect();
         let several = names.iter().collect::<BTreeSet<_>>().len() < names.len();
         for (run, name) in self.runs.iter_mut().zip(names) {
             run.name = name;
-            if let (Order::Date, true, RunKey::Experiment(place)) = (order, several, &run.key) {
+            if let (true, RunKey::Experiment(place)) = (several, &run.key) {
                 // Several on a day: the time, and the number for those of one minute.
                 let time: String = rfc3339(run.started_ms).chars().skip(11).take(5).collect();
                 let id = trials.experiments[*place].experiment.id;
@@ -273,7 +247,7 @@ impl<'a> Lines<'a> {
         let plain = |line: &Line<'_>| match (&line.key.system, line.names.len()) {
             (Followed::Name(name), _) => (*name).to_owned(),
             (Followed::Configuration(_), 1) if order == Order::Version => {
-                line.names.first().filter(|name| !name.is_empty()).cloned().unwrap_or_default()
+                line.names.first().cloned().unwrap_or_default()
             }
             (Followed::Configuration(configuration), _) => configuration.family.clone(),
         };

@@ -83,9 +83,8 @@ pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<Histo
                 return Err(ReportError::UnknownStep { asked: asked.clone(), known });
             }
         }
-        let wanted: Vec<bool> =
-            trials.steps.iter().map(|step| options.steps.contains(&step.name)).collect();
-        trials.values.retain(|value| wanted[value.step]);
+        let Trials { steps, values, .. } = &mut trials;
+        values.retain(|value| options.steps.contains(&steps[value.step].name));
     }
     let order = options.order.unwrap_or_else(|| lines::usual_order(&trials));
     let lines = lines::lines(&trials, order, &options.commits)?;

@@ -56,16 +56,16 @@ impl Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        let length = self.numbers.len().max(other.numbers.len());
-        let padded = |version: &Self| {
-            let mut numbers = version.numbers.clone();
-            numbers.resize(length, 0);
-            numbers
+        // Zeros at the end say nothing.
+        let key = |version: &Self| {
+            let end = version.numbers.iter().rposition(|number| *number > 0);
+            (
+                version.numbers[..end.map_or(0, |last| last + 1)].to_vec(),
+                version.stage,
+                version.number,
+            )
         };
-        padded(self)
-            .cmp(&padded(other))
-            .then(self.stage.cmp(&other.stage))
-            .then(self.number.cmp(&other.number))
+        key(self).cmp(&key(other))
     }
 }
 

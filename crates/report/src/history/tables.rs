@@ -1,6 +1,8 @@
 //! The tables of a history: absolute and relative by run, then the change points.
 
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
+use crate::document::Labels;
+use crate::model::labelled;
 use crate::number::{cost, or_unknown, rate, relative};
 use crate::sheet::{List, Part, Sheet};
 use crate::table::{Row, RowKind, Section, Table, texts};
@@ -45,12 +47,8 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
     let id = format!("history.{}", title.trim_start_matches("History by "));
     let mut table = Table::new(Section::Other, id, title);
     table.legend = legend(document);
-    let dops = line.steps.iter().any(|step| step.dop != line.steps[0].dop);
     table.columns = std::iter::once(document.order.clone())
-        .chain(line.steps.iter().map(|step| match dops {
-            true => format!("{}.{}", step.name, step.dop),
-            false => step.name.clone(),
-        }))
+        .chain(line.steps.iter().map(|step| label(line, step)))
         .collect();
     let [mut absolute, mut relative_table] = table.in_two_parts();
     for (place, run) in document.runs.iter().enumerate() {
@@ -74,6 +72,12 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
             .push(Row::new(&run.name, relatives.collect()).of_kind(kind(document, line, place)));
     }
     [absolute, relative_table]
+}
+
+/// A step of a line, with the number of clients where there are several.
+fn label(line: &LineDocument, step: &HistoryStep) -> String {
+    let several = line.steps.iter().any(|other| other.dop != step.dop);
+    labelled(&step.name, Some(step.dop).filter(|_| several), &Labels::new())
 }
 
 fn legend(document: &HistoryDocument) -> Vec<String> {
@@ -138,12 +142,7 @@ fn changes(
                     relative(change.dependent_p.map_or(change.p, |p| p.max(change.p))),
                     change.sentence.clone(),
                 ];
-                let label = if line.steps.iter().any(|other| other.dop != step.dop) {
-                    format!("{}.{}", step.name, step.dop)
-                } else {
-                    step.name.clone()
-                };
-                table.rows.push(Row::new(label, cells));
+                table.rows.push(Row::new(label(line, step), cells));
             }
         }
     }

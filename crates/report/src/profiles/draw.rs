@@ -1,7 +1,5 @@
 //! Flamegraphs as SVG, drawn by the crate `inferno`.
 
-use std::io;
-
 use inferno::flamegraph::{self, Options};
 
 use super::Folded;
@@ -39,7 +37,7 @@ pub(crate) fn differential(
         variant.to_text().as_bytes(),
         &mut both,
     )
-    .map_err(draw_error)?;
+    .map_err(ReportError::Draw)?;
     let mut lines: Vec<String> =
         String::from_utf8_lossy(&both).lines().map(str::to_owned).collect();
     lines.sort_unstable();
@@ -64,12 +62,8 @@ fn drawn(lines: &str, options: &mut Options<'_>) -> Result<Option<String>, Repor
         return Ok(None);
     }
     let mut svg = Vec::new();
-    flamegraph::from_lines(options, lines.lines(), &mut svg).map_err(draw_error)?;
+    flamegraph::from_lines(options, lines.lines(), &mut svg).map_err(ReportError::Draw)?;
     Ok(Some(String::from_utf8_lossy(&svg).into_owned()))
-}
-
-fn draw_error(source: io::Error) -> ReportError {
-    ReportError::Draw { source }
 }
 
 #[cfg(test)]

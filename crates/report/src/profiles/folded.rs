@@ -28,12 +28,8 @@ impl Folded {
                     found: line.chars().take(60).collect(),
                 });
             };
-            match self.stacks.get_mut(stack) {
-                Some(known) => *known = known.saturating_add(count),
-                None => {
-                    self.stacks.insert(stack.to_owned(), count);
-                }
-            }
+            let known = self.stacks.entry(stack.to_owned()).or_default();
+            *known = known.saturating_add(count);
         }
         Ok(())
     }

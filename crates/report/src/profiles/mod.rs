@@ -16,14 +16,14 @@ use std::path::{Path, PathBuf};
 use store::{ExperimentId, Store, TrialId};
 
 pub(crate) use children::{Children, OTHER, children, facts};
-pub(crate) use draw::{differential, flamegraph};
+use draw::{differential, flamegraph};
 pub use folded::Folded;
 pub use moved::ExplainedMove;
 pub(crate) use moved::moved;
 pub(crate) use page::{PageProfile, page_profiles};
 
 use crate::ReportError;
-use crate::model::{Results, StepKey};
+use crate::model::{Results, StepKey, StepResults};
 
 /// Where the profiles of an experiment are, in a results directory.
 pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
@@ -97,31 +97,47 @@ pub fn draw_flamegraphs(store: &Store, results: &Results) -> Result<usize, Repor
     let directory = profiles_directory(store.directory(), results.experiment.id);
     let base = results.variant_named(&results.experiment.base).unwrap_or(0);
     let mut drawn = 0;
-    let mut write = |path: PathBuf, svg: Option<String>| match svg {
-        Some(svg) => {
-            drawn += 1;
-            fs::write(&path, svg).map_err(|source| ReportError::Write { path, source })
-        }
-        None => Ok(()),
-    };
     for profiles in read(store, results)? {
         let Some(step) = results.steps.get(profiles.step) else { continue };
         let folder = directory.join(step_directory(&step.key));
-        let label = results.step_label(step);
-        for (place, folded) in profiles.variants.iter().enumerate() {
-            let name = results.variant_name(place);
-            write(
-                folder.join(format!("{name}.svg")),
-                flamegraph(folded, &format!("{label}: {name}"))?,
-            )?;
-            let Some(of_base) = profiles.variants.get(base).filter(|_| place != base) else {
-                continue;
-            };
-            let base = results.variant_name(base);
-            let title = format!("{label}: from {base} to {name}");
-            let svg = differential(of_base, folded, &title)?;
-            write(folder.join(format!("{base}-{name}.diff.svg")), svg)?;
+        for Flame { variant, base, svg } in flames(results, step, &profiles, base)? {
+            let name = results.variant_name(variant);
+            let path = folder.join(match base {
+                None => format!("{name}.svg"),
+                Some(base) => format!("{}-{name}.diff.svg", results.variant_name(base)),
+            });
+            fs::write(&path, svg).map_err(|source| ReportError::Write { path, source })?;
+            drawn += 1;
         }
     }
     Ok(drawn)
+}
+
+/// A flamegraph: of a variant, or of the difference between the base and a variant.
+struct Flame {
+    variant: usize,
+    base: Option<usize>,
+    svg: String,
+}
+
+/// The flamegraphs of a step: those of the variants, then the differences.
+fn flames(
+    results: &Results,
+    step: &StepResults,
+    profiles: &StepProfiles,
+    base: usize,
+) -> Result<Vec<Flame>, ReportError> {
+    let label = results.step_label(step);
+    let mut found = Vec::new();
+    for (variant, folded) in profiles.variants.iter().enumerate() {
+        let svg = flamegraph(folded, &format!("{label}: {}", results.variant_name(variant)))?;
+        found.extend(svg.map(|svg| Flame { variant, base: None, svg }));
+    }
+    let Some(of_base) = profiles.variants.get(base) else { return Ok(found) };
+    for (variant, folded) in profiles.variants.iter().enumerate().filter(|(p, _)| *p != base) {
+        let (from, to) = (results.variant_name(base), results.variant_name(variant));
+        let svg = differential(of_base, folded, &format!("{label}: from {from} to {to}"))?;
+        found.extend(svg.map(|svg| Flame { variant, base: Some(base), svg }));
+    }
+    Ok(found)
 }

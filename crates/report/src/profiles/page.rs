@@ -9,7 +9,7 @@ use flate2::write::DeflateEncoder;
 use serde::Serialize;
 use store::Store;
 
-use super::{differential, flamegraph, read};
+use super::{Flame, flames, read};
 use crate::ReportError;
 use crate::document::Labels;
 use crate::explain::step_tables;
@@ -57,31 +57,20 @@ pub(crate) fn page_profiles(
     let (mut bytes, mut left_out) = (0, 0);
     for profiles in read(store, results)? {
         let Some(step) = results.steps.get(profiles.step) else { continue };
-        let label = results.step_label(step);
-        let mut flames = Vec::new();
-        let mut add = |variant: usize, base: Option<usize>, samples, svg: Option<String>| {
-            let Some(svg) = svg else { return };
+        let mut shown = Vec::new();
+        for Flame { variant, base, svg } in flames(results, step, &profiles, base)? {
             let svg = packed(&svg);
             if bytes + svg.len() > MOST {
                 left_out += 1;
-                return;
+                continue;
             }
             bytes += svg.len();
-            flames.push(PageFlame { variant, base, samples, svg });
-        };
-        for (place, folded) in profiles.variants.iter().enumerate() {
-            let title = format!("{label}: {}", results.variant_name(place));
-            add(place, None, folded.samples(), flamegraph(folded, &title)?);
-        }
-        for (place, folded) in profiles.variants.iter().enumerate().filter(|(p, _)| *p != base) {
-            let Some(of_base) = profiles.variants.get(base) else { continue };
-            let (from, to) = (results.variant_name(base), results.variant_name(place));
-            let svg = differential(of_base, folded, &format!("{label}: from {from} to {to}"))?;
-            add(place, Some(base), folded.samples(), svg);
+            let samples = profiles.variants[variant].samples();
+            shown.push(PageFlame { variant, base, samples, svg });
         }
         let tables = step_tables(results, &profiles, base);
         let StepKey { name, dop, labels } = step.key.clone();
-        pages.push(PageProfile { step: name, dop, labels, flames, tables });
+        pages.push(PageProfile { step: name, dop, labels, flames: shown, tables });
     }
     let said = (left_out > 0).then(|| {
         format!(

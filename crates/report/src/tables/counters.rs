@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::number::{UNKNOWN, count};
-use crate::table::{Row, Section, Table, distinct};
+use crate::table::{Row, Section, Table, distinct, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -11,13 +11,14 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let counters = || variants.iter().flat_map(|(_, _, figures)| &figures.counters);
         for counted in distinct(counters().map(|counter| counter.view.as_str())) {
             let title = format!("{counted}: difference over {label}");
-            let mut table = view.of_step(Section::Counters, "counters", title, number);
+            let mut table = Table::of_step(Section::Counters, "counters", title, &label);
             table.id = format!("{}.{counted}", table.id);
             table.legend = vec![format!(
                 "summed over databases, tables and indexes; counters that stood still everywhere are left out; {}",
-                view.blocks()
+                view.over_blocks("medians")
             )];
-            table.columns = super::columns("counter", variants.iter().map(|(_, name, _)| *name));
+            table.columns =
+                texts(["counter"].into_iter().chain(variants.iter().map(|(_, name, _)| *name)));
             let of_view = counters().filter(|counter| counter.view == counted);
             for name in distinct(of_view.map(|counter| counter.name.as_str())) {
                 let cells = variants.iter().map(|(_, _, figures)| {

@@ -4,10 +4,10 @@
 use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
 use super::throughput::NOT_HELD;
-use super::{VARIANT, View, columns};
+use super::{VARIANT, View};
 use crate::figures::{absolute, ratio};
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
-use crate::table::{Row, Section, Table};
+use crate::table::{Row, Section, Table, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let all: Vec<&Metric> = COSTS.into_iter().chain([&OPS]).collect();
@@ -15,15 +15,20 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         Metric { name, published: "", meaning, .. } => format!("{name} - {meaning}"),
         Metric { name, published, meaning, .. } => format!("{name} ({published}) - {meaning}"),
     };
-    let legend: Vec<String> =
-        all.iter().map(|metric| named(metric)).chain([view.means()]).collect();
+    let legend: Vec<String> = all
+        .iter()
+        .map(|metric| named(metric))
+        .chain([view.over_blocks("geometric means")])
+        .collect();
     let mut tables = Vec::new();
     for (number, step, label) in view.steps() {
         let headings: Vec<(&str, String)> =
             all.iter().map(|metric| (metric.name, metric.name.to_owned())).collect();
-        let (title, legend) = (format!("Hardware per operation: {label}"), legend.clone());
-        let [mut absolutes, relatives] = pair(view, number, ("hardware", title, legend), &headings);
-        if step.variants.iter().any(|figures| figures.rate_not_held()) {
+        let title = format!("Hardware per operation: {label}");
+        let mut table = Table::of_step(Section::Hardware, "hardware", title, &label);
+        table.legend.clone_from(&legend);
+        let [mut absolutes, relatives] = pair(view, number, table, &headings);
+        if step.variants.iter().any(|figures| !figures.not_held().is_empty()) {
             absolutes.notes.push(NOT_HELD.to_owned());
         }
         let unknown =
@@ -54,31 +59,21 @@ fn events(view: View<'_>) -> Vec<Table> {
             .map(|event| (*event, EVENT.of(event)))
             .filter(|(_, e)| known(e))
             .collect();
-        let (title, legend) = (
-            format!("Events per operation: {label}"),
-            vec![
-                "of the DBMS's processes, per operation, counted by perf beside what is measured; task-clock in milliseconds of CPU".to_owned(),
-                view.means(),
-            ],
-        );
-        tables.extend(pair(view, number, ("events", title, legend), &counted));
+        let title = format!("Events per operation: {label}");
+        let mut table = Table::of_step(Section::Hardware, "events", title, &label);
+        table.legend = vec![
+            "of the DBMS's processes, per operation, counted by perf beside what is measured; task-clock in milliseconds of CPU".to_owned(),
+            view.over_blocks("geometric means"),
+        ];
+        tables.extend(pair(view, number, table, &counted));
     }
     tables
 }
 
 /// The absolute table and the relative one; `metrics`: heading and name.
-fn pair(
-    view: View<'_>,
-    number: usize,
-    (id, title, legend): (&str, String, Vec<String>),
-    metrics: &[(&str, String)],
-) -> [Table; 2] {
-    let mut tables = view.of_step(Section::Hardware, id, title, number).in_two_parts();
-    for table in &mut tables {
-        table.legend.clone_from(&legend);
-        table.columns = columns(VARIANT, metrics.iter().map(|(heading, _)| *heading));
-    }
-    let [absolutes, relatives] = &mut tables;
+fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, String)]) -> [Table; 2] {
+    table.columns = texts([VARIANT].into_iter().chain(metrics.iter().map(|(heading, _)| *heading)));
+    let [mut absolutes, mut relatives] = table.in_two_parts();
     let base = view.judged.base;
     for (place, name, figures) in view.variants(number) {
         let step = &view.results.steps[number];
@@ -87,7 +82,7 @@ fn pair(
             if metric != OPS.name {
                 return or_unknown(value, cost);
             }
-            let mark = if figures.rate_not_held() { "*" } else { "" };
+            let mark = if figures.not_held().is_empty() { "" } else { "*" };
             or_unknown(value, |value| format!("{}{mark}", rate(value)))
         };
         let row = Row::new(name, metrics.iter().map(shown).collect());
@@ -103,5 +98,5 @@ fn pair(
         };
         relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));
     }
-    tables
+    [absolutes, relatives]
 }

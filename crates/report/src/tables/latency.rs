@@ -2,11 +2,11 @@
 
 use metrics::LATENCIES;
 
-use super::{VARIANT, View, columns};
+use super::{VARIANT, View};
 use crate::latency::{BUCKETS, Pooled};
 use crate::model::StepResults;
-use crate::number::{UNKNOWN, microseconds};
-use crate::table::{Row, Section, Table, distinct};
+use crate::number::{UNKNOWN, rate};
+use crate::table::{Row, Section, Table, distinct, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         for class in distinct(classes.map(|pooled| pooled.class.as_str())) {
             let table = |id: &str, title: &str| {
                 let title = format!("{title}: {label}, {class}");
-                let table = view.of_step(Section::Latency, id, title, number);
+                let table = Table::of_step(Section::Latency, id, title, &label);
                 Table { id: format!("{}.{class}", table.id), ..table }
             };
             let mut buckets = table("buckets", "Response time buckets");
@@ -27,13 +27,13 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                 "nonzero: some, but less than 0.0005%; max in seconds; all blocks together"
                     .to_owned(),
             ];
-            buckets.columns =
-                columns(VARIANT, BUCKETS.iter().map(|(name, _)| *name).chain(["gt", "max"]));
+            let named = [VARIANT].into_iter().chain(BUCKETS.iter().map(|(name, _)| *name));
+            buckets.columns = texts(named.chain(["gt", "max"]));
             let mut percentiles = table("latency", "Response time");
             percentiles.legend =
                 vec![format!("microseconds, all blocks together{}", paced(class, step))];
-            let named = LATENCIES.iter().map(|metric| metric.short());
-            percentiles.columns = columns(VARIANT, named.chain(["count"]));
+            let named = [VARIANT].into_iter().chain(LATENCIES.iter().map(|metric| metric.short()));
+            percentiles.columns = texts(named.chain(["count"]));
             for (place, name, figures) in view.variants(number) {
                 let pooled = figures.latency.iter().find(|pooled| pooled.class == class);
                 for (table, cells) in [
@@ -71,7 +71,7 @@ fn share(share: f64) -> String {
 
 fn percentile_cells(pooled: &Pooled) -> Vec<String> {
     let latency = pooled.latency();
-    let times = LATENCIES.iter().map(|metric| microseconds(latency.of(metric)));
+    let times = LATENCIES.iter().map(|metric| rate(latency.of(metric)));
     times.chain([latency.count.to_string()]).collect()
 }
 

@@ -14,7 +14,7 @@ mod verdicts;
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
 use crate::number::UNKNOWN;
-use crate::table::{RowKind, Section, Table};
+use crate::table::{RowKind, Table};
 
 /// Heading of the column of labels where rows are variants.
 pub(crate) const VARIANT: &str = "version";
@@ -53,13 +53,6 @@ impl<'a> View<'a> {
         steps.map(|(number, step)| (number, step, results.step_label(step)))
     }
 
-    /// A table about one step.
-    pub(crate) fn of_step(&self, section: Section, id: &str, title: String, step: usize) -> Table {
-        let label = self.results.steps.get(step).map(|step| self.results.step_label(step));
-        let label = label.unwrap_or_default();
-        Table::new(section, format!("{id}.{label}"), title).of_step(&label)
-    }
-
     /// Headings of a table with a column for each of these steps.
     pub(crate) fn step_columns(&self, steps: &[&StepResults]) -> Vec<String> {
         let labels = steps.iter().map(|step| self.results.step_label(step));
@@ -71,16 +64,11 @@ impl<'a> View<'a> {
         if self.rows_are_steps { table.transposed("step") } else { table }
     }
 
-    /// Variants in the order of rows: base first.
-    pub(crate) fn order(&self) -> Vec<usize> {
-        self.judged.order(self.results)
-    }
-
     /// Name and figures of the variants of a step, base first.
     pub(crate) fn variants(&self, step: usize) -> Vec<(usize, &'a str, &'a VariantStep)> {
         let Some(step) = self.results.steps.get(step) else { return Vec::new() };
         let variant = |place| Some((place, self.results.variant_name(place), step.variant(place)?));
-        self.order().into_iter().filter_map(variant).collect()
+        self.judged.order(self.results).into_iter().filter_map(variant).collect()
     }
 
     /// The kind of a base's row.
@@ -88,17 +76,8 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// `medians over 6 blocks`, or what there is.
-    pub(crate) fn blocks(&self) -> String {
-        self.over_blocks("medians")
-    }
-
-    /// The same of figures that have relative ones beside them.
-    pub(crate) fn means(&self) -> String {
-        self.over_blocks("geometric means")
-    }
-
-    fn over_blocks(&self, what: &str) -> String {
+    /// `medians over 6 blocks`, or what there is; `geometric means` of figures that have relative ones beside them.
+    pub(crate) fn over_blocks(&self, what: &str) -> String {
         let counts = || {
             let variants = self.results.steps.iter().flat_map(|step| &step.variants);
             variants.map(|variant| variant.samples.len()).filter(|count| *count > 0)
@@ -141,12 +120,4 @@ impl<'a> View<'a> {
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
         one.then(|| format!("{UNKNOWN} 1 block: too few to compare"))
     }
-}
-
-/// A list of headings.
-pub(crate) fn columns<'a>(
-    first: &'a str,
-    others: impl IntoIterator<Item = &'a str>,
-) -> Vec<String> {
-    std::iter::once(first).chain(others).map(str::to_owned).collect()
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use metrics::{STALL_COUNT, STALL_SHARE};
 
-use super::{VARIANT, View, columns};
+use super::{VARIANT, View};
 use crate::model::{Noted, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
-use crate::table::{Row, RowKind, Section, Table, distinct, one_line, texts};
+use crate::table::{Row, RowKind, Section, Table, distinct, one_line, place_of, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     [stalls(view), failures(view), trials(view), warnings(view)].into_iter().flatten().collect()
@@ -17,11 +17,11 @@ fn stalls(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "stalls", "Stalls");
     table.legend = vec![format!(
         "percentage of the seconds of a step with throughput under a quarter of its median: {}",
-        view.blocks()
+        view.over_blocks("medians")
     )];
     table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
     let mut any = false;
-    for place in view.order() {
+    for place in view.judged.order(view.results) {
         let cells = view.results.steps.iter().map(|step| {
             let figures = step.variant(place);
             any |= figures
@@ -40,7 +40,7 @@ fn failures(view: View<'_>) -> Option<Table> {
     table.legend =
         texts(["all blocks together; state: the server's code; retried: tried again, not lost"]);
     table.columns =
-        columns("step", ["version", "class", "state", "count", "retried", "first message"]);
+        texts(["step", "version", "class", "state", "count", "retried", "first message"]);
     for (number, _, label) in view.steps() {
         for (_, name, figures) in view.variants(number) {
             for failure in &figures.failures {
@@ -64,7 +64,7 @@ fn failures(view: View<'_>) -> Option<Table> {
 fn trials(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "trials", "Trials without results");
     table.legend = vec!["none of their steps count".to_owned()];
-    table.columns = columns(VARIANT, ["block", "clients", "state", "reason"]);
+    table.columns = texts([VARIANT, "block", "clients", "state", "reason"]);
     table.rows = view
         .results
         .failed
@@ -91,24 +91,21 @@ fn warnings(view: View<'_>) -> Option<Table> {
         "what to know beside the figures they touch".to_owned(),
         "blocks: in how many of those with results, and which; text: that of the first".to_owned(),
     ];
-    table.columns = columns("warning", ["step", "version", "blocks", "text"]);
+    table.columns = texts(["warning", "step", "version", "blocks", "text"]);
     // The same warning of several blocks is one line.
     let mut grouped: Vec<(&Noted, Vec<u32>)> = Vec::new();
     for noted in &view.results.warnings {
-        let same = |(first, _): &&mut (&Noted, Vec<u32>)| {
+        let place = place_of(&mut grouped, (noted, Vec::new()), |(first, _), _| {
             first.step == noted.step
                 && first.variant == noted.variant
                 && first.warning.code == noted.warning.code
                 // What belongs to no block may say several things of one kind.
                 && (noted.block.is_some() || first.warning.text == noted.warning.text)
-        };
-        match grouped.iter_mut().find(same) {
-            Some((_, blocks)) => blocks.extend(noted.block),
-            None => grouped.push((noted, noted.block.into_iter().collect())),
-        }
+        });
+        grouped[place].1.extend(noted.block);
     }
     for (noted, blocks) in grouped {
-        let step = noted.step.as_ref().and_then(|key| view.results.step_named(key));
+        let step = view.results.steps.iter().find(|step| Some(&step.key) == noted.step.as_ref());
         let cells = vec![
             step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
             noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),

@@ -26,7 +26,7 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
     title.get_mut(..1).map(str::make_ascii_uppercase);
     let mut table = Table::new(Section::Rates, format!("rates.{class}"), title);
     table.legend = vec![
-        format!("{meaning}, over all clients: {}", view.blocks()),
+        format!("{meaning}, over all clients: {}", view.over_blocks("medians")),
         "target: what the step asks for".to_owned(),
     ];
     table.columns = view.step_columns(steps);
@@ -34,7 +34,7 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
         or_unknown(step.variants.iter().find_map(|variant| variant.median(&target)), rate)
     });
     table.rows.push(Row::new("target", targets.collect()));
-    for place in view.order() {
+    for place in view.judged.order(view.results) {
         let mut marked = false;
         let cells = steps.iter().map(|step| {
             let figures = step.variant(place);

@@ -2,23 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use super::{VARIANT, View, columns};
+use super::{VARIANT, View};
 use crate::number::{megabytes, or_unknown};
-use crate::table::{Row, Section, Table};
+use crate::table::{Row, Section, Table, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for (number, step, label) in view.steps() {
         let title = format!("Table and index sizes: at the end of {label}");
-        let mut table = view.of_step(Section::Size, "size", title, number);
+        let mut table = Table::of_step(Section::Size, "size", title, &label);
         let sizes: BTreeSet<&str> =
             step.variants.iter().flat_map(|v| v.sizes.keys().map(String::as_str)).collect();
         table.legend = vec![
-            format!("all sizes are in MB unless indicated with G (for GB); {}", view.blocks()),
+            format!(
+                "all sizes are in MB unless indicated with G (for GB); {}",
+                view.over_blocks("medians")
+            ),
             "index: all indexes; rel: the tables alone; total: everything that belongs to them"
                 .to_owned(),
         ];
-        table.columns = columns(VARIANT, sizes.iter().copied());
+        table.columns = texts([VARIANT].into_iter().chain(sizes.iter().copied()));
         for (place, name, figures) in view.variants(number) {
             let cell = |size: &&str| {
                 or_unknown(figures.sizes.get(*size).map(|bytes| *bytes as f64), megabytes)

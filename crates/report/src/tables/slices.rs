@@ -1,9 +1,9 @@
 //! How steps went whose load moved between the servers in slices: what stands behind their ratios.
 
-use super::{View, columns};
+use super::View;
 use crate::number::or_unknown;
 use crate::sliced::slicing_of;
-use crate::table::{Row, Section, Table};
+use crate::table::{Row, Section, Table, texts};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Relative, "slices", "Pairing by slices");
@@ -15,13 +15,10 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
         "between: standard deviation of the restarts' ratios".to_owned(),
         "chosen, longer: ratio by slices of the length chosen and by those at least half as long again".to_owned(),
     ];
-    table.columns = columns(
-        "step",
-        [
-            "version", "ms", "restarts", "rounds", "aside", "ratio", "within", "between", "chosen",
-            "longer",
-        ],
-    );
+    table.columns = texts([
+        "step", "version", "ms", "restarts", "rounds", "aside", "ratio", "within", "between",
+        "chosen", "longer",
+    ]);
     for (number, step, label) in view.steps() {
         for (place, name, _) in view.variants(number) {
             let found = slicing_of(view.results, step, view.judged.base, place);

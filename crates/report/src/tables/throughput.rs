@@ -16,12 +16,16 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut table = Table::new(Section::Absolute, "throughput", "Throughput");
     let units = view.results.steps.iter().map(|step| step.unit.as_str());
     let units: Vec<&str> = distinct(units.filter(|unit| !unit.is_empty()));
-    table.legend = vec![format!("operations/s ({}): {}", units.join(" or "), view.means())];
+    table.legend = vec![format!(
+        "operations/s ({}): {}",
+        units.join(" or "),
+        view.over_blocks("geometric means")
+    )];
     table.legend.extend(view.relative_legend());
     table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
     let [mut absolute, mut relative_table] = table.in_two_parts();
     relative_table.section = Section::Relative;
-    for place in view.order() {
+    for place in view.judged.order(view.results) {
         let label = view.results.variant_name(place);
         let cells =
             (0..view.results.steps.len()).map(|step| absolute_cell(view, step, place)).collect();
@@ -61,7 +65,7 @@ fn loaded_once(view: View<'_>) -> Option<String> {
 
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(step) else { return String::new() };
-    let mark = if step.variant(place).is_some_and(|v| v.rate_not_held()) { "*" } else { "" };
+    let mark = if step.variant(place).is_some_and(|v| !v.not_held().is_empty()) { "*" } else { "" };
     let value = absolute(step, view.judged.base, place, OPS.name);
     or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }

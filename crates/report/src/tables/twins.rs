@@ -1,21 +1,20 @@
 //! What the same system under two names showed.
 
-use super::{View, columns};
-use crate::number::{or_unknown, relative};
-use crate::table::{Row, RowKind, Section, Table};
+use super::View;
+use crate::number::{or_unknown, percent, relative};
+use crate::table::{Row, RowKind, Section, Table, texts};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
     let alarms = view.judged.false_alarms()?;
     let mut table = Table::new(Section::Relative, "twins", "A/A: identical variants");
-    table.legend = vec![
-        "ratio, low, high: throughput of the second relative to the first, and its interval".to_owned(),
-        "alarm: the interval excludes 1, though there is nothing to find".to_owned(),
+    table.legend = texts([
+        "ratio, low, high: throughput of the second relative to the first, and its interval",
+        "alarm: the interval excludes 1, though there is nothing to find",
         "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; where \
-         it is larger than the margin it takes its place"
-            .to_owned(),
-    ];
+         it is larger than the margin it takes its place",
+    ]);
     table.columns =
-        columns("step", ["version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
+        texts(["step", "version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
     for twin in &view.judged.twins {
         let Some(step) = view.results.steps.get(twin.step) else { continue };
         let alarm = twin.comparison.excludes_one();
@@ -28,18 +27,18 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
             or_unknown(twin.comparison.high, relative),
             twin.comparison.blocks.to_string(),
             if alarm { "yes" } else { "no" }.to_owned(),
-            or_unknown(floor, |floor| format!("{:.1}%", floor * 100.0)),
+            or_unknown(floor, percent),
         ];
         let row = Row::new(view.results.step_label(step), cells);
         table.rows.push(row.of_kind(alarm.then_some(RowKind::Marked)));
     }
     table.notes = vec![format!(
-        "{} false alarms in {} comparisons: {:.1}% (95% interval {:.1}% to {:.1}%); 5% is what the intervals promise",
+        "{} false alarms in {} comparisons: {} (95% interval {} to {}); 5% is what the intervals promise",
         alarms.alarms,
         alarms.comparisons,
-        alarms.rate * 100.0,
-        alarms.low * 100.0,
-        alarms.high * 100.0
+        percent(alarms.rate),
+        percent(alarms.low),
+        percent(alarms.high)
     )];
     Some(table)
 }

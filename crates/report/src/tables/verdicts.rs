@@ -3,12 +3,12 @@
 use judge::{Method, Verdict};
 use metrics::{Better, OPS};
 
-use super::{View, columns};
+use super::View;
 use crate::figures::absolute;
 use crate::judged::{Finding, Judged};
-use crate::number::{UNKNOWN, cost, or_unknown, relative};
+use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};
 use crate::sentence::confidence;
-use crate::table::{Row, RowKind, Section, Table, distinct};
+use crate::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that differ.
 fn intervals(judged: &Judged) -> String {
@@ -43,30 +43,25 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     table.legend = legend(view, judged);
     let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
     let values = ["base", "value"].into_iter().filter(|_| !throughput);
-    table.columns = columns("step", ["version"].into_iter().chain(values).chain(common));
+    table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
     let findings = judged.findings(view.results);
     table.rows = findings.iter().filter_map(|finding| row(view, judged, finding)).collect();
-    let about = |about: Option<(usize, usize)>, text: String| match about
-        .and_then(|(step, v)| Some((view.results.steps.get(step)?, v)))
-    {
-        Some((step, variant)) => {
-            let name = view.results.variant_name(variant);
-            format!("! {} {name}: {text}", view.results.step_label(step))
-        }
-        None => format!("! {text}"),
+    let label = |step: usize| Some(view.results.step_label(view.results.steps.get(step)?));
+    let about = |(step, variant): (usize, usize)| {
+        Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
     };
-    let warnings = judged.warnings().into_iter();
-    table.notes = warnings.map(|(place, warning)| about(place, warning.to_string())).collect();
-    table.notes.extend(judged.gaps.iter().filter_map(|gap| {
-        let step = view.results.steps.get(gap.step)?;
-        Some(format!("! {}: {}", view.results.step_label(step), gap.text))
-    }));
+    for (place, warning) in judged.warnings() {
+        table.notes.push(format!("! {}{warning}", place.and_then(about).unwrap_or_default()));
+    }
+    let gaps = judged.gaps.iter();
+    let said = gaps.filter_map(|gap| Some(format!("! {}: {}", label(gap.step)?, gap.text)));
+    table.notes.extend(said);
     Some(table).filter(Table::says_something)
 }
 
 fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let base = view.results.variant_name(judged.base);
-    let percent = judged.margin * 100.0;
+    let margin = percent(judged.margin);
     let name = &judged.metric;
     let throughput = name == OPS.name;
     let meant = judged.asked();
@@ -76,7 +71,13 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         let unit = if metric.unit.is_empty() { "" } else { ", " };
         let meaning = format!("{}{unit}{}", judged.meaning(), metric.unit);
         legend.insert(0, format!("{name} - {meaning}; {} is better", metric.better.as_str()));
-        legend.insert(1, format!("base, value: of {base} and of the version, {}", view.means()));
+        legend.insert(
+            1,
+            format!(
+                "base, value: of {base} and of the version, {}",
+                view.over_blocks("geometric means")
+            ),
+        );
     }
     let pairings = pairings(judged);
     legend.push(format!("low, high: its {} interval ({pairings})", intervals(judged)));
@@ -95,7 +96,7 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         (false, false) => String::new(),
     };
     legend.push(format!(
-        "verdict: regression or improvement when the whole interval is more than {percent:.1}% away from 1, \
+        "verdict: regression or improvement when the whole interval is more than {margin} away from 1, \
          equivalent when all of it is nearer, else inconclusive{direction}"
     ));
     legend
@@ -121,9 +122,7 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
         or_unknown(found.and_then(|found| found.low), relative),
         or_unknown(found.and_then(|found| found.high), relative),
         or_unknown(found.and_then(|found| found.sign_flip_p), relative),
-        or_unknown(found.and_then(|found| found.detectable), |effect| {
-            format!("{:.1}%", effect * 100.0)
-        }),
+        or_unknown(found.and_then(|found| found.detectable), percent),
         finding.verdict.map_or_else(|| UNKNOWN.to_owned(), |verdict| verdict.to_string()),
         finding.sentence.clone(),
     ]);

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Setup, StepValues, VarianceOptions, within};
 use crate::ReportError;
-use crate::trials::{Source, Trials};
+use crate::table::{distinct, place_of};
+use crate::trials::{Conducted, Source, Trials};
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 const FORMAT: u32 = 1;
@@ -112,7 +113,7 @@ pub(super) fn document(
                 .experiments
                 .iter()
                 .filter(|conducted| conducted.workload == place)
-                .map(|c| format!("{} {}", c.experiment.id, c.experiment.name))
+                .map(Conducted::name)
                 .collect(),
             setups: Vec::new(),
         })
@@ -217,23 +218,14 @@ fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
         setup.max.is_some_and(|max| (max * 1000.0).round() / 1000.0 <= limit)
     };
     let mut chosen: Vec<ChosenSetup> = Vec::new();
-    let mut seen: Vec<(&str, u32)> = Vec::new();
-    for setup in workloads.iter().flat_map(|workload| &workload.setups) {
-        let key = (setup.setup.as_str(), setup.dop);
-        if seen.contains(&key) {
-            continue;
-        }
-        seen.push(key);
-        let mut everywhere = workloads
-            .iter()
-            .flat_map(|workload| &workload.setups)
-            .filter(|other| (other.setup.as_str(), other.dop) == key);
-        if !everywhere.all(good) {
-            continue;
-        }
-        match chosen.iter_mut().find(|known| known.setup == setup.setup) {
-            Some(known) => known.dop.push(setup.dop),
-            None => chosen.push(ChosenSetup { setup: setup.setup.clone(), dop: vec![setup.dop] }),
+    let setups = || workloads.iter().flat_map(|workload| &workload.setups);
+    let key = |setup: &'_ SetupDocument| (setup.setup.clone(), setup.dop);
+    for (setup, dop) in distinct(setups().map(key)) {
+        let mut everywhere = setups().filter(|other| other.setup == setup && other.dop == dop);
+        if everywhere.all(good) {
+            let new = ChosenSetup { setup, dop: Vec::new() };
+            let place = place_of(&mut chosen, new, |known, new| known.setup == new.setup);
+            chosen[place].dop.push(dop);
         }
     }
     chosen

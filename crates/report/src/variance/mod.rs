@@ -4,7 +4,9 @@ mod document;
 mod tables;
 
 use crate::ReportError;
+use crate::judged::fraction;
 use crate::sheet::Printable;
+use crate::table::place_of;
 use crate::trials::{Chosen, Source, System, Trials, Value};
 
 pub use document::{
@@ -35,17 +37,6 @@ pub struct VarianceOptions {
     pub deviation: Deviation,
     /// Setups whose maximum CV is at most this are chosen; a fraction.
     pub limit: f64,
-}
-
-impl Default for VarianceOptions {
-    fn default() -> Self {
-        Self {
-            chosen: Chosen::default(),
-            metric: metrics::OPS.name.to_owned(),
-            deviation: Deviation::default(),
-            limit: DEFAULT_LIMIT,
-        }
-    }
 }
 
 /// Variances, ready to be printed.
@@ -83,9 +74,7 @@ pub fn variance(
     sources: &[Source<'_>],
     options: &VarianceOptions,
 ) -> Result<Variance, ReportError> {
-    if !(options.limit > 0.0 && options.limit < 1.0) {
-        return Err(ReportError::BadLimit { asked: options.limit });
-    }
+    fraction(options.limit).map_err(ReportError::BadLimit)?;
     let trials = Trials::read(sources, &options.chosen, &options.metric)?;
     let setups = setups(&trials);
     if setups.iter().flat_map(|setup| &setup.steps).all(|step| step.values.len() < 2) {
@@ -118,27 +107,17 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     for value in &trials.values {
         let (conducted, system) = (trials.conducted(value), trials.system(value));
         let (dop, machine) = (trials.step(value).dop, conducted.machine.label.as_str());
-        let same = |setup: &Setup<'_>| {
-            setup.workload == conducted.workload
-                && setup.machine == machine
-                && setup.dop == dop
-                && setup.system.is(system)
-        };
-        let place = setups.iter().position(same).unwrap_or_else(|| {
-            setups.push(Setup {
-                workload: conducted.workload,
-                machine,
-                system,
-                dop,
-                steps: Vec::new(),
-            });
-            setups.len() - 1
+        let new = Setup { workload: conducted.workload, machine, system, dop, steps: Vec::new() };
+        let place = place_of(&mut setups, new, |known, new| {
+            known.workload == new.workload
+                && known.machine == new.machine
+                && known.dop == new.dop
+                && known.system.is(new.system)
         });
-        let steps = &mut setups[place].steps;
-        match steps.iter_mut().find(|known| known.step == value.step) {
-            Some(known) => known.values.push(value),
-            None => steps.push(StepValues { step: value.step, values: vec![value] }),
-        }
+        let (steps, new) =
+            (&mut setups[place].steps, StepValues { step: value.step, values: Vec::new() });
+        let place = place_of(steps, new, |known, new| known.step == new.step);
+        steps[place].values.push(value);
     }
     for setup in &mut setups {
         setup.steps.sort_by_key(|step| step.step);

@@ -6,6 +6,7 @@ use super::document::{SetupDocument, VarianceDocument, WorkloadVariance};
 use crate::number::{or_unknown, relative};
 use crate::sheet::{List, Part, Sheet};
 use crate::table::{Row, Section, Table, distinct, texts};
+use crate::trials::named;
 
 /// A figure over the steps of a setup: for ids, for titles, and where it is.
 type Over = (&'static str, &'static str, fn(&SetupDocument) -> Option<f64>);
@@ -24,7 +25,7 @@ pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
     );
     for workload in &document.workloads {
         let mut table = of(workload, per_step(workload, &cv));
-        let of = format!("trials of {}", experiments(workload));
+        let of = format!("trials of {}", named(&workload.experiments));
         if several {
             table.part = format!("{}; {of}", table.part);
         } else {
@@ -40,14 +41,11 @@ pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
         }
     }
     sheet.parts.push(Part::List(choose(document)));
-    let within: Vec<Table> = document
-        .workloads
-        .iter()
-        .map(|workload| of(workload, within(workload, &document.deviation)))
-        .filter(Table::says_something)
-        .collect();
-    for table in within {
-        sheet.table(table);
+    for workload in &document.workloads {
+        let table = of(workload, within(workload, &document.deviation));
+        if table.says_something() {
+            sheet.table(table);
+        }
     }
     sheet.notes(document.notes.clone());
     sheet
@@ -77,13 +75,6 @@ fn per_step(workload: &WorkloadVariance, cv: &str) -> Table {
         })
         .collect();
     table
-}
-
-fn experiments(workload: &WorkloadVariance) -> String {
-    match &workload.experiments[..] {
-        [one] => format!("experiment {one}"),
-        several => format!("experiments {}", several.join(", ")),
-    }
 }
 
 /// One row per machine and configuration, one column per number of clients: the published shape.

@@ -107,12 +107,16 @@ impl Counting {
     }
 
     pub fn report(&self) -> report::CountReport {
-        self.report_with(&report::CountOptions::default())
+        self.report_with(&options())
     }
 
     pub fn report_with(&self, options: &report::CountOptions) -> report::CountReport {
         report::count(&self.store, self.experiment, options).unwrap()
     }
+}
+
+pub fn options() -> report::CountOptions {
+    report::CountOptions { base: None, margin: None, functions: 15, every_kind: false }
 }
 
 pub fn begin(store: &Store, base: &str) -> ExperimentId {
