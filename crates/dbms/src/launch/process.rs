@@ -1,12 +1,12 @@
 //! The life of one server process: started, watched, ended, cleared away.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::last_lines;
+use super::{end_of, last_lines};
 use crate::ledger::{self, Entry};
 use crate::process::wait_until;
 use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
@@ -16,6 +16,8 @@ const DROP_LIMIT: Duration = Duration::from_secs(10);
 
 /// Log lines in which the reason of a failed start is looked for.
 const LOG_LINES: usize = 20;
+/// How much of a log is read for its last lines.
+const LOG_BYTES: u64 = 64 * 1024;
 
 /// Signals that end a server in good order, and at once: the last resort before `SIGKILL`.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +104,7 @@ impl ServerProcess {
     }
 
     pub(crate) fn log_tail(&self, lines: usize) -> String {
-        tail(&self.log, lines)
+        last_lines(&end_of(&self.log, LOG_BYTES), lines)
     }
 
     /// Is it running? Reaps it if not.
@@ -182,12 +184,8 @@ impl ServerProcess {
     pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
         let begin = Instant::now();
         let ending = self.end(true, self.stop_limit)?;
-        Ok(Stopped {
-            seconds: begin.elapsed().as_secs_f64(),
-            ending,
-            log: Some(self.log.clone()),
-            remains: self.entry.take(),
-        })
+        let (seconds, log) = (begin.elapsed().as_secs_f64(), Some(self.log.clone()));
+        Ok(Stopped::new(seconds, ending, log, self.entry.take()))
     }
 }
 
@@ -201,19 +199,4 @@ impl Drop for ServerProcess {
             let _ = entry.remove();
         }
     }
-}
-
-/// The last lines of a log, reading no more than its last 64 KB.
-fn tail(path: &Path, lines: usize) -> String {
-    use std::io::{Read, Seek, SeekFrom};
-    const READ: u64 = 64 * 1024;
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(READ)))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    last_lines(&String::from_utf8_lossy(&read().unwrap_or_default()), lines)
 }

@@ -6,12 +6,7 @@ use super::control::Control;
 use super::{attach, counters, postmaster, settle, tables};
 use crate::launch::ServerProcess;
 use crate::system::{Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
-use crate::{
-    Diagnosis, Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped,
-};
-
-/// Log lines in which a diagnosis is looked for.
-const DIAGNOSED_LINES: usize = 12;
+use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
@@ -98,11 +93,6 @@ impl System for PostgresServer {
         }))
     }
 
-    fn diagnose(&self) -> Option<Diagnosis> {
-        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
-        full.then_some(Diagnosis::DiskFull)
-    }
-
     fn log_tail(&self, lines: usize) -> String {
         self.postmaster.as_ref().map(|postmaster| postmaster.log_tail(lines)).unwrap_or_default()
     }
@@ -134,9 +124,7 @@ impl System for PostgresServer {
         self.control.close();
         match self.postmaster.take() {
             Some(postmaster) => postmaster.stop(),
-            None => {
-                Ok(Stopped { seconds: 0.0, ending: Ending::LeftRunning, log: None, remains: None })
-            }
+            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
         }
     }
 }
