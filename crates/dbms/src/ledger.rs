@@ -261,11 +261,7 @@ pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     let mut found: Vec<ProcessId> =
         record.process.iter().filter(|process| process.alive()).cloned().collect();
     if let (Some(directory), Some(program)) = (&record.work_directory, &record.program) {
-        for process in process::running_in(directory, program) {
-            if !found.contains(&process) {
-                found.push(process);
-            }
-        }
+        ipc::add_new(&mut found, &process::running_in(directory, program));
     }
     found
 }

@@ -48,16 +48,9 @@ pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> R
                 directories.push((path, entry.mode | 0o700));
             }
             Kind::File => {
-                let executable = entry.mode & 0o111 != 0;
                 let mode = match modes {
                     Modes::Kept => entry.mode,
-                    Modes::Open => {
-                        if executable {
-                            0o755
-                        } else {
-                            0o644
-                        }
-                    }
+                    Modes::Open => place::open_mode(entry.mode & 0o111 != 0),
                 };
                 // New, so that it is written through no link.
                 let mut file = OpenOptions::new()

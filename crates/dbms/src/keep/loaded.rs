@@ -103,7 +103,7 @@ impl Loaded {
         interrupted: &AtomicBool,
     ) -> Result<Restored, Error> {
         let begin = Instant::now();
-        let copied = copy::copy_tree(&self.data, to, owner, interrupted)?;
+        let shared = copy::copy_tree(&self.data, to, owner, interrupted)?;
         if pages != Pages::Any {
             place::sync_tree(to)?;
             copy::drop_cached(&self.data)?;
@@ -115,7 +115,7 @@ impl Loaded {
             digest: self.manifest.digest(),
             files: self.manifest.files(),
             bytes: self.manifest.bytes(),
-            shared: copied.shared,
+            shared,
             copy_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
             read_seconds: 0.0,
