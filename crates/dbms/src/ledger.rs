@@ -256,6 +256,36 @@ impl Entry {
     }
 }
 
+/// An entry that is removed when this is dropped, unless it was taken out. What resists stays in the ledger for the next
+/// sweep.
+#[derive(Debug)]
+pub(crate) struct Remains(pub(crate) Option<Entry>);
+
+impl Remains {
+    /// Changes the entry, where there is one, and writes it.
+    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Record)) -> Result<(), Error> {
+        self.0.as_mut().map_or(Ok(()), |entry| entry.update(change))
+    }
+
+    /// As [`Entry::make_directory`]: one that all may enter.
+    pub(crate) fn make_directory(&mut self, directory: &Path) -> Result<(), Error> {
+        self.0.as_mut().map_or(Ok(()), |entry| entry.make_directory(directory, 0o711))
+    }
+
+    /// Removes it now.
+    pub(crate) fn discard(mut self) -> Result<(), Error> {
+        self.0.take().map_or(Ok(()), Entry::remove)
+    }
+}
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        if let Some(entry) = self.0.take() {
+            let _ = entry.remove();
+        }
+    }
+}
+
 /// Processes of an entry that still run: the recorded one and whatever runs its program in its directory.
 pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     let mut found: Vec<ProcessId> =

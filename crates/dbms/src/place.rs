@@ -132,11 +132,9 @@ pub(crate) fn walk(
     let metadata = fs::symlink_metadata(root).map_err(Error::io("look at", root))?;
     visit(root, &metadata)?;
     if metadata.is_dir() {
-        let mut entries = fs::read_dir(root)
-            .and_then(|listing| {
-                listing.map(|entry| entry.map(|e| e.path())).collect::<io::Result<Vec<_>>>()
-            })
-            .map_err(Error::io("read", root))?;
+        let paths = |listing: fs::ReadDir| listing.map(|entry| Ok(entry?.path())).collect();
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(root).and_then(paths).map_err(Error::io("read", root))?;
         entries.sort();
         for entry in entries {
             walk(&entry, visit)?;

@@ -162,11 +162,8 @@ pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let [said, complained] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    let text = format!("{said}{complained}");
     if output.status.success() {
         return Ok(text);
     }

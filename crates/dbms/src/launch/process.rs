@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::{end_of, last_lines};
-use crate::ledger::{self, Entry};
+use crate::ledger::{self, Remains};
 use crate::process::wait_until;
 use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
 
@@ -31,8 +31,8 @@ pub(crate) struct Signals {
 pub(crate) struct ServerProcess {
     name: String,
     child: Child,
-    /// `None` once handed over by `stop`.
-    entry: Option<Entry>,
+    /// Empty once handed over by `stop`.
+    remains: Remains,
     log: PathBuf,
     signals: Signals,
     stop_limit: Duration,
@@ -44,14 +44,15 @@ impl ServerProcess {
     pub(super) fn of(
         spec: &ServerSpec<'_>,
         child: Child,
-        entry: Option<Entry>,
+        remains: Remains,
         log: PathBuf,
         signals: Signals,
     ) -> Result<Self, Error> {
         let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
         // From here on dropping it ends the process and removes the directory.
-        let mut process = Self { name, child, entry, log, signals, stop_limit, ended: None };
-        process.record(|record, pid| record.process = ProcessId::of(pid))?;
+        let mut process = Self { name, child, remains, log, signals, stop_limit, ended: None };
+        let pid = process.pid();
+        process.remains.update(|record| record.process = ProcessId::of(pid))?;
         Ok(process)
     }
 
@@ -85,11 +86,12 @@ impl ServerProcess {
             sleep(Duration::from_millis(20));
         }
         // What only a kill -9 would leave behind.
-        self.record(|record, pid| record.ipc = ipc::of_process(pid))?;
+        let pid = self.pid();
+        self.remains.update(|record| record.ipc = ipc::of_process(pid))?;
         if !spec.wrapper.is_empty() {
             // What runs is the wrapper's program, or one that it became.
-            let running = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
-            self.record(|record, pid| record.program = running(pid).or(record.program.take()))?;
+            let running = fs::read_link(format!("/proc/{pid}/exe")).ok();
+            self.remains.update(|record| record.program = running.or(record.program.take()))?;
         }
         Ok(())
     }
@@ -100,7 +102,7 @@ impl ServerProcess {
 
     /// The directory in which it works: that of its data.
     pub(crate) fn data_directory(&self) -> Option<PathBuf> {
-        self.entry.as_ref()?.record().work_directory.clone()
+        self.remains.0.as_ref()?.record().work_directory.clone()
     }
 
     pub(crate) fn log_tail(&self, lines: usize) -> String {
@@ -123,11 +125,6 @@ impl ServerProcess {
         self.ended.as_deref()
     }
 
-    fn record(&mut self, change: impl FnOnce(&mut ledger::Record, u32)) -> Result<(), Error> {
-        let pid = self.child.id();
-        self.entry.as_mut().map_or(Ok(()), |entry| entry.update(|record| change(record, pid)))
-    }
-
     /// Waits for the process itself to end.
     fn wait(&mut self, limit: Duration) -> bool {
         wait_until(limit, || !self.alive())
@@ -148,7 +145,7 @@ impl ServerProcess {
             (false, Some(how)) => Some(Ending::Died(how.clone())),
             _ => None,
         };
-        let Some(entry) = &self.entry else { return Ok(ending.unwrap_or(Ending::Graceful)) };
+        let Some(entry) = &self.remains.0 else { return Ok(ending.unwrap_or(Ending::Graceful)) };
         let record = entry.record().clone();
         let mut shared = record.ipc.clone();
         let Signals { graceful, immediate } = self.signals;
@@ -185,18 +182,15 @@ impl ServerProcess {
         let begin = Instant::now();
         let ending = self.end(true, self.stop_limit)?;
         let (seconds, log) = (begin.elapsed().as_secs_f64(), Some(self.log.clone()));
-        Ok(Stopped::new(seconds, ending, log, self.entry.take()))
+        Ok(Stopped::new(seconds, ending, log, self.remains.0.take()))
     }
 }
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         // After an error the entry stays in the ledger, and the next sweep tries again.
-        if self.entry.is_some()
-            && self.end(false, DROP_LIMIT).is_ok()
-            && let Some(entry) = self.entry.take()
-        {
-            let _ = entry.remove();
+        if self.remains.0.is_some() && self.end(false, DROP_LIMIT).is_err() {
+            self.remains.0 = None;
         }
     }
 }

@@ -136,26 +136,21 @@ impl Control {
 
 impl Sql for Control {
     fn execute(&mut self, sql: &str) -> Result<u64, Error> {
-        Ok(self
-            .run(sql)?
-            .iter()
-            .map(
-                |message| {
-                    if let SimpleQueryMessage::CommandComplete(rows) = message { *rows } else { 0 }
-                },
-            )
-            .sum())
+        let said = self.run(sql)?;
+        let rows = said.iter().map(|message| match message {
+            SimpleQueryMessage::CommandComplete(rows) => *rows,
+            _ => 0,
+        });
+        Ok(rows.sum())
     }
 
     fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        Ok(self
-            .run(sql)?
-            .iter()
-            .filter_map(|message| {
-                let SimpleQueryMessage::Row(row) = message else { return None };
-                Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
-            })
-            .collect())
+        let said = self.run(sql)?;
+        let rows = said.iter().filter_map(|message| {
+            let SimpleQueryMessage::Row(row) = message else { return None };
+            Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
+        });
+        Ok(rows.collect())
     }
 
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {

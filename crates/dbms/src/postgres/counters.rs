@@ -105,10 +105,8 @@ impl Gathered {
                 .map_err(|error| Error::answer(format!("a row of {view} as JSON"), error))?;
             for (name, value) in &columns {
                 if let Some(value) = value.as_f64() {
-                    *self
-                        .0
-                        .entry((view.to_owned(), object.clone(), name.clone()))
-                        .or_insert(0.0) += value;
+                    let key = (view.to_owned(), object.clone(), name.clone());
+                    *self.0.entry(key).or_insert(0.0) += value;
                 }
             }
         }

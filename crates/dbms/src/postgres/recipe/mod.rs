@@ -80,11 +80,7 @@ fn system(work: &Work<'_>, options: &BuildOptions) -> Result<BuildSystem, Error>
     }
 }
 
-fn with_make(
-    work: &Work<'_>,
-    options: &BuildOptions,
-    progress: &dyn Fn(&str),
-) -> Result<(), Error> {
+fn with_make(work: &Work<'_>, options: &BuildOptions, say: &dyn Fn(&str)) -> Result<(), Error> {
     let tree = &work.tree;
     tools::check(&work.what, &[&["make"], make::generators(tree)].concat())?;
     let script = tree.join("configure");
@@ -92,27 +88,23 @@ fn with_make(
     let mut configure = vec![OsString::from("./configure")];
     let script = String::from_utf8_lossy(&script);
     configure.extend(make::configure_arguments(&script, options));
-    progress("configuring");
+    say("configuring");
     work.compile(&configure, tree)?;
-    progress("compiling");
+    say("compiling");
     for (directory, target) in make::targets(tree)? {
         work.compile(&make::make(directory, target, &work.installed), tree)?;
     }
     Ok(())
 }
 
-fn with_meson(
-    work: &Work<'_>,
-    options: &BuildOptions,
-    progress: &dyn Fn(&str),
-) -> Result<(), Error> {
+fn with_meson(work: &Work<'_>, options: &BuildOptions, say: &dyn Fn(&str)) -> Result<(), Error> {
     let tree = &work.tree;
     tools::check(&work.what, &meson::PROGRAMS)?;
     let build = work.workshop.join("build");
-    progress("configuring");
+    say("configuring");
     work.directory(&build)?;
     work.compile(&meson::setup(options, tree, &build), tree)?;
-    progress("compiling");
+    say("compiling");
     for words in meson::steps(&build, &work.installed) {
         work.compile(&words, tree)?;
     }
