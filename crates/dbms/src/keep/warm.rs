@@ -31,22 +31,16 @@ pub(crate) fn read_in_group(
         Ok(())
     })?;
     for some in files.chunks(FILES) {
-        read(spec, origin, some)?;
+        let mut command = launch::command(Path::new("cat"), &spec.user, &spec.procs_files)?;
+        command.arg("--").args(some).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = launch::finish(command, origin.interrupted, "reading the copied data")?;
+        if !status.success() {
+            return Err(Error::Program {
+                program: format!("cat (reading the data of {})", spec.name),
+                status: status.to_string(),
+                output: "it could not read all files".to_owned(),
+            });
+        }
     }
     Ok(begin.elapsed().as_secs_f64())
-}
-
-/// Runs one reader to its end.
-fn read(spec: &ServerSpec<'_>, origin: &Origin<'_>, files: &[PathBuf]) -> Result<(), Error> {
-    let mut command = launch::command(Path::new("cat"), &spec.user, &spec.procs_files)?;
-    command.arg("--").args(files).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = launch::finish(command, origin.interrupted, "reading the copied data")?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(Error::Program {
-        program: format!("cat (reading the data of {})", spec.name),
-        status: status.to_string(),
-        output: "it could not read all files".to_owned(),
-    })
 }

@@ -23,10 +23,11 @@ impl PostgresServer {
     pub(super) fn start(
         spec: &ServerSpec<'_>,
         origin: Option<&Origin<'_>>,
-    ) -> Result<(Self, Option<Restored>), Error> {
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
         let (postmaster, control, restored) = postmaster::start(spec, origin)?;
         let pid = Some(postmaster.pid());
-        Ok((Self { control, pid, postmaster: Some(postmaster), died: None }, restored))
+        let server = Self { control, pid, postmaster: Some(postmaster), died: None };
+        Ok((Box::new(server), restored))
     }
 
     pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
@@ -101,16 +102,8 @@ impl System for PostgresServer {
         if let Some(postmaster) = &mut self.postmaster {
             return postmaster.alive();
         }
-        match self.control.query_i64("SELECT 1") {
-            Ok(_) => {
-                self.died = None;
-                true
-            }
-            Err(error) => {
-                self.died = Some(error.to_string());
-                false
-            }
-        }
+        self.died = self.control.query_i64("SELECT 1").err().map(|error| error.to_string());
+        self.died.is_none()
     }
 
     fn died(&self) -> Option<String> {
