@@ -10,7 +10,7 @@ use plan::Plan;
 use report::{AdviseOptions, Chosen};
 
 use crate::compare::Format;
-use crate::exit::WrongRequest;
+use crate::exit::refuse;
 use crate::sources::Sources;
 
 /// How many blocks of how many seconds decide most steps of a plan within a budget
@@ -58,8 +58,9 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     let advice = report::advise(&opened.sources(), &plan, &options)?;
     if let Some(path) = &args.output {
         if path == &args.plan {
-            let text = "the advised plan would replace the plan itself; choose another file for -o";
-            return Err(WrongRequest(text.to_owned()).into());
+            return refuse(
+                "the advised plan would replace the plan itself; choose another file for -o",
+            );
         }
         std::fs::write(path, &advice.document.toml)
             .with_context(|| format!("could not write the plan to {}", path.display()))?;

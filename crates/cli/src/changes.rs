@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plan::{Pairing, Plan, PlanError};
 
 /// What a run can be told instead of its plan.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Instead of what the plan says")]
 pub struct Changes {
     /// Trials per variant; in an adaptive run those before its first look
@@ -51,26 +51,7 @@ pub fn named<T: Copy + Send + Sync>(
 impl Changes {
     /// Whether any was given.
     pub fn given(&self) -> bool {
-        let Changes {
-            blocks,
-            seed,
-            precision,
-            max_blocks,
-            budget,
-            pairing,
-            aa,
-            profile,
-            profile_seconds,
-        } = self;
-        blocks.is_some()
-            || seed.is_some()
-            || precision.is_some()
-            || max_blocks.is_some()
-            || budget.is_some()
-            || pairing.is_some()
-            || *aa
-            || *profile
-            || profile_seconds.is_some()
+        *self != Changes::default()
     }
 
     /// The plan with these changes, checked as a file would be; `origin` is what errors name.

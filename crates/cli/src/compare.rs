@@ -6,7 +6,8 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use report::{CompareOptions, Gate, Section};
 
-use crate::exit::GateFailed;
+use crate::changes::named;
+use crate::exit;
 use crate::results::Chosen;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
@@ -31,8 +32,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
     /// Only these kinds of tables [default: all but counters]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
-    tables: Vec<Kind>,
+    #[arg(long, value_parser = named(&KINDS), value_delimiter = ',', value_name = "KIND,…")]
+    tables: Vec<Section>,
     /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or can't be judged
     #[arg(long)]
     gate: bool,
@@ -73,32 +74,17 @@ enum Rows {
     Steps,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    Absolute,
-    Relative,
-    Rates,
-    Latency,
-    Hardware,
-    Size,
-    Counters,
-    Other,
-}
-
-impl From<Kind> for Section {
-    fn from(kind: Kind) -> Section {
-        match kind {
-            Kind::Absolute => Section::Absolute,
-            Kind::Relative => Section::Relative,
-            Kind::Rates => Section::Rates,
-            Kind::Latency => Section::Latency,
-            Kind::Hardware => Section::Hardware,
-            Kind::Size => Section::Size,
-            Kind::Counters => Section::Counters,
-            Kind::Other => Section::Other,
-        }
-    }
-}
+/// Kinds of tables by name.
+const KINDS: [(&str, Section); 8] = [
+    ("absolute", Section::Absolute),
+    ("relative", Section::Relative),
+    ("rates", Section::Rates),
+    ("latency", Section::Latency),
+    ("hardware", Section::Hardware),
+    ("size", Section::Size),
+    ("counters", Section::Counters),
+    ("other", Section::Other),
+];
 
 /// Prints the comparison.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
@@ -111,18 +97,15 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         base: args.base.clone(),
         margin: args.margin.map(|percent| percent / 100.0),
         metrics: args.metric.clone(),
-        sections: (!args.tables.is_empty())
-            .then(|| args.tables.iter().copied().map(Section::from).collect()),
+        sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
     };
     let comparison = report::compare(&results, &options)?;
     std::io::stdout().write_all(comparison.render(args.format.into())?.as_bytes())?;
-    let gate = match (args.gate_inconclusive, args.gate) {
-        (true, _) => Gate::Undecided,
-        (false, true) => Gate::Regressions,
-        (false, false) => return Ok(()),
-    };
-    let reasons = comparison.gate(gate);
-    if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
+    exit::gate(match (args.gate_inconclusive, args.gate) {
+        (true, _) => comparison.gate(Gate::Undecided),
+        (false, true) => comparison.gate(Gate::Regressions),
+        (false, false) => Vec::new(),
+    })
 }
 
 /// The tables that end a run: throughput and verdicts, and where to find the rest.

@@ -11,7 +11,7 @@ use store::{ExperimentId, Store};
 
 use crate::changes::named;
 use crate::compare::Format;
-use crate::exit::{GateFailed, WrongRequest};
+use crate::exit::{self, WrongRequest};
 use crate::machine::{Machine, Ready};
 use crate::results::Chosen;
 use crate::run::read;
@@ -75,22 +75,20 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     };
     let experiment = match (args.plan()?, &args.chosen.experiment) {
         (Some(_), Some(_)) => {
-            let text =
-                "--experiment names a count that is stored already; leave it out to count a plan";
-            return Err(WrongRequest(text.to_owned()).into());
+            return exit::refuse(
+                "--experiment names a count that is stored already; leave it out to count a plan",
+            );
         }
         (Some(plan), None) => args.count(plan)?,
         (None, _) if args.changes() => {
-            let text = "name the plan to count: steelyard count PLAN.toml";
-            return Err(WrongRequest(text.to_owned()).into());
+            return exit::refuse("name the plan to count: steelyard count PLAN.toml");
         }
         (None, named) => stored(results, named.as_deref())?,
     };
     let store = Store::open_read_only(results)?;
     let counted = report::count(&store, experiment, &options)?;
     std::io::stdout().write_all(counted.render(args.format.into())?.as_bytes())?;
-    let reasons = if args.gate { counted.gate() } else { Vec::new() };
-    if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
+    exit::gate(if args.gate { counted.gate() } else { Vec::new() })
 }
 
 /// A count that is stored already: the latest, or by its name or number.
@@ -98,12 +96,9 @@ fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
     let store = Store::open_read_only(results)?;
     let found = match named {
         None => store.latest_count()?,
-        Some(name) => match store.count_named(name)? {
-            Some(experiment) => Some(experiment),
-            None => match name.parse() {
-                Ok(number) => Some(store.experiment(ExperimentId(number))?),
-                Err(_) => None,
-            },
+        Some(name) => match (store.count_named(name)?, name.parse()) {
+            (None, Ok(number)) => Some(store.experiment(ExperimentId(number))?),
+            (found, _) => found,
         },
     };
     found.map(|experiment| experiment.id).ok_or_else(|| {

@@ -11,32 +11,24 @@ const WRONG_REQUEST: u8 = 2;
 const FAILED: u8 = 3;
 
 /// A request that the command itself finds wrong.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct WrongRequest(pub String);
 
-impl std::fmt::Display for WrongRequest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Refuses a request with this sentence.
+pub fn refuse<T>(text: impl Into<String>) -> anyhow::Result<T> {
+    Err(WrongRequest(text.into()).into())
 }
-
-impl std::error::Error for WrongRequest {}
 
 /// Why the gate that the user asked for failed, a sentence each.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the gate failed:\n  {}", .0.join("\n  "))]
 pub struct GateFailed(pub Vec<String>);
 
-impl std::fmt::Display for GateFailed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the gate failed:")?;
-        for sentence in &self.0 {
-            write!(f, "\n  {sentence}")?;
-        }
-        Ok(())
-    }
+/// Fails if there are reasons to.
+pub fn gate(reasons: Vec<String>) -> anyhow::Result<()> {
+    if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
 }
-
-impl std::error::Error for GateFailed {}
 
 /// Prints an error with its causes and tells the exit code.
 pub fn explain(error: &anyhow::Error) -> ExitCode {

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use report::ExplainOptions;
+use report::{ExplainOptions, Which};
 
 use crate::compare::Format;
 use crate::results::Chosen;
@@ -35,7 +35,7 @@ pub struct ExplainArgs {
 
 /// Prints the explanation.
 pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
-    let (store, results) = args.chosen.open()?;
+    let (store, results) = args.chosen.open(Which::Latest)?;
     let options = ExplainOptions {
         step: args.step.clone(),
         parent: args.parent.clone(),

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use report::HistoryOptions;
 
 use crate::compare::Format;
-use crate::exit::WrongRequest;
+use crate::exit::{WrongRequest, refuse};
 use crate::sources::Sources;
 
 /// Results over versions, commits or dates, and the points where they changed
@@ -66,8 +66,7 @@ impl OrderArgs {
         let by = match (self.by, &self.commits) {
             (None, Some(_)) => Some(By::Commit),
             (Some(By::Version | By::Date), Some(_)) => {
-                let text = "--commits is for --by commit; leave out one of them";
-                return Err(WrongRequest(text.to_owned()).into());
+                return refuse("--commits is for --by commit; leave out one of them");
             }
             (by, _) => by,
         };
@@ -99,14 +98,13 @@ fn read_commits(path: &Path) -> anyhow::Result<Vec<String>> {
     if let Some(bad) =
         commits.iter().find(|word| word.len() < 7 || !word.bytes().all(|b| b.is_ascii_hexdigit()))
     {
-        return Err(WrongRequest(format!(
+        return refuse(format!(
             "expected a commit of at least 7 hexadecimal digits in each line of {}, found `{bad}`",
             path.display()
-        ))
-        .into());
+        ));
     }
     if commits.is_empty() {
-        return Err(WrongRequest(format!("found no commit in {}", path.display())).into());
+        return refuse(format!("found no commit in {}", path.display()));
     }
     Ok(commits)
 }

@@ -13,7 +13,6 @@ pub struct Progress {
     trials: usize,
     /// Steps that run now belong to no trial.
     loading: bool,
-    plain_rate: Rate,
 }
 
 struct Bars {
@@ -62,7 +61,7 @@ impl Progress {
             experiment.enable_steady_tick(Duration::from_millis(500));
             Bars { all, experiment, step: None, unit: String::new(), rate: Rate::default() }
         });
-        Progress { quiet, bars, trials: 0, loading: false, plain_rate: Rate::default() }
+        Progress { quiet, bars, trials: 0, loading: false }
     }
 
     /// Shows an event.
@@ -110,7 +109,6 @@ impl Progress {
                 }
             }
             Event::StepBegan { name, operations, seconds, unit, .. } => {
-                self.plain_rate = Rate::default();
                 if let Some(bars) = &mut self.bars {
                     bars.begin(&name, operations, seconds, unit);
                 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use report::{HistoryOptions, Source};
+use report::{HistoryOptions, Source, Which};
 
-use crate::exit::WrongRequest;
+use crate::exit::refuse;
 use crate::history::OrderArgs;
 use crate::results::Chosen;
 
@@ -26,10 +26,10 @@ pub struct ReportArgs {
 
 /// Writes the page and says where it is.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let (store, results) = args.chosen.open_for_page()?;
+    // A page shows counts as well: where there is no run, the latest count will do.
+    let (store, results) = args.chosen.open(Which::LatestOrCount)?;
     if args.order.given() && !args.history {
-        let text = "--by and --commits are about the history; add --history";
-        return Err(WrongRequest(text.to_owned()).into());
+        return refuse("--by and --commits are about the history; add --history");
     }
     let history = if args.history {
         let (order, commits) = args.order.read()?;

@@ -30,24 +30,15 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Opens the store and loads the experiment.
-    pub fn open(&self) -> anyhow::Result<(Store, Results)> {
-        self.open_or(Which::Latest)
-    }
-
-    /// The same for a page, which shows counts as well: where there is no run, the latest count will do.
-    pub fn open_for_page(&self) -> anyhow::Result<(Store, Results)> {
-        self.open_or(Which::LatestOrCount)
-    }
-
-    fn open_or(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
+    /// Opens the store and loads the experiment, where none is named the `latest`.
+    pub fn open(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
         let which = self.experiment.as_deref().map_or(latest, Which::Named);
         load_which(&self.directory.results, which)
     }
 
     /// Loads the experiment.
     pub fn load(&self) -> anyhow::Result<Results> {
-        Ok(self.open()?.1)
+        Ok(self.open(Which::Latest)?.1)
     }
 }
 

@@ -9,7 +9,7 @@ use plan::{Plan, WorkloadPlan};
 use report::Which;
 
 use crate::changes::Changes;
-use crate::exit::WrongRequest;
+use crate::exit::{WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
 use crate::results::{ResultsDir, load_which};
 use crate::short::ShortForm;
@@ -50,8 +50,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         (true, plan) => Resume::Latest(plan.map(Box::new)),
         (false, Some(plan)) => Resume::New(Box::new(plan)),
         (false, None) => {
-            let text = "name a plan file, or a workload with variants: steelyard run insert -v postgres@13.7 -v postgres@14.3";
-            return Err(WrongRequest(text.to_owned()).into());
+            return refuse(
+                "name a plan file, or a workload with variants: steelyard run insert -v postgres@13.7 -v postgres@14.3",
+            );
         }
     };
     let Ready { options, cache, ledger, interrupted, mut progress } =
@@ -77,12 +78,14 @@ impl RunArgs {
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
         let Some(what) = &self.what else {
             if self.short.given() {
-                let text = "say which workload the variants are for: steelyard run insert -v …";
-                return Err(WrongRequest(text.to_owned()).into());
+                return refuse(
+                    "say which workload the variants are for: steelyard run insert -v …",
+                );
             }
             if self.resume && self.changes.given() {
-                let text = "a run that is resumed keeps to its plan; to change it, start a new one";
-                return Err(WrongRequest(text.to_owned()).into());
+                return refuse(
+                    "a run that is resumed keeps to its plan; to change it, start a new one",
+                );
             }
             return Ok(None);
         };
@@ -90,11 +93,10 @@ impl RunArgs {
             return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
         }
         if self.short.given() {
-            let text = format!(
+            return refuse(format!(
                 "{}: the options of the short form don't go with a plan file; change the plan instead",
                 what.display()
-            );
-            return Err(WrongRequest(text).into());
+            ));
         }
         Ok(Some(self.changes.apply(read(what)?, &what.display().to_string())?))
     }
@@ -102,12 +104,11 @@ impl RunArgs {
 
 pub fn read(path: &Path) -> anyhow::Result<Plan> {
     if !path.exists() && path.extension().is_none() {
-        let text = format!(
+        return refuse(format!(
             "`{}` is neither a plan file nor a workload with a short form ({})",
             path.display(),
             WorkloadPlan::names().join(", ")
-        );
-        return Err(WrongRequest(text).into());
+        ));
     }
     Ok(Plan::read(path)?)
 }

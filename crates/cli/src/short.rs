@@ -4,7 +4,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use plan::{CommandOption, Plan, WorkloadPlan};
 
-use crate::exit::WrongRequest;
+use crate::exit::{WrongRequest, refuse};
 
 /// Options that stand for a plan file.
 #[derive(Debug, Clone, Args)]
@@ -54,27 +54,22 @@ impl Args for Options {
 
 impl FromArgMatches for Options {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut options = Self::default();
-        options.update_from_arg_matches(matches)?;
-        Ok(options)
+        let given = declared()
+            .into_iter()
+            .filter(|option| matches.value_source(option.name) == Some(ValueSource::CommandLine));
+        let named = given.map(|option| {
+            let values = match option.value {
+                "" => None,
+                _ => matches.get_many::<String>(option.name),
+            };
+            let values: Vec<&str> = values.into_iter().flatten().map(String::as_str).collect();
+            (option.name.to_owned(), values.join(","))
+        });
+        Ok(Self(named.collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for option in declared() {
-            if matches.value_source(option.name) != Some(ValueSource::CommandLine) {
-                continue;
-            }
-            let values: Vec<&str> = match option.value {
-                "" => Vec::new(),
-                _ => matches
-                    .get_many::<String>(option.name)
-                    .into_iter()
-                    .flatten()
-                    .map(String::as_str)
-                    .collect(),
-            };
-            self.0.push((option.name.to_owned(), values.join(",")));
-        }
+        self.0.extend(Self::from_arg_matches(matches)?.0);
         Ok(())
     }
 }
@@ -88,9 +83,9 @@ impl ShortForm {
     /// The plan that the options stand for.
     pub fn plan(&self, workload: WorkloadPlan) -> anyhow::Result<Plan> {
         if self.variants.is_empty() {
-            let text =
-                "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3";
-            return Err(WrongRequest(text.to_owned()).into());
+            return refuse(
+                "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3",
+            );
         }
         Ok(Plan::short(&plan::ShortForm {
             workload,

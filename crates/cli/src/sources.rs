@@ -6,7 +6,7 @@ use clap::Args;
 use report::{Chosen, Source};
 use store::Store;
 
-use crate::exit::WrongRequest;
+use crate::exit::refuse;
 
 /// Which results.
 #[derive(Debug, Clone, Args)]
@@ -42,10 +42,9 @@ impl Sources {
     pub fn open(&self) -> anyhow::Result<Opened> {
         let (machines, directories) = (self.machines.len(), self.results.len());
         if machines > 0 && machines != directories {
-            return Err(WrongRequest(format!(
+            return refuse(format!(
                 "expected one --machine for each of {directories} results directories or none at all, found {machines}"
-            ))
-            .into());
+            ));
         }
         let mut stores = Vec::new();
         for (place, directory) in self.results.iter().enumerate() {

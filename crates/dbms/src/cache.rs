@@ -59,20 +59,16 @@ impl Cache {
     /// A temporary directory beside the finished things, mode 0755, removed when dropped. The caller holds the
     /// lock of `name`, so whatever an interrupted process left of the same name is removed first.
     pub(crate) fn workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
-        self.make_workshop(name, "", 6)
+        self.make_workshop(name, false)
     }
 
     /// The same always at the same path, for work whose result depends on where it was done.
     pub(crate) fn fixed_workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
-        self.make_workshop(name, "here", 0)
+        self.make_workshop(name, true)
     }
 
-    fn make_workshop(
-        &self,
-        name: &str,
-        suffix: &str,
-        random: usize,
-    ) -> Result<tempfile::TempDir, Error> {
+    fn make_workshop(&self, name: &str, fixed: bool) -> Result<tempfile::TempDir, Error> {
+        let (suffix, random) = if fixed { ("here", 0) } else { ("", 6) };
         let prefix = format!(".{name}.");
         for entry in fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?.flatten() {
             if entry.file_name().to_str().is_some_and(|n| n.starts_with(&prefix)) {

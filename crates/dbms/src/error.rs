@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What stands behind an error, where a system's protocol or log says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -337,6 +338,31 @@ impl Error {
     /// What is wrong with the text of a `dbms = "…"`, which holds no password.
     pub(crate) fn reference(given: &str, problem: &str) -> Self {
         Self::Reference { given: given.to_owned(), problem: problem.to_owned() }
+    }
+
+    /// For what is not in this version.
+    pub(crate) fn unsupported(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Unsupported { what: what.into(), remedy: remedy.into() }
+    }
+
+    /// For an answer that is not what was asked for.
+    pub(crate) fn answer(expected: impl Into<String>, found: impl ToString) -> Self {
+        Self::Answer { expected: expected.into(), found: found.to_string() }
+    }
+
+    /// For a source that cannot be built.
+    pub(crate) fn no_source(what: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Source { what: what.into(), problem: problem.into() }
+    }
+
+    /// For a setting or option that steelyard itself must choose.
+    pub(crate) fn reserved(variant: &str, setting: String, reason: &'static str) -> Self {
+        Self::Reserved { variant: variant.to_owned(), setting, reason }
+    }
+
+    /// Fails once the caller has set `interrupted`.
+    pub(crate) fn check(interrupted: &AtomicBool, doing: &'static str) -> Result<(), Self> {
+        if interrupted.load(Ordering::Relaxed) { Err(Self::Interrupted { doing }) } else { Ok(()) }
     }
 
     /// Makes a closure that wraps an [`io::Error`] with what was being done to which path.

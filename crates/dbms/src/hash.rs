@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest, Sha256};
 
@@ -42,9 +42,7 @@ pub(crate) fn of_file(path: &Path, interrupted: &AtomicBool) -> Result<(u64, [u8
     let mut buffer = vec![0; PIECE];
     let (mut hash, mut size) = (Sha256::new(), 0);
     loop {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted { doing: "reading data" });
-        }
+        Error::check(interrupted, "reading data")?;
         match file.read(&mut buffer) {
             Ok(0) => return Ok((size, hash.finalize().into())),
             Ok(count) => {

@@ -35,10 +35,8 @@ impl Installation {
     /// # Errors
     /// [`Error::Unsupported`] for a server that already runs.
     pub(crate) fn programs(&self) -> Result<&Path, Error> {
-        self.bin_dir.as_deref().ok_or_else(|| Error::Unsupported {
-            what: format!("starting {}, a server that already runs", self.source),
-            remedy: "attach to it".to_owned(),
-        })
+        let what = || format!("starting {}, a server that already runs", self.source);
+        self.bin_dir.as_deref().ok_or_else(|| Error::unsupported(what(), "attach to it"))
     }
 
     /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins with none.

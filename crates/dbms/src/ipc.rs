@@ -50,21 +50,9 @@ impl SemaphoreSet {
 impl IpcObjects {
     /// Takes over what `other` holds.
     pub(crate) fn add(&mut self, other: &Self) {
-        for segment in &other.segments {
-            if !self.segments.contains(segment) {
-                self.segments.push(*segment);
-            }
-        }
-        for file in &other.files {
-            if !self.files.contains(file) {
-                self.files.push(file.clone());
-            }
-        }
-        for set in &other.semaphores {
-            if !self.semaphores.contains(set) {
-                self.semaphores.push(set.clone());
-            }
-        }
+        add_new(&mut self.segments, &other.segments);
+        add_new(&mut self.files, &other.files);
+        add_new(&mut self.semaphores, &other.semaphores);
     }
 
     /// Removes what is still there of it and in nobody's use. Ids and names are used again by the system, so a
@@ -89,6 +77,15 @@ impl IpcObjects {
             if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.ino() == *inode) {
                 let _ = fs::remove_file(&path);
             }
+        }
+    }
+}
+
+/// Adds what is not there yet.
+pub(crate) fn add_new<T: Clone + PartialEq>(to: &mut Vec<T>, more: &[T]) {
+    for item in more {
+        if !to.contains(item) {
+            to.push(item.clone());
         }
     }
 }
@@ -124,16 +121,13 @@ fn parse(maps: &str) -> IpcObjects {
         let (Some(inode), Some(path)) = (fields.next(), fields.next()) else { continue };
         if let Some(key) = path.strip_prefix("/SYSV") {
             if let (Ok(id), Ok(key)) = (inode.parse(), u32::from_str_radix(key, 16)) {
-                found.add(&IpcObjects {
-                    segments: vec![(id, key.cast_signed())],
-                    ..Default::default()
-                });
+                add_new(&mut found.segments, &[(id, key.cast_signed())]);
             }
         } else if let Some(name) = path.strip_prefix("/dev/shm/")
             && let Ok(inode) = inode.parse()
             && !name.contains('/')
         {
-            found.add(&IpcObjects { files: vec![(name.to_owned(), inode)], ..Default::default() });
+            add_new(&mut found.files, &[(name.to_owned(), inode)]);
         }
     }
     found

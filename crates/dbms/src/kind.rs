@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::build::work::Making;
+use crate::build::work::Work;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
-    ServerUser, System,
+    BuildOptions, CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored,
+    ServerSpec, ServerUser, System,
 };
 
 /// A kind of system under test. The register is `systems.rs`; see also [`crate::register`]. Errors
@@ -87,10 +87,8 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// The error for what it cannot do.
     fn lacks(&self, what: &str) -> Error {
-        Error::Unsupported {
-            what: format!("{what} ({})", self.name()),
-            remedy: "name what is to be compared in another way".to_owned(),
-        }
+        let what = format!("{what} ({})", self.name());
+        Error::unsupported(what, "name what is to be compared in another way")
     }
 }
 
@@ -114,9 +112,15 @@ pub trait Recipe {
     /// Whether a tree is the system's source; else what it lacks, as a sentence.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
-    /// Configures, compiles and installs, as [`Making`] says. The facts to be kept with the build.
-    fn make(&self, making: &Making<'_>) -> Result<Vec<(&'static str, String)>, Error>;
+    /// Configures, compiles and installs, as `options` say. `progress` gets lines for people. The facts to be kept with
+    /// the build.
+    fn make(
+        &self,
+        work: &Work<'_>,
+        options: &BuildOptions,
+        progress: &dyn Fn(&str),
+    ) -> Result<Vec<(&'static str, String)>, Error>;
 
-    /// The directory in which it is installed, below [`Making::installed`].
+    /// The directory in which it is installed, below [`Work::installed`].
     fn prefix(&self) -> &'static str;
 }

@@ -54,7 +54,7 @@ pub struct Record {
 }
 
 /// What a sweep found and did for one entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
     /// Name of what had been started.
     pub name: String,
@@ -111,10 +111,8 @@ impl Ledger {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos());
         let pid = std::process::id();
         let id = format!("{nanos:x}-{pid}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        let owner = ProcessId::of(pid).ok_or_else(|| Error::Answer {
-            expected: "this process in /proc".to_owned(),
-            found: "none; is /proc mounted?".to_owned(),
-        })?;
+        let owner = ProcessId::of(pid)
+            .ok_or_else(|| Error::answer("this process in /proc", "none; is /proc mounted?"))?;
         let record = Record {
             format: 1,
             id: id.clone(),
@@ -246,10 +244,8 @@ impl Entry {
     }
 
     fn write(&self) -> Result<(), Error> {
-        let text = serde_json::to_vec_pretty(&self.record).map_err(|error| Error::Answer {
-            expected: "a ledger entry that can be written".to_owned(),
-            found: error.to_string(),
-        })?;
+        let text = serde_json::to_vec_pretty(&self.record)
+            .map_err(|error| Error::answer("a ledger entry that can be written", error))?;
         let temporary = self.path.with_extension("new");
         let mut file =
             File::create(&temporary).map_err(Error::io("write the ledger entry", &temporary))?;
@@ -260,16 +256,42 @@ impl Entry {
     }
 }
 
+/// An entry that is removed when this is dropped, unless it was taken out. What resists stays in the ledger for the next
+/// sweep.
+#[derive(Debug)]
+pub(crate) struct Remains(pub(crate) Option<Entry>);
+
+impl Remains {
+    /// Changes the entry, where there is one, and writes it.
+    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Record)) -> Result<(), Error> {
+        self.0.as_mut().map_or(Ok(()), |entry| entry.update(change))
+    }
+
+    /// As [`Entry::make_directory`]: one that all may enter.
+    pub(crate) fn make_directory(&mut self, directory: &Path) -> Result<(), Error> {
+        self.0.as_mut().map_or(Ok(()), |entry| entry.make_directory(directory, 0o711))
+    }
+
+    /// Removes it now.
+    pub(crate) fn discard(mut self) -> Result<(), Error> {
+        self.0.take().map_or(Ok(()), Entry::remove)
+    }
+}
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        if let Some(entry) = self.0.take() {
+            let _ = entry.remove();
+        }
+    }
+}
+
 /// Processes of an entry that still run: the recorded one and whatever runs its program in its directory.
 pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     let mut found: Vec<ProcessId> =
         record.process.iter().filter(|process| process.alive()).cloned().collect();
     if let (Some(directory), Some(program)) = (&record.work_directory, &record.program) {
-        for process in process::running_in(directory, program) {
-            if !found.contains(&process) {
-                found.push(process);
-            }
-        }
+        ipc::add_new(&mut found, &process::running_in(directory, program));
     }
     found
 }
@@ -287,12 +309,7 @@ pub(crate) fn kill_all(record: &Record, limit: Duration) -> Vec<u32> {
 }
 
 fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
-    let mut swept = Swept {
-        name: record.name.clone(),
-        ended: Vec::new(),
-        removed: Vec::new(),
-        problems: Vec::new(),
-    };
+    let mut swept = Swept { name: record.name.clone(), ..Swept::default() };
     if record.format != 1 {
         swept.problems.push(format!(
             "entry {} is of format {}, of another steelyard",

@@ -172,13 +172,10 @@ pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
     if installation.is_ours() {
         return kind_of(installation)?.count_method(installation);
     }
-    Err(Error::Unsupported {
-        what: "counting instructions of a server that already runs".to_owned(),
-        remedy: format!(
-            "have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")",
-            installation.dbms
-        ),
-    })
+    Err(Error::unsupported(
+        "counting instructions of a server that already runs",
+        format!("have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")", installation.dbms),
+    ))
 }
 
 /// A command that runs a program of others as the servers' user, with an environment that is the
@@ -197,16 +194,15 @@ pub fn command(program: &str, user: &ServerUser) -> Result<std::process::Command
 pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
     match &reference.form {
         Form::Running(endpoint) => reference.kind.attach(endpoint),
-        _ => Err(Error::Unsupported {
-            what: format!("attaching to {reference}"),
-            remedy: "give the URL of a running server, or start it".to_owned(),
-        }),
+        _ => Err(Error::unsupported(
+            format!("attaching to {reference}"),
+            "give the URL of a running server, or start it",
+        )),
     }
 }
 
 fn kind_of(installation: &Installation) -> Result<&'static dyn Kind, Error> {
-    systems::find(&installation.dbms).ok_or_else(|| Error::Unsupported {
-        what: format!("the system {}", installation.dbms),
-        remedy: "obtain it with this version".to_owned(),
-    })
+    let what = || format!("the system {}", installation.dbms);
+    systems::find(&installation.dbms)
+        .ok_or_else(|| Error::unsupported(what(), "obtain it with this version"))
 }

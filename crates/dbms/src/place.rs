@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 
-use crate::{Error, ServerUser};
+use crate::{Error, ServerUser, user};
 
 /// A directory by environment variable `variable`, else for root `root`, else `steelyard` under the XDG base
 /// directory `xdg` (XDG Base Directory Specification), else under `~/fallback`.
@@ -82,9 +82,7 @@ pub fn check_private(path: &Path) -> Result<(), Error> {
     } else if !found.is_dir() {
         "it is not a directory".to_owned()
     } else if found.uid() != geteuid().as_raw() {
-        let owner = nix::unistd::User::from_uid(found.uid().into());
-        let owner = owner.ok().flatten().map_or_else(|| found.uid().to_string(), |user| user.name);
-        format!("it belongs to user {owner}")
+        format!("it belongs to user {}", user::name_of(found.uid().into()))
     } else if found.mode() & 0o022 != 0 {
         format!("others may write into it (mode {:04o})", found.mode() & 0o7777)
     } else {
@@ -100,9 +98,13 @@ pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
         if metadata.is_symlink() {
             return Ok(());
         }
-        let executable = metadata.is_dir() || metadata.mode() & 0o111 != 0;
-        set_mode(path, if executable { 0o755 } else { 0o644 })
+        set_mode(path, open_mode(metadata.is_dir() || metadata.mode() & 0o111 != 0))
     })
+}
+
+/// The mode of what everyone can read and only the owner can write.
+pub(crate) fn open_mode(executable: bool) -> u32 {
+    if executable { 0o755 } else { 0o644 }
 }
 
 /// Flushes every file and directory under `root` to storage.
@@ -130,11 +132,9 @@ pub(crate) fn walk(
     let metadata = fs::symlink_metadata(root).map_err(Error::io("look at", root))?;
     visit(root, &metadata)?;
     if metadata.is_dir() {
-        let mut entries = fs::read_dir(root)
-            .and_then(|listing| {
-                listing.map(|entry| entry.map(|e| e.path())).collect::<io::Result<Vec<_>>>()
-            })
-            .map_err(Error::io("read", root))?;
+        let paths = |listing: fs::ReadDir| listing.map(|entry| Ok(entry?.path())).collect();
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(root).and_then(paths).map_err(Error::io("read", root))?;
         entries.sort();
         for entry in entries {
             walk(&entry, visit)?;

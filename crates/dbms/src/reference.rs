@@ -69,16 +69,14 @@ impl Reference {
     /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what steelyard must choose.
     pub fn with_build(mut self, options: BuildOptions) -> Result<Self, Error> {
         options.check()?;
-        match &mut self.form {
-            Form::Source(source) => source.options = options,
-            _ => {
-                return Err(Error::reference(
-                    &self.to_string(),
-                    "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
-                     repository or a tarball (git:PATH#COMMIT, src:FILE)",
-                ));
-            }
-        }
+        let Form::Source(source) = &mut self.form else {
+            return Err(Error::reference(
+                &self.to_string(),
+                "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
+                 repository or a tarball (git:PATH#COMMIT, src:FILE)",
+            ));
+        };
+        source.options = options;
         Ok(self)
     }
 }

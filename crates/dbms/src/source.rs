@@ -62,35 +62,26 @@ fn parse_git(text: &str) -> Result<SourceTree, Error> {
     let (place, revision) = text.rsplit_once('#').unwrap_or((text, "HEAD"));
     // What may hold a password is not repeated.
     let shown = if is_remote(place) { "git:…".to_owned() } else { format!("git:{text}") };
+    let refuse = |problem: &str| Err(Error::reference(&shown, problem));
     if place.is_empty() {
-        return Err(Error::reference(&shown, "the repository is missing"));
+        return refuse("the repository is missing");
     }
     if revision.is_empty() {
-        return Err(Error::reference(
-            &shown,
-            "behind the `#` a branch, a tag or a commit is missing",
-        ));
+        return refuse("behind the `#` a branch, a tag or a commit is missing");
     }
     // git would take it for an option.
     if revision.starts_with('-') || place.starts_with('-') {
-        return Err(Error::reference(
-            &shown,
-            "neither the repository nor the revision can begin with `-`",
-        ));
+        return refuse("neither the repository nor the revision can begin with `-`");
     }
     if text.chars().any(char::is_control) || revision.contains(char::is_whitespace) {
-        return Err(Error::reference(
-            &shown,
-            "it holds a space or a control character where none can be",
-        ));
+        return refuse("it holds a space or a control character where none can be");
     }
     let repository = if is_remote(place) {
         if has_secret(place) {
-            return Err(Error::reference(
-                &shown,
+            return refuse(
                 "the URL holds a password or a token, which would stand in results and in lists of processes; use git's \
                  credential helper or ssh",
-            ));
+            );
         }
         Repository::Remote(place.to_owned())
     } else {

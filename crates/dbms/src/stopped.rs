@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use crate::keep::copy;
-use crate::ledger::Entry;
+use crate::ledger::{Entry, Remains};
 use crate::system::Ending;
 use crate::{Error, Loaded, Manifest, place};
 
@@ -18,21 +18,21 @@ pub struct Stopped {
     pub ending: Ending,
     /// Its log; `None` for a server that was not ours.
     pub log: Option<PathBuf>,
-    pub(crate) remains: Option<Entry>,
+    remains: Remains,
 }
 
 impl Stopped {
     /// What a system has left; `remains` is its entry in the ledger, `None` if it was not ours.
     pub fn new(seconds: f64, ending: Ending, log: Option<PathBuf>, remains: Option<Entry>) -> Self {
-        Self { seconds, ending, log, remains }
+        Self { seconds, ending, log, remains: Remains(remains) }
     }
 
     /// Removes what the server left on disk.
     ///
     /// # Errors
     /// [`Error::Io`] if something cannot be removed; the next sweep of the ledger tries again.
-    pub fn discard(mut self) -> Result<(), Error> {
-        self.remains.take().map_or(Ok(()), Entry::remove)
+    pub fn discard(self) -> Result<(), Error> {
+        self.remains.discard()
     }
 
     /// Keeps the data directory as the state in which other servers start ([`crate::start_on_copy`]): flushes it, takes
@@ -42,11 +42,11 @@ impl Stopped {
     /// [`Error::NotKept`] for a server that did not shut down in good order, whose data would have to be recovered at
     /// every start, or that was not ours; [`Error::Interrupted`] soon after `interrupted` was set; [`Error::Io`].
     /// Nothing is kept then.
-    pub fn keep(mut self, interrupted: &AtomicBool) -> Result<Loaded, Error> {
+    pub fn keep(self, interrupted: &AtomicBool) -> Result<Loaded, Error> {
         let not_kept =
             |name: &str, problem: String| Err(Error::NotKept { name: name.to_owned(), problem });
         // Dropped on every way out but the last, `self` removes what was left.
-        let Some(record) = self.remains.as_ref().map(Entry::record) else {
+        let Some(record) = self.remains.0.as_ref().map(Entry::record) else {
             return not_kept("the server", "it was not started by steelyard".to_owned());
         };
         let name = record.name.clone();
@@ -59,24 +59,12 @@ impl Stopped {
                 place::sync_tree(&data)?;
                 let manifest = Manifest::of(&data, interrupted)?;
                 copy::drop_cached(&data)?;
-                self.remains.take().map_or_else(
-                    || not_kept(&name, "its ledger entry is gone".to_owned()),
-                    |entry| Loaded::new(entry, data, manifest),
-                )
+                Loaded::new(self.remains, data, manifest)
             }
             (Ending::Died(how), _) => not_kept(&name, format!("the server died ({how})")),
             (other, _) => {
                 not_kept(&name, format!("the server did not shut down in good order ({other:?})"))
             }
-        }
-    }
-}
-
-impl Drop for Stopped {
-    fn drop(&mut self) {
-        if let Some(entry) = self.remains.take() {
-            // What cannot be removed stays in the ledger for the next sweep.
-            let _ = entry.remove();
         }
     }
 }

@@ -11,6 +11,9 @@ use crate::{
     Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
 };
 
+/// Log lines in which a diagnosis is looked for.
+const DIAGNOSED_LINES: usize = 12;
+
 /// What [`crate::start`] needs to know.
 #[derive(Debug)]
 pub struct ServerSpec<'a> {
@@ -122,9 +125,8 @@ pub trait System: Send {
     /// [`Error::Unsupported`] if it has none.
     fn need_sql(&mut self) -> Result<&mut dyn Sql, Error> {
         let endpoint = self.endpoint();
-        self.sql().ok_or_else(|| Error::Unsupported {
-            what: format!("SQL on {endpoint}"),
-            remedy: "choose a workload without SQL".to_owned(),
+        self.sql().ok_or_else(|| {
+            Error::unsupported(format!("SQL on {endpoint}"), "choose a workload without SQL")
         })
     }
 
@@ -162,7 +164,10 @@ pub trait System: Send {
     fn log_tail(&self, lines: usize) -> String;
 
     /// What its log says is behind its latest failures, if anything that is known.
-    fn diagnose(&self) -> Option<Diagnosis>;
+    fn diagnose(&self) -> Option<Diagnosis> {
+        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
+        full.then_some(Diagnosis::DiskFull)
+    }
 
     /// Is it still running? Takes note of how it ended if not.
     fn alive(&mut self) -> bool;

@@ -27,7 +27,7 @@ pub(crate) enum Modes {
 /// # Errors
 /// [`Error::Unpack`] with the entry and what is wrong with it. `name` says which archive it is.
 pub(crate) fn check(tar: impl Read, name: &str) -> Result<(), Error> {
-    each(tar, name, &mut |_, _| Ok(()))
+    each(tar, name, |_, _, _, _| Ok(()))
 }
 
 /// Unpacks a tar archive into the directory `into`, which is made if it does not exist.
@@ -37,27 +37,20 @@ pub(crate) fn check(tar: impl Read, name: &str) -> Result<(), Error> {
 pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> Result<(), Error> {
     place::create_directories(into)?;
     let mut directories = Vec::new();
-    each(tar, name, &mut |entry, reader| {
-        let path = into.join(&entry.path);
+    each(tar, name, |path, kind, mode, reader| {
+        let path = into.join(path);
         if let Some(parent) = path.parent().filter(|parent| parent.starts_with(into)) {
             place::create_directories(parent)?;
         }
-        match &entry.kind {
+        match kind {
             Kind::Directory => {
                 place::create_directories(&path)?;
-                directories.push((path, entry.mode | 0o700));
+                directories.push((path, mode | 0o700));
             }
             Kind::File => {
-                let executable = entry.mode & 0o111 != 0;
                 let mode = match modes {
-                    Modes::Kept => entry.mode,
-                    Modes::Open => {
-                        if executable {
-                            0o755
-                        } else {
-                            0o644
-                        }
-                    }
+                    Modes::Kept => mode,
+                    Modes::Open => place::open_mode(mode & 0o111 != 0),
                 };
                 // New, so that it is written through no link.
                 let mut file = OpenOptions::new()
@@ -83,15 +76,7 @@ pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> R
     Ok(())
 }
 
-/// An entry that may be unpacked.
-struct Entry {
-    /// Relative, without `.` and `..`, through no link.
-    path: PathBuf,
-    kind: Kind,
-    /// Permission bits.
-    mode: u32,
-}
-
+/// What an entry that may be unpacked is.
 enum Kind {
     Directory,
     File,
@@ -101,11 +86,12 @@ enum Kind {
     HardLink(PathBuf),
 }
 
-/// Calls `visit` with every entry, in order, up to the first that must not be unpacked.
+/// Calls `visit` with the path, kind, permission bits and content of every entry, in order, up to the first that must not
+/// be unpacked. Paths are relative, without `.` and `..`, through no link.
 fn each(
     tar: impl Read,
     name: &str,
-    visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> Result<(), Error>,
+    mut visit: impl FnMut(&Path, &Kind, u32, &mut dyn Read) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let refused = |problem: String| Error::Unpack { archive: name.to_owned(), problem };
     let damaged = |error: io::Error| refused(format!("it is damaged ({error})"));
@@ -122,7 +108,7 @@ fn each(
         let (path, kind) = seen
             .admit(&path, kind, target)
             .map_err(|problem| refused(format!("its entry `{}` {problem}", path.display())))?;
-        visit(&Entry { path, kind, mode }, &mut entry)?;
+        visit(&path, &kind, mode, &mut entry)?;
     }
     Ok(())
 }

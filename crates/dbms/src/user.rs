@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use nix::unistd::{User, getegid, geteuid};
+use nix::unistd::{Uid, User, getegid, geteuid};
 
 use crate::Error;
 use crate::process::wait_until;
@@ -66,9 +66,7 @@ impl ServerUser {
     /// The user that steelyard itself runs as.
     pub fn caller() -> Self {
         let own = geteuid();
-        let name =
-            User::from_uid(own).ok().flatten().map_or_else(|| own.to_string(), |user| user.name);
-        Self { name, uid: own.as_raw(), gid: getegid().as_raw() }
+        Self { name: name_of(own), uid: own.as_raw(), gid: getegid().as_raw() }
     }
 
     /// Must the process change its identity to become this user?
@@ -105,6 +103,11 @@ impl ServerUser {
         }
         Ok(())
     }
+}
+
+/// A user's name, or where it has none, its number.
+pub(crate) fn name_of(uid: Uid) -> String {
+    User::from_uid(uid).ok().flatten().map_or_else(|| uid.to_string(), |user| user.name)
 }
 
 fn lookup(name: &str) -> Result<Option<User>, Error> {

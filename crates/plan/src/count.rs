@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use crate::key::{Key, Keyed, write_keys};
 use crate::place::read_beside;
 use crate::problem::Problems;
-use crate::section::{Section, choice, integer, join, printable, string, strings};
+use crate::section::{Section, choice, integer, join, one_or_more, printable, string, strings};
 
 /// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of the default 100
 /// buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows it reads them all, and statistics, and so plans,
@@ -179,13 +179,7 @@ pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path
 }
 
 fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
-    let one = |value: &DeValue| choice(value, &Protocol::NAMED);
-    let found = match value {
-        DeValue::Array(array) => {
-            array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<_>, String>>()?
-        }
-        single => vec![one(single)?],
-    };
+    let found = one_or_more(value, |one| choice(one, &Protocol::NAMED))?;
     match found.as_slice() {
         [] => Err("the list is empty; name \"simple\", \"prepared\" or both".to_owned()),
         [first, second] if first == second => Err(format!("\"{}\" stands twice", first.as_str())),

@@ -10,7 +10,7 @@ use toml::de::DeValue;
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{
-    Section, Value, as_table, describe, integer, join, printable, string, within,
+    Section, Value, as_table, describe, integer, join, one_or_more, printable, string, within,
 };
 
 /// Something whose keys a plan can hold.
@@ -181,13 +181,7 @@ fn count(text: &str) -> Result<u64, String> {
 
 /// Numbers of clients: one, or a list without repetition.
 pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
-    let one = |v: &DeValue| integer(v, 1..10_001);
-    let list = match value {
-        DeValue::Array(array) => {
-            array.iter().map(|item| one(item.get_ref())).collect::<Result<Vec<u32>, String>>()?
-        }
-        single => vec![one(single)?],
-    };
+    let list: Vec<u32> = one_or_more(value, |one| integer(one, 1..10_001))?;
     if list.is_empty() {
         return Err("the list is empty; name at least one number of clients".to_owned());
     }

@@ -118,11 +118,8 @@ pub(crate) fn describe(value: &DeValue) -> String {
 
 /// A string that is not empty.
 pub(crate) fn string(value: &DeValue) -> Result<String, String> {
-    match value {
-        DeValue::String(s) if s.is_empty() => Err("must not be empty".to_owned()),
-        DeValue::String(s) => Ok(s.to_string()),
-        other => Err(format!("expected a string, found {}", describe(other))),
-    }
+    let text = text(value)?;
+    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(text) }
 }
 
 /// A string that may be empty.
@@ -175,6 +172,17 @@ pub(crate) fn strings(value: &DeValue) -> Result<Vec<String>, String> {
         return Err(format!("expected a list of strings, found {}", describe(value)));
     };
     array.iter().map(|item| string(item.get_ref())).collect()
+}
+
+/// One value, or a list of such.
+pub(crate) fn one_or_more<T>(
+    value: &DeValue,
+    one: impl Fn(&DeValue) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    match value {
+        DeValue::Array(array) => array.iter().map(|item| one(item.get_ref())).collect(),
+        single => Ok(vec![one(single)?]),
+    }
 }
 
 /// One of several words, each of which means something.

@@ -11,13 +11,8 @@ use crate::{Error, place};
 pub(super) struct Commit {
     /// The whole object name.
     pub(super) id: String,
-    place: Place,
-}
-
-enum Place {
-    /// A repository's `.git`.
-    Local(PathBuf),
-    Remote(String),
+    /// Where it is: of a repository on this machine its `.git`.
+    place: Repository,
 }
 
 /// Finds the commit that `revision` means now. A repository elsewhere is only asked for its list of names.
@@ -30,7 +25,7 @@ pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Commit,
 
 fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
     let what = || format!("git:{}#{revision}", path.display());
-    let problem = |problem: String| Error::Source { what: what(), problem };
+    let problem = |problem: String| Error::no_source(what(), problem);
     if !path.is_dir() {
         return Err(problem(format!("there is no directory {}", path.display())));
     }
@@ -47,15 +42,15 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
              it there first"
         ))
     })?;
-    Ok(Commit { id, place: Place::Local(git_dir) })
+    Ok(Commit { id, place: Repository::Local(git_dir) })
 }
 
 fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
-    let problem =
-        |problem: String| Error::Source { what: format!("git:{url}#{revision}"), problem };
+    let problem = |problem: &str| Error::no_source(format!("git:{url}#{revision}"), problem);
+    let place = Repository::Remote(url.to_owned());
     // A whole object name needs no asking, so that what is in the cache needs no network.
     if is_whole_id(revision) {
-        return Ok(Commit { id: revision.to_owned(), place: Place::Remote(url.to_owned()) });
+        return Ok(Commit { id: revision.to_owned(), place });
     }
     let mut words = git();
     words.extend(["ls-remote", "--", url].map(OsString::from));
@@ -70,15 +65,14 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
             .collect()
     };
     let listing = ask(&words, None)?
-        .map_err(|said| problem(format!("its names cannot be listed (git says: {said})")))?;
+        .map_err(|said| problem(&format!("its names cannot be listed (git says: {said})")))?;
     let id = find(&listing, &names).ok_or_else(|| {
         problem(
             "there is no such branch or tag; of a repository that is not on this machine name a branch, a tag or a whole \
-             commit of 40 digits, or clone it and name the clone"
-                .to_owned(),
+             commit of 40 digits, or clone it and name the clone",
         )
     })?;
-    Ok(Commit { id, place: Place::Remote(url.to_owned()) })
+    Ok(Commit { id, place })
 }
 
 /// The object of the first of `names` in what `git ls-remote` prints: object, tab, name.
@@ -101,8 +95,8 @@ impl Commit {
     /// repository's work tree is not touched.
     pub(super) fn export(&self, work: &Work<'_>, workshop: &Path) -> Result<Exported, Error> {
         let git_dir = match &self.place {
-            Place::Local(path) => path.clone(),
-            Place::Remote(url) => {
+            Repository::Local(path) => path.clone(),
+            Repository::Remote(url) => {
                 let fetched = workshop.join("fetched.git");
                 let mut words = git();
                 words.extend(["init", "--quiet", "--bare"].map(OsString::from));

@@ -24,7 +24,7 @@ use crate::unpack::Modes;
 use crate::{
     BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, hash, identity, place,
 };
-use work::{Making, Work};
+use work::Work;
 
 /// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
 const WORKSHOP: &str = "build";
@@ -45,38 +45,28 @@ pub(crate) fn obtain(
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
-    let what = format!("{}@{source}", kind.name());
+    let what = &format!("{}@{source}", kind.name());
     let options = &source.options;
     let code = find(&source.tree)?;
-    let compiler = compiler_version(&what, options, user)?;
+    let compiler = compiler_version(what, options, user)?;
     let (sort, identity) = match &code {
         Code::Commit(commit) => ("git", &commit.id),
         Code::Tarball { hash, .. } => ("src", hash),
     };
     let short = identity.get(..12).unwrap_or(identity);
     let hash = hash_of([recipe.form(), sort, identity], options, &compiler);
-    let name = format!("{}-{sort}-{short}-{}", kind.name(), &hash[..12]);
-    let installation = installed::find_or_make(kind, cache, &name, WORKSHOP, user, || {
+    let name = &format!("{}-{sort}-{short}-{}", kind.name(), &hash[..12]);
+    let installation = installed::find_or_make(kind, cache, name, WORKSHOP, user, || {
         let begin = Instant::now();
         progress(&format!("building {what} ({short})"));
-        let build = Build {
-            kind,
-            recipe,
-            what: &what,
-            options,
-            cache,
-            name: &name,
-            user,
-            interrupted,
-            progress,
-        };
+        let build = Build { kind, recipe, what, options, cache, name, user, interrupted, progress };
         let installation = build.make(&code)?;
         progress(&format!(
             "built {} {} in {:.0} s: {}",
             kind.name(),
             installation.version,
             begin.elapsed().as_secs_f64(),
-            cache.finished(&name).display()
+            cache.finished(name).display()
         ));
         Ok(installation)
     })?;
@@ -114,15 +104,14 @@ fn find(tree: &SourceTree) -> Result<Code, Error> {
 
 /// The hash of a tarball, and its first bytes.
 fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
-    let problem =
-        |problem: String| Error::Source { what: format!("src:{}", path.display()), problem };
+    let problem = |problem: &str| Error::no_source(format!("src:{}", path.display()), problem);
     if path.is_dir() {
         let advice =
             "it is a directory; name a tarball, or with git: a repository and a commit of it";
-        return Err(problem(advice.to_owned()));
+        return Err(problem(advice));
     }
     let unreadable =
-        |error: std::io::Error| problem(format!("the tarball cannot be read: {error}"));
+        |error: std::io::Error| problem(&format!("the tarball cannot be read: {error}"));
     let mut begin = [0; 16];
     File::open(path).and_then(|mut file| file.read(&mut begin)).map_err(unreadable)?;
     let (_, hash) = hash::of_file(path, &AtomicBool::new(false))?;
@@ -144,9 +133,12 @@ fn compiler_version(
     tools::check(what, &wrapped)?;
     let command: Vec<OsString> =
         words.iter().copied().chain(["--version"]).map(OsString::from).collect();
-    work::ask(&command, Some(user))?.map_err(|said| Error::Source {
-        what: what.to_owned(),
-        problem: format!("the compiler `{}` does not say its version: {said}", options.compiler),
+    work::ask(&command, Some(user))?.map_err(|said| {
+        let compiler = &options.compiler;
+        Error::no_source(
+            what,
+            format!("the compiler `{compiler}` does not say its version: {said}"),
+        )
     })
 }
 
@@ -174,25 +166,18 @@ impl Build<'_> {
         if self.options.compiler.starts_with("ccache ") {
             work.keep_ccache_in(self.cache.finished("ccache"))?;
         }
-        match self.make_in(code, &work, workshop.path()) {
-            Ok(installation) => {
-                let _ = fs::remove_file(kept_log);
-                Ok(installation)
-            }
-            Err(Error::Build { what, command, status, lines, log }) => {
-                fs::rename(&log, &kept_log).map_err(Error::io("keep the log", &kept_log))?;
-                Err(Error::Build { what, command, status, lines, log: kept_log })
-            }
-            Err(other) => Err(other),
+        let mut made = self.make_in(code, &work);
+        if let Err(Error::Build { log, .. }) = &mut made {
+            fs::rename(&*log, &kept_log).map_err(Error::io("keep the log", &kept_log))?;
+            *log = kept_log;
+        } else if made.is_ok() {
+            let _ = fs::remove_file(kept_log);
         }
+        made
     }
 
-    fn make_in(
-        &self,
-        code: &Code,
-        work: &Work<'_>,
-        workshop: &Path,
-    ) -> Result<Installation, Error> {
+    fn make_in(&self, code: &Code, work: &Work<'_>) -> Result<Installation, Error> {
+        let workshop = &work.workshop;
         let mut facts = Vec::new();
         let mut programs = vec!["tar"];
         let tar = match code {
@@ -214,34 +199,22 @@ impl Build<'_> {
         };
         place::set_mode(&tar, 0o644)?;
         tools::check(self.what, &programs)?;
-        let tree = self.unpack(&tar, work, workshop)?;
-        let installed = workshop.join("installed");
-        work.directory(&installed)?;
-        facts.extend(self.recipe.make(&Making {
-            what: self.what,
-            options: self.options,
-            tree: &tree,
-            workshop,
-            installed: &installed,
-            work,
-            progress: self.progress,
-        })?);
-        let installed = installed.join(self.recipe.prefix().trim_start_matches('/'));
+        self.unpack(&tar, work)?;
+        work.directory(&work.installed)?;
+        facts.extend(self.recipe.make(work, self.options, self.progress)?);
+        let installed = work.installed.join(self.recipe.prefix().trim_start_matches('/'));
         let made = workshop.join("made");
         identity::take_over(self.user, &installed, &made, Modes::Open)?;
         let mut installation = self.kind.describe(&made, self.what.to_owned(), self.user)?;
-        for (key, value) in facts {
-            if !value.is_empty() {
-                installation.build.insert(key.to_owned(), value);
-            }
-        }
+        let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
+        installation.build.extend(known.map(|(key, value)| (key.to_owned(), value)));
         installed::publish(self.cache, self.name, &made, &mut installation)?;
         Ok(installation)
     }
 
-    /// Unpacks `tar`; gives the directory with the source.
-    fn unpack(&self, tar: &Path, work: &Work<'_>, workshop: &Path) -> Result<PathBuf, Error> {
-        let unpacked = workshop.join("unpacked");
+    /// Unpacks `tar` into [`Work::tree`].
+    fn unpack(&self, tar: &Path, work: &Work<'_>) -> Result<(), Error> {
+        let unpacked = work.workshop.join("unpacked");
         work.directory(&unpacked)?;
         let words = ["tar", "--extract", "--no-same-owner", "--no-same-permissions", "--file"];
         let mut words: Vec<OsString> = words.map(OsString::from).to_vec();
@@ -260,13 +233,8 @@ impl Build<'_> {
         {
             root = only.clone();
         }
-        self.recipe
-            .check(&root)
-            .map_err(|problem| Error::Source { what: self.what.to_owned(), problem })?;
-        // Always the same path, for it stands in the debug information.
-        let tree = workshop.join("tree");
-        fs::rename(&root, &tree).map_err(Error::io("rename", &root))?;
-        Ok(tree)
+        self.recipe.check(&root).map_err(|problem| Error::no_source(self.what, problem))?;
+        fs::rename(&root, &work.tree).map_err(Error::io("rename", &root))
     }
 }
 

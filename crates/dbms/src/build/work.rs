@@ -2,29 +2,23 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-
-use crate::{BuildOptions, Error, ServerUser, launch, place};
+use crate::{Error, ServerUser, launch, place};
 
 /// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells only this shell that
 /// steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else in the group at once, itself included.
 const SUPERVISOR: &str = r#"trap 'kill -KILL 0' QUIT TERM; "$@" & wait "$!""#;
 
-/// How often is looked whether a command has ended.
-const GLANCE: Duration = Duration::from_millis(10);
-
 /// How many lines of a failed command are shown.
 const SHOWN_LINES: usize = 20;
+/// How much of the log is read for these.
+const ENOUGH: u64 = 256 * 1024;
 
 /// Variables of the caller that a build needs to find its programs and libraries.
 const PASSED_ON: [&str; 2] = ["PATH", "PKG_CONFIG_PATH"];
@@ -41,28 +35,16 @@ const GIT_LOCAL: [&str; 8] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 ];
 
-/// A source tree that is to be configured, compiled and installed.
-pub struct Making<'a> {
-    /// What is built, for messages.
-    pub(crate) what: &'a str,
-    /// How.
-    pub(crate) options: &'a BuildOptions,
-    /// The tree, always at the same path.
-    pub(crate) tree: &'a Path,
-    /// The directory of this build.
-    pub(crate) workshop: &'a Path,
-    /// Where it is to be installed, as below `DESTDIR`.
-    pub(crate) installed: &'a Path,
-    /// What runs the commands.
-    pub(crate) work: &'a Work<'a>,
-    /// Gets lines for people.
-    pub(crate) progress: &'a dyn Fn(&str),
-}
-
 /// Runs the commands of one build.
-pub(crate) struct Work<'a> {
+pub struct Work<'a> {
     /// What is built, for messages.
-    what: String,
+    pub(crate) what: String,
+    /// The directory of this build.
+    pub(crate) workshop: PathBuf,
+    /// The source in it, always at the same path, for that stands in the debug information.
+    pub(crate) tree: PathBuf,
+    /// Where it is to be installed, as below `DESTDIR`.
+    pub(crate) installed: PathBuf,
     /// The user that compiles.
     user: &'a ServerUser,
     /// A directory of that user for temporary files and as its home.
@@ -86,11 +68,13 @@ impl<'a> Work<'a> {
         let log = OpenOptions::new()
             .create(true)
             .append(true)
-            .read(true)
             .open(&log_path)
             .map_err(Error::io("create", &log_path))?;
         let work = Self {
             what: what.to_owned(),
+            workshop: workshop.to_path_buf(),
+            tree: workshop.join("tree"),
+            installed: workshop.join("installed"),
             user,
             scratch: workshop.join("scratch"),
             ccache: None,
@@ -127,8 +111,7 @@ impl<'a> Work<'a> {
 
     /// Runs `words` in `directory` as the user that compiles, with an environment that is the same for all.
     pub(crate) fn compile(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
-        let mut command = supervised(words, self.user)?;
-        clean_environment(&mut command, Some(&self.scratch), self.user);
+        let mut command = supervised(words, Some(self.user), Some(&self.scratch))?;
         if let Some(directory) = &self.ccache {
             command.env("CCACHE_DIR", directory);
         }
@@ -138,8 +121,7 @@ impl<'a> Work<'a> {
 
     /// Runs git as the caller, in its environment: keys, proxies and helpers are the caller's.
     pub(crate) fn git(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
-        let mut command = supervised(words, &ServerUser::caller())?;
-        git_environment(&mut command);
+        let mut command = supervised(words, None, None)?;
         command.current_dir(directory);
         self.run(command, words)
     }
@@ -150,16 +132,7 @@ impl<'a> Work<'a> {
         writeln!(&self.log, "\n$ {shown}").map_err(io("write"))?;
         let output = || self.log.try_clone().map_err(io("share"));
         command.stdout(output()?).stderr(output()?);
-        let mut group = Group::spawn(command)?;
-        let status = loop {
-            if let Some(status) = group.ended()? {
-                break status;
-            }
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Err(Error::Interrupted { doing: "building from source" });
-            }
-            sleep(GLANCE);
-        };
+        let status = launch::finish(command, self.interrupted, "building from source")?;
         if status.success() {
             return Ok(());
         }
@@ -167,28 +140,26 @@ impl<'a> Work<'a> {
             what: self.what.clone(),
             command: shown,
             status: status.to_string(),
-            lines: last_lines(&self.log_text(), SHOWN_LINES),
+            lines: last_lines(&launch::end_of(&self.log_path, ENOUGH), SHOWN_LINES),
             log: self.log_path.clone(),
         })
     }
-
-    /// The end of the log: enough for the lines that are shown.
-    fn log_text(&self) -> String {
-        const ENOUGH: u64 = 256 * 1024;
-        let mut text = Vec::new();
-        let mut file = &self.log;
-        let length = file.metadata().map_or(0, |metadata| metadata.len());
-        if file.seek(SeekFrom::Start(length.saturating_sub(ENOUGH))).is_ok() {
-            let _ = file.read_to_end(&mut text);
-        }
-        String::from_utf8_lossy(&text).into_owned()
-    }
 }
 
-/// A command below the shell that ends everything with it.
-fn supervised(words: &[OsString], user: &ServerUser) -> Result<Command, Error> {
-    let mut command = launch::command(Path::new("/bin/sh"), user, &[])?;
+/// A command below the shell that ends everything with it, run as `user` with a clean environment and
+/// a directory for what it has to keep, or (`None`) for git, which runs as the caller in its environment.
+fn supervised(
+    words: &[OsString],
+    user: Option<&ServerUser>,
+    scratch: Option<&Path>,
+) -> Result<Command, Error> {
+    let caller = ServerUser::caller();
+    let mut command = launch::command(Path::new("/bin/sh"), user.unwrap_or(&caller), &[])?;
     command.args(["-c", SUPERVISOR, "sh"]).args(words);
+    match user {
+        Some(user) => clean_environment(&mut command, scratch, user),
+        None => git_environment(&mut command),
+    }
     Ok(command)
 }
 
@@ -198,18 +169,7 @@ pub(crate) fn ask(
     words: &[OsString],
     user: Option<&ServerUser>,
 ) -> Result<Result<String, String>, Error> {
-    let mut command = match user {
-        Some(user) => {
-            let mut command = supervised(words, user)?;
-            clean_environment(&mut command, None, user);
-            command
-        }
-        None => {
-            let mut command = supervised(words, &ServerUser::caller())?;
-            git_environment(&mut command);
-            command
-        }
-    };
+    let mut command = supervised(words, user, None)?;
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let program = PathBuf::from(words.first().map_or(OsStr::new(""), OsString::as_os_str));
     let child = launch::spawn(command).map_err(Error::io("run", &program))?;
@@ -242,38 +202,6 @@ fn git_environment(command: &mut Command) {
     }
     // There is nobody to ask; its messages are read by people of all languages, and by us.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
-}
-
-/// A command with all processes that it has started; they end when this is dropped.
-struct Group {
-    child: Child,
-    ended: bool,
-}
-
-impl Group {
-    fn spawn(command: Command) -> Result<Self, Error> {
-        let child = launch::spawn(command).map_err(Error::io("run", Path::new("/bin/sh")))?;
-        Ok(Self { child, ended: false })
-    }
-
-    fn ended(&mut self) -> Result<Option<ExitStatus>, Error> {
-        let status = self.child.try_wait().map_err(Error::io("wait for", Path::new("/bin/sh")))?;
-        self.ended = status.is_some();
-        Ok(status)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if self.ended {
-            return;
-        }
-        // Its head has not been waited for, so no other group can have that number.
-        if let Ok(pid) = i32::try_from(self.child.id()) {
-            let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
-        }
-        let _ = self.child.wait();
-    }
 }
 
 /// A command as one would type it, roughly.
@@ -309,7 +237,8 @@ fn last_lines(text: &str, count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Instant;
+    use std::sync::atomic::Ordering;
+    use std::time::{Duration, Instant};
 
     fn words(words: &[&str]) -> Vec<OsString> {
         words.iter().map(OsString::from).collect()
@@ -346,7 +275,7 @@ mod tests {
             let running =
                 scope.spawn(|| work.compile(&words(&["sh", "-c", &script]), directory.path()));
             while !pid.exists() && begin.elapsed() < Duration::from_secs(10) {
-                sleep(GLANCE);
+                std::thread::sleep(Duration::from_millis(10));
             }
             interrupted.store(true, Ordering::Relaxed);
             running.join().unwrap()
@@ -368,7 +297,7 @@ mod tests {
         // cargo sets this one for tests; make and configure would read such as MAKEFLAGS and CONFIG_SITE.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         work.compile(&words(&["env"]), directory.path()).unwrap();
-        let text = work.log_text();
+        let text = launch::end_of(&work.log_path, ENOUGH);
         assert!(!text.contains("CARGO"), "{text}");
         assert!(text.contains("LC_ALL=C\n") && text.contains("TMPDIR="), "{text}");
     }

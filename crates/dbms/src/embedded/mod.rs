@@ -19,9 +19,7 @@ pub use inside::{Inside, Place, serve};
 
 use crate::launch::{ServerProcess, Signals, Site};
 use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
-use crate::{
-    Diagnosis, Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped,
-};
+use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// The names of the two sockets.
 const CONTROL: &str = "control";
@@ -32,9 +30,6 @@ const GIVEN: &str = "STEELYARD_ENGINE";
 
 /// It closes its data and ends; there is nothing between that and SIGKILL.
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGTERM };
-
-/// Log lines in which a diagnosis is looked for.
-const DIAGNOSED_LINES: usize = 12;
 
 /// The program that has the engine in it.
 #[derive(Clone, Debug, Default)]
@@ -170,11 +165,6 @@ impl System for Embedded {
 
     fn log_tail(&self, lines: usize) -> String {
         self.process.log_tail(lines)
-    }
-
-    fn diagnose(&self) -> Option<Diagnosis> {
-        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
-        full.then_some(Diagnosis::DiskFull)
     }
 
     fn alive(&mut self) -> bool {

@@ -2,13 +2,13 @@
 //! Never hard links: servers write in place.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nix::fcntl::{PosixFadviseAdvice, copy_file_range, posix_fadvise};
+use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{Whence, lseek64};
 
@@ -20,15 +20,8 @@ const PIECE: u64 = 64 * 1024 * 1024;
 /// Unit of `st_blocks`, whatever the filesystem's blocks are (stat(3type)).
 const BLOCK: u64 = 512;
 
-/// How a directory was copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Copied {
-    /// Whether its files share their blocks with the original.
-    pub shared: bool,
-}
-
 /// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives everything to `owner`
-/// (uid, gid) if set.
+/// (uid, gid) if set. Whether its files share their blocks with the original.
 ///
 /// # Errors
 /// [`Error::Space`] before the first byte is copied where it would not fit; [`Error::Interrupted`] soon after
@@ -38,8 +31,8 @@ pub(crate) fn copy_tree(
     to: &Path,
     owner: Option<(u32, u32)>,
     interrupted: &AtomicBool,
-) -> Result<Copied, Error> {
-    let mut copier = Copier { from, to, way: Way::Unknown, interrupted };
+) -> Result<bool, Error> {
+    let mut copier = Copier { from, to, shares: None, interrupted };
     walk(from, &mut |path, metadata| {
         let target = copier.target(path);
         if metadata.is_dir() {
@@ -64,24 +57,14 @@ pub(crate) fn copy_tree(
         // something to do inside.
         give(to, uid, gid)?;
     }
-    Ok(Copied { shared: copier.way == Way::Share })
-}
-
-/// How the bytes get across.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// Not tried yet.
-    Unknown,
-    /// FICLONE works.
-    Share,
-    /// It does not.
-    Copy,
+    Ok(copier.shares == Some(true))
 }
 
 struct Copier<'a> {
     from: &'a Path,
     to: &'a Path,
-    way: Way,
+    /// Whether FICLONE works; `None`: not tried yet.
+    shares: Option<bool>,
     interrupted: &'a AtomicBool,
 }
 
@@ -94,9 +77,7 @@ impl Copier<'_> {
     }
 
     fn file(&mut self, path: &Path, target: &Path, metadata: &fs::Metadata) -> Result<(), Error> {
-        if self.interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted { doing: "copying data" });
-        }
+        Error::check(self.interrupted, "copying data")?;
         let source = File::open(path).map_err(Error::io("open", path))?;
         let copy = OpenOptions::new()
             .write(true)
@@ -107,66 +88,48 @@ impl Copier<'_> {
         if metadata.len() == 0 {
             return Ok(());
         }
-        if self.way != Way::Copy {
+        if self.shares != Some(false) {
             // SAFETY: both descriptors are open for the duration of the call; FICLONE takes a descriptor by value.
             let cloned =
                 unsafe { libc::ioctl(copy.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
             if cloned == 0 {
-                self.way = Way::Share;
+                self.shares = Some(true);
                 return Ok(());
             }
             // Another filesystem, or one that cannot share blocks: not asked again for this tree.
-            self.way = Way::Copy;
+            self.shares = Some(false);
             check_space(self.from, self.to)?;
         }
         copy_data(&source, &copy, metadata.len(), self.interrupted)
             .map_err(Error::io("copy data to", target))?;
-        if self.interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted { doing: "copying data" });
-        }
-        Ok(())
+        Error::check(self.interrupted, "copying data")
     }
 }
 
 /// Copies what is data in `source`; what is a hole there stays one. Ends early where `interrupted` is set.
-fn copy_data(source: &File, copy: &File, size: u64, interrupted: &AtomicBool) -> io::Result<()> {
+fn copy_data(
+    mut source: &File,
+    mut copy: &File,
+    size: u64,
+    interrupted: &AtomicBool,
+) -> io::Result<()> {
     copy.set_len(size)?;
     let mut at = 0;
     while let Some((begin, end)) = data_after(source, at, size)? {
-        let (mut read, mut write) = (begin as i64, begin as i64);
-        while (read as u64) < end {
+        source.seek(SeekFrom::Start(begin))?;
+        copy.seek(SeekFrom::Start(begin))?;
+        at = begin;
+        while at < end {
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let piece = PIECE.min(end - read as u64) as usize;
-            match copy_file_range(source, Some(&mut read), copy, Some(&mut write), piece) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(_) => {}
-                // Filesystems that cannot, and kernels that refuse across filesystems (copy_file_range(2), ERRORS).
-                Err(
-                    nix::Error::EXDEV
-                    | nix::Error::EOPNOTSUPP
-                    | nix::Error::ENOSYS
-                    | nix::Error::EINVAL,
-                ) => {
-                    copy_through(source, copy, &mut read, end)?;
-                    write = read;
-                }
-                Err(error) => return Err(error.into()),
+            // By copy_file_range(2) where kernel and filesystems can.
+            match io::copy(&mut source.take(PIECE.min(end - at)), &mut copy)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                copied => at += copied,
             }
         }
-        at = end;
     }
-    Ok(())
-}
-
-/// Copies one piece through memory of ours and moves `at` on.
-fn copy_through(source: &File, copy: &File, at: &mut i64, end: u64) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
-    let mut buffer = vec![0; (1 << 20).min(end - *at as u64) as usize];
-    source.read_exact_at(&mut buffer, *at as u64)?;
-    copy.write_all_at(&buffer, *at as u64)?;
-    *at += buffer.len() as i64;
     Ok(())
 }
 

@@ -81,10 +81,8 @@ pub(crate) fn publish(
 
 fn write(directory: &Path, installation: &Installation) -> Result<(), Error> {
     let path = directory.join(DESCRIPTION);
-    let text = serde_json::to_vec_pretty(installation).map_err(|error| Error::Answer {
-        expected: "a description that can be written".to_owned(),
-        found: error.to_string(),
-    })?;
+    let text = serde_json::to_vec_pretty(installation)
+        .map_err(|error| Error::answer("a description that can be written", error))?;
     // Two may write at once, and others read meanwhile.
     let mut file =
         tempfile::NamedTempFile::new_in(directory).map_err(Error::io("write into", directory))?;

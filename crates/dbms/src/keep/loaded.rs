@@ -6,15 +6,14 @@ use std::time::Instant;
 
 use super::copy;
 use super::manifest::Manifest;
-use crate::ledger::Entry;
+use crate::ledger::Remains;
 use crate::{Error, IpcObjects, place};
 
 /// The data directory of a server that was shut down in good order, kept as it was left. Written down in the ledger as
 /// long as it exists; removed when this is dropped.
 #[derive(Debug)]
 pub struct Loaded {
-    /// `None` once it is being removed.
-    entry: Option<Entry>,
+    remains: Remains,
     data: PathBuf,
     manifest: Manifest,
 }
@@ -63,16 +62,20 @@ pub struct Restored {
 }
 
 impl Loaded {
-    pub(crate) fn new(mut entry: Entry, data: PathBuf, manifest: Manifest) -> Result<Self, Error> {
+    pub(crate) fn new(
+        mut remains: Remains,
+        data: PathBuf,
+        manifest: Manifest,
+    ) -> Result<Self, Error> {
         // Its processes are gone, and no other may be taken for one of them.
-        entry.update(|record| {
+        remains.update(|record| {
             record.process = None;
             record.program = None;
             record.work_directory = None;
             record.cgroups.clear();
             record.ipc = IpcObjects::default();
         })?;
-        Ok(Self { entry: Some(entry), data, manifest })
+        Ok(Self { remains, data, manifest })
     }
 
     /// What it holds.
@@ -89,8 +92,8 @@ impl Loaded {
     ///
     /// # Errors
     /// [`Error::Io`] if something cannot be removed; the next sweep of the ledger tries again.
-    pub fn discard(mut self) -> Result<(), Error> {
-        self.entry.take().map_or(Ok(()), Entry::remove)
+    pub fn discard(self) -> Result<(), Error> {
+        self.remains.discard()
     }
 
     /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for byte. Pages are not charged
@@ -103,7 +106,7 @@ impl Loaded {
         interrupted: &AtomicBool,
     ) -> Result<Restored, Error> {
         let begin = Instant::now();
-        let copied = copy::copy_tree(&self.data, to, owner, interrupted)?;
+        let shared = copy::copy_tree(&self.data, to, owner, interrupted)?;
         if pages != Pages::Any {
             place::sync_tree(to)?;
             copy::drop_cached(&self.data)?;
@@ -115,19 +118,10 @@ impl Loaded {
             digest: self.manifest.digest(),
             files: self.manifest.files(),
             bytes: self.manifest.bytes(),
-            shared: copied.shared,
+            shared,
             copy_seconds,
             check_seconds: begin.elapsed().as_secs_f64(),
             read_seconds: 0.0,
         })
-    }
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        if let Some(entry) = self.entry.take() {
-            // What cannot be removed stays in the ledger for the next sweep.
-            let _ = entry.remove();
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! What a directory holds, to the byte: path, kind, mode, owner, size and a hash of the content of everything in it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -39,21 +38,6 @@ enum Content {
     File { size: u64, hash: [u8; 32] },
 }
 
-/// One way in which a directory is not what a manifest says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// What differs, relative to the directory; empty for the directory itself.
-    pub path: PathBuf,
-    /// How.
-    pub how: &'static str,
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.path.display(), self.how)
-    }
-}
-
 impl Manifest {
     /// Reads everything under `root`.
     ///
@@ -79,20 +63,17 @@ impl Manifest {
         Ok(Self { items })
     }
 
-    /// Where `other` differs, in the order of paths; each path once.
-    pub fn differences(&self, other: &Self) -> Vec<Difference> {
+    /// Where `other` differs and how, by paths relative to the directory; empty for the directory itself.
+    pub fn differences(&self, other: &Self) -> BTreeMap<PathBuf, &'static str> {
         let missing = self.items.iter().filter_map(|(path, item)| {
             let how = match other.items.get(path) {
                 None => "is missing",
                 Some(found) => item.difference(found)?,
             };
-            Some(Difference { path: path.clone(), how })
+            Some((path.clone(), how))
         });
         let added = other.items.keys().filter(|path| !self.items.contains_key(*path));
-        let added = added.map(|path| Difference { path: path.clone(), how: "is new" });
-        let mut all: Vec<Difference> = missing.chain(added).collect();
-        all.sort_by(|a, b| a.path.cmp(&b.path));
-        all
+        missing.chain(added.map(|path| (path.clone(), "is new"))).collect()
     }
 
     /// Reads everything under `root` and compares.
@@ -104,8 +85,9 @@ impl Manifest {
         if differences.is_empty() {
             return Ok(());
         }
+        let differing = differences.iter().take(TOLD);
         let mut told: Vec<String> =
-            differences.iter().take(TOLD).map(Difference::to_string).collect();
+            differing.map(|(path, how)| format!("{} {how}", path.display())).collect();
         if differences.len() > TOLD {
             told.push(format!("and {} more", differences.len() - TOLD));
         }

@@ -1,9 +1,8 @@
 //! Reading a copied data directory once on behalf of the server that is to run on it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Instant;
 
 use super::copy;
 use crate::{Error, Origin, ServerSpec, launch, place};
@@ -32,34 +31,16 @@ pub(crate) fn read_in_group(
         Ok(())
     })?;
     for some in files.chunks(FILES) {
-        read(spec, origin, some)?;
-    }
-    Ok(begin.elapsed().as_secs_f64())
-}
-
-/// Runs one reader to its end.
-fn read(spec: &ServerSpec<'_>, origin: &Origin<'_>, files: &[PathBuf]) -> Result<(), Error> {
-    let program = Path::new("cat");
-    let mut command = launch::command(program, &spec.user, &spec.procs_files)?;
-    command.arg("--").args(files).stdout(std::process::Stdio::null());
-    command.stderr(std::process::Stdio::null());
-    let mut child = launch::spawn(command).map_err(Error::io("run", program))?;
-    loop {
-        match child.try_wait().map_err(Error::io("wait for", program))? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => {
-                return Err(Error::Program {
-                    program: format!("cat (reading the data of {})", spec.name),
-                    status: status.to_string(),
-                    output: "it could not read all files".to_owned(),
-                });
-            }
-            None if origin.interrupted.load(Ordering::Relaxed) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(Error::Interrupted { doing: "reading the copied data" });
-            }
-            None => sleep(Duration::from_millis(5)),
+        let mut command = launch::command(Path::new("cat"), &spec.user, &spec.procs_files)?;
+        command.arg("--").args(some).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = launch::finish(command, origin.interrupted, "reading the copied data")?;
+        if !status.success() {
+            return Err(Error::Program {
+                program: format!("cat (reading the data of {})", spec.name),
+                status: status.to_string(),
+                output: "it could not read all files".to_owned(),
+            });
         }
     }
+    Ok(begin.elapsed().as_secs_f64())
 }

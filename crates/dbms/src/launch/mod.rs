@@ -8,13 +8,19 @@ pub(crate) use process::{ServerProcess, Signals};
 pub(crate) use site::Site;
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 
 use crate::{Error, ServerUser};
 
@@ -110,12 +116,41 @@ pub(crate) fn spawn(command: Command) -> io::Result<Child> {
     answer.recv().map_err(io::Error::other)?
 }
 
+/// Runs a program to its end. Once `interrupted` is set it is killed, with all that it has started.
+///
+/// # Errors
+/// [`Error::Interrupted`] says what the program was `doing`.
+pub(crate) fn finish(
+    command: Command,
+    interrupted: &AtomicBool,
+    doing: &'static str,
+) -> Result<ExitStatus, Error> {
+    let program = PathBuf::from(command.get_program());
+    let mut child = spawn(command).map_err(Error::io("run", &program))?;
+    let error = loop {
+        match child.try_wait().map_err(Error::io("wait for", &program)) {
+            Ok(Some(status)) => return Ok(status),
+            Ok(None) => {}
+            Err(error) => break error,
+        }
+        if let Err(interrupted) = Error::check(interrupted, doing) {
+            break interrupted;
+        }
+        sleep(Duration::from_millis(5));
+    };
+    // It heads its group and has not been waited for, so no other group can have that number.
+    if let Ok(pid) = i32::try_from(child.id()) {
+        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
+    }
+    let _ = child.wait();
+    Err(error)
+}
+
 /// Runs a helper program to its end with `input` on its standard input; gives its whole output.
 ///
 /// # Errors
 /// [`Error::Program`] with the last lines of its output if it fails.
 pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Result<String, Error> {
-    use std::io::Write;
     let program = PathBuf::from(command.get_program());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if input.is_some() {
@@ -127,11 +162,8 @@ pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let [said, complained] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    let text = format!("{said}{complained}");
     if output.status.success() {
         return Ok(text);
     }
@@ -140,6 +172,20 @@ pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
         status: output.status.to_string(),
         output: last_lines(&text, 12),
     })
+}
+
+/// The end of a file, no more than its last `most` bytes; nothing where it cannot be read.
+pub(crate) fn end_of(path: &Path, most: u64) -> String {
+    let mut end = Vec::new();
+    let mut read = || {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+        file.read_to_end(&mut end)
+    };
+    // What was read before an error is shown.
+    let _ = read();
+    String::from_utf8_lossy(&end).into_owned()
 }
 
 /// The last `count` lines of a text.

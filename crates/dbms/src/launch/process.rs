@@ -1,13 +1,13 @@
 //! The life of one server process: started, watched, ended, cleared away.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::last_lines;
-use crate::ledger::{self, Entry};
+use super::{end_of, last_lines};
+use crate::ledger::{self, Remains};
 use crate::process::wait_until;
 use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
 
@@ -16,6 +16,8 @@ const DROP_LIMIT: Duration = Duration::from_secs(10);
 
 /// Log lines in which the reason of a failed start is looked for.
 const LOG_LINES: usize = 20;
+/// How much of a log is read for its last lines.
+const LOG_BYTES: u64 = 64 * 1024;
 
 /// Signals that end a server in good order, and at once: the last resort before `SIGKILL`.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +31,8 @@ pub(crate) struct Signals {
 pub(crate) struct ServerProcess {
     name: String,
     child: Child,
-    /// `None` once handed over by `stop`.
-    entry: Option<Entry>,
+    /// Empty once handed over by `stop`.
+    remains: Remains,
     log: PathBuf,
     signals: Signals,
     stop_limit: Duration,
@@ -42,14 +44,15 @@ impl ServerProcess {
     pub(super) fn of(
         spec: &ServerSpec<'_>,
         child: Child,
-        entry: Option<Entry>,
+        remains: Remains,
         log: PathBuf,
         signals: Signals,
     ) -> Result<Self, Error> {
         let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
         // From here on dropping it ends the process and removes the directory.
-        let mut process = Self { name, child, entry, log, signals, stop_limit, ended: None };
-        process.record(|record, pid| record.process = ProcessId::of(pid))?;
+        let mut process = Self { name, child, remains, log, signals, stop_limit, ended: None };
+        let pid = process.pid();
+        process.remains.update(|record| record.process = ProcessId::of(pid))?;
         Ok(process)
     }
 
@@ -83,11 +86,12 @@ impl ServerProcess {
             sleep(Duration::from_millis(20));
         }
         // What only a kill -9 would leave behind.
-        self.record(|record, pid| record.ipc = ipc::of_process(pid))?;
+        let pid = self.pid();
+        self.remains.update(|record| record.ipc = ipc::of_process(pid))?;
         if !spec.wrapper.is_empty() {
             // What runs is the wrapper's program, or one that it became.
-            let running = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).ok();
-            self.record(|record, pid| record.program = running(pid).or(record.program.take()))?;
+            let running = fs::read_link(format!("/proc/{pid}/exe")).ok();
+            self.remains.update(|record| record.program = running.or(record.program.take()))?;
         }
         Ok(())
     }
@@ -98,11 +102,11 @@ impl ServerProcess {
 
     /// The directory in which it works: that of its data.
     pub(crate) fn data_directory(&self) -> Option<PathBuf> {
-        self.entry.as_ref()?.record().work_directory.clone()
+        self.remains.0.as_ref()?.record().work_directory.clone()
     }
 
     pub(crate) fn log_tail(&self, lines: usize) -> String {
-        tail(&self.log, lines)
+        last_lines(&end_of(&self.log, LOG_BYTES), lines)
     }
 
     /// Is it running? Reaps it if not.
@@ -119,11 +123,6 @@ impl ServerProcess {
 
     pub(crate) fn died(&self) -> Option<&str> {
         self.ended.as_deref()
-    }
-
-    fn record(&mut self, change: impl FnOnce(&mut ledger::Record, u32)) -> Result<(), Error> {
-        let pid = self.child.id();
-        self.entry.as_mut().map_or(Ok(()), |entry| entry.update(|record| change(record, pid)))
     }
 
     /// Waits for the process itself to end.
@@ -146,7 +145,7 @@ impl ServerProcess {
             (false, Some(how)) => Some(Ending::Died(how.clone())),
             _ => None,
         };
-        let Some(entry) = &self.entry else { return Ok(ending.unwrap_or(Ending::Graceful)) };
+        let Some(entry) = &self.remains.0 else { return Ok(ending.unwrap_or(Ending::Graceful)) };
         let record = entry.record().clone();
         let mut shared = record.ipc.clone();
         let Signals { graceful, immediate } = self.signals;
@@ -182,38 +181,16 @@ impl ServerProcess {
     pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
         let begin = Instant::now();
         let ending = self.end(true, self.stop_limit)?;
-        Ok(Stopped {
-            seconds: begin.elapsed().as_secs_f64(),
-            ending,
-            log: Some(self.log.clone()),
-            remains: self.entry.take(),
-        })
+        let (seconds, log) = (begin.elapsed().as_secs_f64(), Some(self.log.clone()));
+        Ok(Stopped::new(seconds, ending, log, self.remains.0.take()))
     }
 }
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         // After an error the entry stays in the ledger, and the next sweep tries again.
-        if self.entry.is_some()
-            && self.end(false, DROP_LIMIT).is_ok()
-            && let Some(entry) = self.entry.take()
-        {
-            let _ = entry.remove();
+        if self.remains.0.is_some() && self.end(false, DROP_LIMIT).is_err() {
+            self.remains.0 = None;
         }
     }
-}
-
-/// The last lines of a log, reading no more than its last 64 KB.
-fn tail(path: &Path, lines: usize) -> String {
-    use std::io::{Read, Seek, SeekFrom};
-    const READ: u64 = 64 * 1024;
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(READ)))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    last_lines(&String::from_utf8_lossy(&read().unwrap_or_default()), lines)
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::{ServerProcess, Signals};
 use crate::keep::warm;
-use crate::ledger::Entry;
+use crate::ledger::Remains;
 use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).
@@ -26,42 +26,28 @@ pub(crate) struct Site<'a> {
     /// The server's program, links resolved.
     pub(crate) program: PathBuf,
     log: PathBuf,
-    /// `None` once it is the process'.
-    entry: Option<Entry>,
+    remains: Remains,
 }
 
 impl<'a> Site<'a> {
     /// Makes the directory of `spec` for `program`.
     pub(crate) fn make(spec: &'a ServerSpec<'a>, program: &Path) -> Result<Self, Error> {
         let program = fs::canonicalize(program).map_err(Error::io("resolve", program))?;
-        let (root, nowhere) = (spec.directory.to_path_buf(), PathBuf::new());
-        let entry = Some(spec.ledger.enter(spec.name)?);
-        let mut site = Self { spec, root, data: nowhere.clone(), program, log: nowhere, entry };
-        site.record(|entry| entry.make_directory(spec.directory, 0o711))?;
+        let mut remains = Remains(Some(spec.ledger.enter(spec.name)?));
+        remains.make_directory(spec.directory)?;
         // The kernel shows working directories with links resolved.
-        site.root =
+        let root =
             fs::canonicalize(spec.directory).map_err(Error::io("resolve", spec.directory))?;
-        spec.user.check_reach(&site.root)?;
-        (site.data, site.log) = (site.root.join("data"), site.root.join("server.log"));
+        spec.user.check_reach(&root)?;
+        let (data, log) = (root.join("data"), root.join("server.log"));
         // Groups that cannot be resolved are still removed by the path given.
         let groups = spec.procs_files.iter().filter_map(|file| file.parent());
-        let groups = groups.map(Path::to_path_buf).collect();
-        let (data, program) = (site.data.clone(), site.program.clone());
-        site.record(|entry| {
-            entry.update(|record| {
-                record.work_directory = Some(data);
-                record.program = Some(program);
-                record.cgroups = groups;
-            })
+        remains.update(|record| {
+            record.work_directory = Some(data.clone());
+            record.program = Some(program.clone());
+            record.cgroups = groups.map(Path::to_path_buf).collect();
         })?;
-        Ok(site)
-    }
-
-    fn record(
-        &mut self,
-        change: impl FnOnce(&mut Entry) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        self.entry.as_mut().map_or(Ok(()), change)
+        Ok(Self { spec, root, data, program, log, remains })
     }
 
     /// The file for the socket called `name`, in a directory that only the server's user can enter:
@@ -69,9 +55,9 @@ impl<'a> Site<'a> {
     pub(crate) fn socket(&mut self, name: &str) -> Result<PathBuf, Error> {
         let mut directory = self.root.join("s");
         if directory.join(name).as_os_str().as_bytes().len() > LONGEST_SOCKET {
-            let id = self.entry.as_ref().map_or("", |entry| &entry.record().id);
+            let id = self.remains.0.as_ref().map_or("", |entry| &entry.record().id);
             let short = Path::new("/tmp").join(format!("steelyard-{id}"));
-            self.record(|entry| entry.make_directory(&short, 0o711))?;
+            self.remains.make_directory(&short)?;
             directory = short.join("s");
         }
         self.make_private(&directory)?;
@@ -112,7 +98,7 @@ impl<'a> Site<'a> {
     /// Starts the server by a command that `complete` has given its arguments, its output in the
     /// log.
     pub(crate) fn start(
-        mut self,
+        self,
         signals: Signals,
         complete: impl FnOnce(&mut Command),
     ) -> Result<ServerProcess, Error> {
@@ -130,15 +116,6 @@ impl<'a> Site<'a> {
         complete(&mut command);
         command.stdout(open()?).stderr(open()?);
         let child = super::spawn(command).map_err(Error::io("start", first))?;
-        ServerProcess::of(spec, child, self.entry.take(), self.log.clone(), signals)
-    }
-}
-
-impl Drop for Site<'_> {
-    fn drop(&mut self) {
-        // The error that led here is the one to be told; what resists stays in the ledger.
-        if let Some(entry) = self.entry.take() {
-            let _ = entry.remove();
-        }
+        ServerProcess::of(spec, child, self.remains, self.log, signals)
     }
 }

@@ -18,13 +18,11 @@ pub(super) fn describe(
     let postgres = bin_dir.join("postgres");
     for program in [&postgres, &bin_dir.join("initdb")] {
         if !program.is_file() {
-            let program = program.display();
-            return Err(not_one(
-                root,
-                format!(
-                    "there is no {program}; give the directory that holds bin/postgres and bin/initdb"
-                ),
-            ));
+            let problem = format!(
+                "there is no {}; give the directory that holds bin/postgres and bin/initdb",
+                program.display()
+            );
+            return Err(not_one(root, problem));
         }
     }
     user.check_reach(&bin_dir)?;

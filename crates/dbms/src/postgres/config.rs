@@ -1,6 +1,5 @@
 //! postgresql.conf: the variant's settings, steelyard's own minimum, and what a server says against them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -32,11 +31,7 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
         if let Some((.., reason)) =
             OWN_SETTINGS.iter().find(|(own, ..)| own.eq_ignore_ascii_case(name))
         {
-            return Err(Error::Reserved {
-                variant: spec.name.to_owned(),
-                setting: name.clone(),
-                reason,
-            });
+            return Err(Error::reserved(spec.name, name.clone(), reason));
         }
         let valid = !name.is_empty()
             && name.split('.').all(|part| {
@@ -66,11 +61,8 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
             if let Some((name, _, reason)) =
                 lasting.find(|(name, ..)| set.eq_ignore_ascii_case(name))
             {
-                return Err(Error::Reserved {
-                    variant: spec.name.to_owned(),
-                    setting: format!("{name} (in {})", path.display()),
-                    reason,
-                });
+                let setting = format!("{name} (in {})", path.display());
+                return Err(Error::reserved(spec.name, setting, reason));
             }
         }
         let _ = writeln!(text, "# from {}\n{given}", path.display());
@@ -80,24 +72,18 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
         let _ = writeln!(text, "{name} = {}", quote(value));
     }
     text.push_str("# steelyard's own\n");
-    let port = port.to_string();
-    let own: BTreeMap<&str, &str> = BTreeMap::from([
+    // Inside the setting it is a list, in which quotes protect commas and blanks.
+    let sockets = format!("\"{}\"", sockets.to_string_lossy().replace('"', "\"\""));
+    for (name, value) in [
         ("listen_addresses", ""),
-        ("unix_socket_permissions", "0700"),
-        ("port", &port),
-        ("logging_collector", "off"),
         ("log_destination", "stderr"),
-    ]);
-    for (name, value) in own {
+        ("logging_collector", "off"),
+        ("port", &port.to_string()),
+        ("unix_socket_permissions", "0700"),
+        ("unix_socket_directories", &sockets),
+    ] {
         let _ = writeln!(text, "{name} = {}", quote(value));
     }
-    let sockets = sockets.to_string_lossy();
-    // Inside the setting it is a list, in which quotes protect commas and blanks.
-    let _ = writeln!(
-        text,
-        "unix_socket_directories = {}",
-        quote(&format!("\"{}\"", sockets.replace('"', "\"\"")))
-    );
     Ok(text)
 }
 

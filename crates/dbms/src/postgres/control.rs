@@ -53,10 +53,8 @@ impl Control {
 
     fn connect(&self) -> Result<Client, Error> {
         let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint else {
-            return Err(Error::Unsupported {
-                what: format!("connecting to {}", self.endpoint),
-                remedy: "give the URL of a PostgreSQL server".to_owned(),
-            });
+            let what = format!("connecting to {}", self.endpoint);
+            return Err(Error::unsupported(what, "give the URL of a PostgreSQL server"));
         };
         let mut config = Config::new();
         config
@@ -82,9 +80,7 @@ impl Control {
         });
         config.connect(NoTls).map_err(|error| Error::Connect {
             server: self.endpoint.to_string(),
-            detail: error
-                .as_db_error()
-                .map_or_else(|| describe(&error), |db| db.message().to_owned()),
+            detail: describe(&error),
         })
     }
 
@@ -101,9 +97,7 @@ impl Control {
             Error::Query {
                 sql: shorten(sql),
                 diagnosis: code.as_deref().and_then(diagnosis),
-                message: error
-                    .as_db_error()
-                    .map_or_else(|| describe(&error), |db| db.message().to_owned()),
+                message: describe(&error),
                 code,
             }
         })
@@ -116,9 +110,9 @@ impl Control {
             [row] if row.len() == 1 => row.first().cloned().flatten(),
             _ => None,
         }
-        .ok_or_else(|| Error::Answer {
-            expected: format!("one value from {}", shorten(sql)),
-            found: format!("{} rows", rows.len()),
+        .ok_or_else(|| {
+            let expected = format!("one value from {}", shorten(sql));
+            Error::answer(expected, format!("{} rows", rows.len()))
         })
     }
 
@@ -128,10 +122,8 @@ impl Control {
             return Ok(version);
         }
         let number = self.query_i64("SHOW server_version_num")?;
-        let version = u32::try_from(number).map_err(|_| Error::Answer {
-            expected: "a version number".to_owned(),
-            found: number.to_string(),
-        })?;
+        let version =
+            u32::try_from(number).map_err(|_| Error::answer("a version number", number))?;
         self.version = Some(version);
         Ok(version)
     }
@@ -144,34 +136,26 @@ impl Control {
 
 impl Sql for Control {
     fn execute(&mut self, sql: &str) -> Result<u64, Error> {
-        Ok(self
-            .run(sql)?
-            .iter()
-            .map(
-                |message| {
-                    if let SimpleQueryMessage::CommandComplete(rows) = message { *rows } else { 0 }
-                },
-            )
-            .sum())
+        let said = self.run(sql)?;
+        let rows = said.iter().map(|message| match message {
+            SimpleQueryMessage::CommandComplete(rows) => *rows,
+            _ => 0,
+        });
+        Ok(rows.sum())
     }
 
     fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        Ok(self
-            .run(sql)?
-            .iter()
-            .filter_map(|message| {
-                let SimpleQueryMessage::Row(row) = message else { return None };
-                Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
-            })
-            .collect())
+        let said = self.run(sql)?;
+        let rows = said.iter().filter_map(|message| {
+            let SimpleQueryMessage::Row(row) = message else { return None };
+            Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
+        });
+        Ok(rows.collect())
     }
 
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
         let text = self.text(sql)?;
-        text.parse().map_err(|_| Error::Answer {
-            expected: "an integer".to_owned(),
-            found: format!("{text:?}"),
-        })
+        text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
     }
 
     fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error> {
@@ -209,8 +193,11 @@ pub(super) fn literal(text: &str) -> String {
     }
 }
 
-/// An error with its causes.
+/// The server's message, or an error with its causes.
 fn describe(error: &postgres::Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        return said.message().to_owned();
+    }
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(inner) = cause {

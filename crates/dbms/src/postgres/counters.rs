@@ -102,16 +102,11 @@ impl Gathered {
         for row in rows {
             let [Some(object), Some(json)] = row.as_slice() else { continue };
             let columns: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json)
-                .map_err(|error| Error::Answer {
-                    expected: format!("a row of {view} as JSON"),
-                    found: error.to_string(),
-                })?;
+                .map_err(|error| Error::answer(format!("a row of {view} as JSON"), error))?;
             for (name, value) in &columns {
                 if let Some(value) = value.as_f64() {
-                    *self
-                        .0
-                        .entry((view.to_owned(), object.clone(), name.clone()))
-                        .or_insert(0.0) += value;
+                    let key = (view.to_owned(), object.clone(), name.clone());
+                    *self.0.entry(key).or_insert(0.0) += value;
                 }
             }
         }

@@ -132,24 +132,14 @@ fn keeps_frame_pointers(flags: &str) -> bool {
 fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Option<String> {
     /// Longer than any of these texts; options of configure can be many.
     const LONGEST: usize = 16 * 1024;
-    let first = *begin.first()?;
-    let mut from = 0;
-    while let Some(found) = bytes.get(from..)?.iter().position(|byte| *byte == first) {
-        let at = from + found;
-        from = at + 1;
-        // A constant of its own begins behind the zero byte of the one before it.
-        let alone = at == 0 || bytes.get(at - 1) == Some(&0);
-        let rest = bytes.get(at..bytes.len().min(at + LONGEST))?;
-        if !alone || !rest.starts_with(begin) {
-            continue;
-        }
-        let Some(end) = rest.iter().position(|byte| *byte == 0) else { continue };
-        match std::str::from_utf8(rest.get(..end)?) {
-            Ok(text) if wanted(text) => return Some(text.to_owned()),
-            _ => {}
-        }
-    }
-    None
+    // A constant of its own begins behind the zero byte of the one before it; behind the last one is none.
+    let end = bytes.iter().rposition(|byte| *byte == 0)?;
+    let texts = bytes[..end].split(|byte| *byte == 0);
+    texts
+        .filter(|text| text.starts_with(begin) && text.len() < LONGEST)
+        .filter_map(|text| std::str::from_utf8(text).ok())
+        .find(|text| wanted(text))
+        .map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -26,11 +26,7 @@ pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Err
     for option in options {
         for (short, long, reason) in OWN_OPTIONS {
             if is_option(option, short, long) {
-                return Err(Error::Reserved {
-                    variant: variant.to_owned(),
-                    setting: format!("initdb {option}"),
-                    reason,
-                });
+                return Err(Error::reserved(variant, format!("initdb {option}"), reason));
             }
         }
     }

@@ -81,8 +81,7 @@ impl Kind for Postgres {
         spec: &ServerSpec<'_>,
         origin: Option<&Origin<'_>>,
     ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
-        let (server, restored) = PostgresServer::start(spec, origin)?;
-        Ok((Box::new(server), restored))
+        PostgresServer::start(spec, origin)
     }
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {

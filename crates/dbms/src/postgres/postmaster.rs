@@ -90,17 +90,12 @@ fn check_settings(
     command.arg("-D").arg(&check).args(["-C", "port"]);
     let outcome = launch::run(command, "checking the configuration", None);
     fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
-    match outcome {
-        Ok(_) => Ok(()),
-        Err(Error::Program { output, .. }) => {
-            Err(config::rejection(spec, &output).unwrap_or_else(|| Error::Rejected {
-                variant: spec.name.to_owned(),
-                setting: None,
-                message: output,
-            }))
-        }
-        Err(other) => Err(other),
-    }
+    outcome.map(drop).map_err(|error| match error {
+        Error::Program { output, .. } => config::rejection(spec, &output).unwrap_or_else(|| {
+            Error::Rejected { variant: spec.name.to_owned(), setting: None, message: output }
+        }),
+        other => other,
+    })
 }
 
 /// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that takes connections.

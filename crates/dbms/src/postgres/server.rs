@@ -6,12 +6,7 @@ use super::control::Control;
 use super::{attach, counters, postmaster, settle, tables};
 use crate::launch::ServerProcess;
 use crate::system::{Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
-use crate::{
-    Diagnosis, Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped,
-};
-
-/// Log lines in which a diagnosis is looked for.
-const DIAGNOSED_LINES: usize = 12;
+use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
@@ -28,10 +23,11 @@ impl PostgresServer {
     pub(super) fn start(
         spec: &ServerSpec<'_>,
         origin: Option<&Origin<'_>>,
-    ) -> Result<(Self, Option<Restored>), Error> {
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
         let (postmaster, control, restored) = postmaster::start(spec, origin)?;
         let pid = Some(postmaster.pid());
-        Ok((Self { control, pid, postmaster: Some(postmaster), died: None }, restored))
+        let server = Self { control, pid, postmaster: Some(postmaster), died: None };
+        Ok((Box::new(server), restored))
     }
 
     pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
@@ -98,11 +94,6 @@ impl System for PostgresServer {
         }))
     }
 
-    fn diagnose(&self) -> Option<Diagnosis> {
-        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
-        full.then_some(Diagnosis::DiskFull)
-    }
-
     fn log_tail(&self, lines: usize) -> String {
         self.postmaster.as_ref().map(|postmaster| postmaster.log_tail(lines)).unwrap_or_default()
     }
@@ -111,16 +102,8 @@ impl System for PostgresServer {
         if let Some(postmaster) = &mut self.postmaster {
             return postmaster.alive();
         }
-        match self.control.query_i64("SELECT 1") {
-            Ok(_) => {
-                self.died = None;
-                true
-            }
-            Err(error) => {
-                self.died = Some(error.to_string());
-                false
-            }
-        }
+        self.died = self.control.query_i64("SELECT 1").err().map(|error| error.to_string());
+        self.died.is_none()
     }
 
     fn died(&self) -> Option<String> {
@@ -134,9 +117,7 @@ impl System for PostgresServer {
         self.control.close();
         match self.postmaster.take() {
             Some(postmaster) => postmaster.stop(),
-            None => {
-                Ok(Stopped { seconds: 0.0, ending: Ending::LeftRunning, log: None, remains: None })
-            }
+            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
         }
     }
 }

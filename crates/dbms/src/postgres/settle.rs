@@ -70,10 +70,7 @@ fn vacuum(control: &mut Control, table: &str, options: &str) -> Result<Vec<Strin
     let name = control
         .text(&format!("SELECT coalesce(to_regclass({}::text)::text, '')", literal(table)))?;
     if name.is_empty() {
-        return Err(Error::Answer {
-            expected: format!("table {table}"),
-            found: "no such table".to_owned(),
-        });
+        return Err(Error::answer(format!("table {table}"), "no such table"));
     }
     let command = format!("VACUUM ({options}) {name}");
     control.take_notices();

@@ -42,10 +42,7 @@ pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<
             };
             match ["index", "rel", "total"].iter().enumerate().map(bytes).collect() {
                 Some(bytes) => Ok(Footprint { object: table.clone(), bytes }),
-                None => Err(Error::Answer {
-                    expected: format!("table {table}"),
-                    found: "no such table".to_owned(),
-                }),
+                None => Err(Error::answer(format!("table {table}"), "no such table")),
             }
         })
         .collect()
@@ -64,9 +61,7 @@ pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
                 let value = secret::setting_without_passwords(&name, &value.unwrap_or_default());
                 Ok(Setting { name, value, unit, source, boot_value })
             }
-            other => {
-                Err(Error::Answer { expected: "a setting".to_owned(), found: format!("{other:?}") })
-            }
+            other => Err(Error::answer("a setting", format!("{other:?}"))),
         })
         .collect()
 }

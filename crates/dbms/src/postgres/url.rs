@@ -17,11 +17,10 @@ fn endpoint(text: &str) -> Result<Endpoint, Error> {
         problem("it is not a valid connection URL (percent-encode special characters)")
     })?;
     if config.get_ssl_mode() == postgres::config::SslMode::Require {
-        return Err(Error::Unsupported {
-            what: "TLS to a running server".to_owned(),
-            remedy: "use a unix socket, a private network or a tunnel, with sslmode=prefer"
-                .to_owned(),
-        });
+        return Err(Error::unsupported(
+            "TLS to a running server",
+            "use a unix socket, a private network or a tunnel, with sslmode=prefer",
+        ));
     }
     if config.get_hosts().len() > 1 || config.get_hostaddrs().len() > 1 {
         return Err(problem("it names several hosts; a variant is one server"));

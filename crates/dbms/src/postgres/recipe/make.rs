@@ -85,7 +85,7 @@ pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, 
 pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsString> {
     let mut destdir = OsString::from("DESTDIR=");
     destdir.push(destination);
-    let mut words = vec![
+    vec![
         "make".into(),
         jobs().into(),
         "-s".into(),
@@ -93,10 +93,9 @@ pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsS
         directory.into(),
         target.into(),
         destdir,
-    ];
-    // Programs find libpq beside themselves, not where an installation in the prefix may have another.
-    words.push("rpathdir=$$ORIGIN/../lib".into());
-    words
+        // Programs find libpq beside themselves, not where an installation in the prefix may have another.
+        "rpathdir=$$ORIGIN/../lib".into(),
+    ]
 }
 
 /// Programs that make needs for the tree: one without the files that bison, flex and perl make needs these.

@@ -9,10 +9,10 @@ use std::path::Path;
 
 use super::Postgres;
 use crate::build::tools;
-use crate::build::work::Making;
+use crate::build::work::Work;
 use crate::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
 use crate::kind::Recipe;
-use crate::{BuildSystem, Error};
+use crate::{BuildOptions, BuildSystem, Error};
 
 /// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks for its files relative to
 /// its own place (make_relative_path in src/port/path.c), so that a build can lie anywhere, and two builds do not
@@ -37,15 +37,20 @@ impl Recipe for Postgres {
             .to_owned())
     }
 
-    fn make(&self, making: &Making<'_>) -> Result<Vec<(&'static str, String)>, Error> {
-        match system(making)? {
+    fn make(
+        &self,
+        work: &Work<'_>,
+        options: &BuildOptions,
+        progress: &dyn Fn(&str),
+    ) -> Result<Vec<(&'static str, String)>, Error> {
+        match system(work, options)? {
             BuildSystem::Make => {
-                with_make(making)?;
+                with_make(work, options, progress)?;
                 Ok(vec![(BUILD_SYSTEM, "make".to_owned())])
             }
             BuildSystem::Meson => {
-                with_meson(making)?;
-                let given = meson::options(making.options);
+                with_meson(work, options, progress)?;
+                let given = meson::options(options);
                 let asserts = given.iter().any(|option| option == "-Dcassert=true");
                 let quoted: Vec<String> =
                     given.iter().map(|option| format!("'{option}'")).collect();
@@ -60,14 +65,14 @@ impl Recipe for Postgres {
 }
 
 /// What builds the tree.
-fn system(making: &Making<'_>) -> Result<BuildSystem, Error> {
-    let has = |file: &str| making.tree.join(file).is_file();
-    let missing = |file: &str| Error::Source {
-        what: making.what.to_owned(),
-        problem: format!("`system` of the build needs a file {file}, which is not in it"),
+fn system(work: &Work<'_>, options: &BuildOptions) -> Result<BuildSystem, Error> {
+    let has = |file: &str| work.tree.join(file).is_file();
+    let missing = |file: &str| {
+        let problem = format!("`system` of the build needs a file {file}, which is not in it");
+        Error::no_source(&work.what, problem)
     };
     let script = has("configure");
-    match making.options.system {
+    match options.system {
         Some(BuildSystem::Make) if !script => Err(missing("configure")),
         Some(BuildSystem::Meson) if !has("meson.build") => Err(missing("meson.build")),
         Some(system) => Ok(system),
@@ -75,32 +80,32 @@ fn system(making: &Making<'_>) -> Result<BuildSystem, Error> {
     }
 }
 
-fn with_make(making: &Making<'_>) -> Result<(), Error> {
-    let Making { tree, work, .. } = making;
-    tools::check(making.what, &[&["make"], make::generators(tree)].concat())?;
+fn with_make(work: &Work<'_>, options: &BuildOptions, say: &dyn Fn(&str)) -> Result<(), Error> {
+    let tree = &work.tree;
+    tools::check(&work.what, &[&["make"], make::generators(tree)].concat())?;
     let script = tree.join("configure");
     let script = fs::read(&script).map_err(Error::io("read", &script))?;
     let mut configure = vec![OsString::from("./configure")];
     let script = String::from_utf8_lossy(&script);
-    configure.extend(make::configure_arguments(&script, making.options));
-    (making.progress)("configuring");
+    configure.extend(make::configure_arguments(&script, options));
+    say("configuring");
     work.compile(&configure, tree)?;
-    (making.progress)("compiling");
+    say("compiling");
     for (directory, target) in make::targets(tree)? {
-        work.compile(&make::make(directory, target, making.installed), tree)?;
+        work.compile(&make::make(directory, target, &work.installed), tree)?;
     }
     Ok(())
 }
 
-fn with_meson(making: &Making<'_>) -> Result<(), Error> {
-    let Making { tree, work, .. } = making;
-    tools::check(making.what, &meson::PROGRAMS)?;
-    let build = making.workshop.join("build");
-    (making.progress)("configuring");
+fn with_meson(work: &Work<'_>, options: &BuildOptions, say: &dyn Fn(&str)) -> Result<(), Error> {
+    let tree = &work.tree;
+    tools::check(&work.what, &meson::PROGRAMS)?;
+    let build = work.workshop.join("build");
+    say("configuring");
     work.directory(&build)?;
-    work.compile(&meson::setup(making.options, tree, &build), tree)?;
-    (making.progress)("compiling");
-    for words in meson::steps(&build, making.installed) {
+    work.compile(&meson::setup(options, tree, &build), tree)?;
+    say("compiling");
+    for words in meson::steps(&build, &work.installed) {
         work.compile(&words, tree)?;
     }
     Ok(())
