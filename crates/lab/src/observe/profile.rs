@@ -111,7 +111,7 @@ impl Profiler {
         let text = format!(
             "this machine does not count {}; profiles are taken by {}",
             self.perf.missing.join(", "),
-            self.perf.event.name()
+            self.perf.event
         );
         Some(Warning { code: "not-counted".to_owned(), text })
     }
