@@ -81,7 +81,7 @@ pub use paired::{JudgeError, Side, compare, compare_at};
 pub use restarts::{
     ENOUGH_ROUNDS, MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, lengths_agree,
 };
-pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, steady_from, trend};
+pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, trend};
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
 pub use slices::{FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};
 pub use spread::{cv_population, cv_sample, mean, median, quantile, sd_population, sd_sample};

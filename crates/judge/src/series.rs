@@ -127,15 +127,6 @@ pub fn steadiness(series: &[f64]) -> Steadiness {
     Steadiness::From(cut * batch)
 }
 
-/// The second from which on a series is steady; `None` when it never became so or is too short to tell. [`steadiness`]
-/// tells the two apart.
-pub fn steady_from(series: &[f64]) -> Option<usize> {
-    match steadiness(series) {
-        Steadiness::From(second) => Some(second),
-        Steadiness::TooShort | Steadiness::Never => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,16 +149,16 @@ mod tests {
         let wave = |i: usize| 1000.0 + 10.0 * ((i * 7919) % 13) as f64;
         let series: Vec<f64> =
             (0..120).map(|i| if i < 20 { 40.0 * i as f64 } else { wave(i) }).collect();
-        assert_eq!(steady_from(&series), Some(20));
+        assert_eq!(steadiness(&series), Steadiness::From(20));
         let level: Vec<f64> = (0..120).map(wave).collect();
-        assert!(steady_from(&level).unwrap() <= 30);
+        assert!(matches!(steadiness(&level), Steadiness::From(..=30)));
         assert_eq!(steadiness(&level[..9]), Steadiness::TooShort);
     }
 
     #[test]
     fn a_ramp_never_becomes_steady() {
         let ramp: Vec<f64> = (0..100).map(|i| 100.0 * f64::from(i)).collect();
-        assert_eq!(steady_from(&ramp), None);
+        assert_eq!(steadiness(&ramp), Steadiness::Never);
     }
 
     #[test]
