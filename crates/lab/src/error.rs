@@ -27,10 +27,10 @@ pub enum Error {
     },
     /// The results could not be written or read.
     #[error(transparent)]
-    Store(Box<store::StoreError>),
+    Store(#[from] store::StoreError),
     /// The results so far could not be judged.
     #[error(transparent)]
-    Report(Box<report::ReportError>),
+    Report(#[from] report::ReportError),
     /// The memory limit could not be set.
     #[error(
         "variant `{variant}`: its memory limit needs a control group, but {source}. \
@@ -153,18 +153,6 @@ impl From<dbms::Error> for Error {
             dbms::Error::Interrupted { .. } => Error::Interrupted,
             error => Error::Dbms(Box::new(error)),
         }
-    }
-}
-
-impl From<store::StoreError> for Error {
-    fn from(error: store::StoreError) -> Error {
-        Error::Store(Box::new(error))
-    }
-}
-
-impl From<report::ReportError> for Error {
-    fn from(error: report::ReportError) -> Error {
-        Error::Report(Box::new(error))
     }
 }
 
