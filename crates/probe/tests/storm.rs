@@ -227,7 +227,6 @@ fn threads_of_members_are_counted() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{before:?} {middle:?}");
         middle = tree.sample().unwrap();
     }
-    assert!(middle.threads > 1);
     stop.send(()).unwrap();
     worker.join().unwrap();
     let after = tree.sample().unwrap();

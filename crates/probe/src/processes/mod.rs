@@ -31,8 +31,6 @@ pub struct Usage {
     pub write_bytes: u64,
     /// Processes now.
     pub processes: u32,
-    /// Threads now.
-    pub threads: u32,
     /// False where the kernel denied the byte counts of a process (another user's): then they are low.
     pub io_known: bool,
 }

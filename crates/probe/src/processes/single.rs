@@ -4,7 +4,6 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
 use super::Usage;
-use super::reading::read_stat;
 use crate::files::read_once;
 use crate::proc::task;
 
@@ -18,19 +17,14 @@ pub(crate) fn own_usage() -> Usage {
         let switches = sum.voluntary_context_switches() + sum.involuntary_context_switches();
         usage.switches = u64::try_from(switches).unwrap_or(0);
     }
-    if let Ok(text) = read_once("/proc/self/statm", &mut buffer) {
-        let pages: u64 =
-            text.split_ascii_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-        usage.rss_bytes = pages * page_bytes();
+    if let Ok(text) = read_once("/proc/self/status", &mut buffer) {
+        usage.rss_bytes = task::parse_status(&text).rss_kb.unwrap_or(0) * 1024;
     }
     let io = read_once("/proc/self/io", &mut buffer).ok().and_then(|text| task::parse_io(&text));
     usage.io_known = io.is_some();
     let io = io.unwrap_or_default();
     usage.read_bytes = io.read_bytes;
     usage.write_bytes = io.write_bytes;
-    if let Ok(Some(stat)) = read_stat(std::process::id(), &mut buffer) {
-        usage.threads = stat.threads;
-    }
     usage
 }
 
@@ -43,14 +37,6 @@ pub fn this_thread_us() -> u64 {
 fn microseconds(time: TimeVal) -> u64 {
     u64::try_from(time.tv_sec()).unwrap_or(0) * 1_000_000
         + u64::try_from(time.tv_usec()).unwrap_or(0)
-}
-
-fn page_bytes() -> u64 {
-    nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)
-        .ok()
-        .flatten()
-        .and_then(|bytes| u64::try_from(bytes).ok())
-        .unwrap_or(4096)
 }
 
 #[cfg(test)]

@@ -113,7 +113,7 @@ impl Tree {
     }
 
     /// What the tree has used since the root's start: cumulative, never falling (but for memory and
-    /// the numbers of processes and threads).
+    /// the number of processes).
     ///
     /// # Errors
     /// [`TreeError::Gone`] once the root has ended and was waited for; [`Tree::last`] stays.
@@ -260,7 +260,6 @@ impl Tree {
             system_ticks += stat.system + stat.children_system;
             // One that ended and was not waited for yet still has its times, but is no more.
             if !matches!(stat.state, 'Z' | 'X') {
-                usage.threads += stat.threads;
                 usage.processes += 1;
             }
             let Some(known) = self.known.get_mut(&member.pid) else {
@@ -357,7 +356,7 @@ mod tests {
         let mut tree = Tree::new(family.0.id()).unwrap();
         tree.has_lists = false;
         let usage = tree.sample().unwrap();
-        assert_eq!((usage.processes, usage.threads), (2, 2));
+        assert_eq!(usage.processes, 2);
         assert!(usage.rss_bytes > 0);
     }
 

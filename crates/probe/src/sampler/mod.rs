@@ -94,10 +94,7 @@ impl Sampler {
             let first = first.or_else(|| run.wait_for_start());
             run.record(first, throttle)
         });
-        match thread {
-            Ok(thread) => Sampler { stop: Some(stop), thread: Some(thread) },
-            Err(_) => Sampler { stop: None, thread: None },
-        }
+        Sampler { stop: Some(stop), thread: thread.ok() }
     }
 
     /// Takes the last snapshot now and gives what was found.
@@ -138,10 +135,7 @@ impl Run {
 
     /// `None` if stopped before the start.
     fn wait_for_start(&mut self) -> Option<Snapshot> {
-        if self.stopped_before(self.start) {
-            return None;
-        }
-        Some(self.sources.snapshot())
+        (!self.stopped_before(self.start)).then(|| self.sources.snapshot())
     }
 
     fn record(mut self, first: Option<Snapshot>, throttle_before: Option<Throttle>) -> Recording {
