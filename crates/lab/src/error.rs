@@ -157,6 +157,14 @@ impl From<dbms::Error> for Error {
 }
 
 impl Error {
+    /// What a variant met.
+    pub(crate) fn of(variant: &str, error: dbms::Error) -> Error {
+        match error {
+            dbms::Error::Interrupted { .. } => Error::Interrupted,
+            error => Error::Variant { variant: variant.to_owned(), source: Box::new(error) },
+        }
+    }
+
     /// Whether the request was wrong, so that running it again can't help.
     pub fn is_request(&self) -> bool {
         match self {

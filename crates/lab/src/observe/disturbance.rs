@@ -105,7 +105,8 @@ impl Watch {
         let watcher = Watcher {
             timetable: Timetable::new(slices, servers.len()),
             lead_in: slices.lead_in,
-            meters: Meters { servers: meters, device },
+            meters,
+            device,
             start,
             stopped,
             notes,
@@ -135,12 +136,6 @@ impl Drop for Watch {
     }
 }
 
-/// What is read, the files held open.
-struct Meters {
-    servers: Vec<Option<CpuMeter>>,
-    device: Option<WriteMeter>,
-}
-
 /// All meters at one moment.
 #[derive(Debug, Clone)]
 struct Mark {
@@ -152,7 +147,8 @@ struct Mark {
 struct Watcher {
     timetable: Timetable,
     lead_in: f64,
-    meters: Meters,
+    meters: Vec<Option<CpuMeter>>,
+    device: Option<WriteMeter>,
     start: Instant,
     stopped: Receiver<()>,
     notes: Vec<String>,
@@ -187,8 +183,8 @@ impl Watcher {
 
     fn mark(&self) -> Mark {
         let at = Instant::now().saturating_duration_since(self.start);
-        let cpu = self.meters.servers.iter().map(|meter| meter.as_ref()?.read()).collect();
-        Mark { at, cpu, written: self.meters.device.as_ref().and_then(WriteMeter::read) }
+        let cpu = self.meters.iter().map(|meter| meter.as_ref()?.read()).collect();
+        Mark { at, cpu, written: self.device.as_ref().and_then(WriteMeter::read) }
     }
 }
 

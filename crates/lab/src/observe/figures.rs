@@ -99,13 +99,11 @@ fn hardware(
     locality: Locality,
 ) {
     let totals = &recording.totals;
-    if let Some(host) = &totals.host {
-        if locality == Locality::Local {
-            record.add(metrics::CPU.name, host.cpu_percent / rate);
-            record.add(metrics::CPU_US.name, host.busy_s * 1e6 / operations);
-            if let Some(switches) = host.context_switches {
-                record.add(metrics::SWITCHES.name, switches as f64 / operations);
-            }
+    if let Some(host) = totals.host.as_ref().filter(|_| locality == Locality::Local) {
+        record.add(metrics::CPU.name, host.cpu_percent / rate);
+        record.add(metrics::CPU_US.name, host.busy_s * 1e6 / operations);
+        if let Some(switches) = host.context_switches {
+            record.add(metrics::SWITCHES.name, switches as f64 / operations);
         }
     }
     if let Some(device) = &totals.device {
