@@ -160,7 +160,6 @@ mod tests {
             freedom: 19.0,
             pairs: 400,
             set_aside: 0.0,
-            batches: 20,
             tails_log: 0.0,
             tails_variance: 1e-8,
             idle: 0.0,

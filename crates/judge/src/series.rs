@@ -5,8 +5,6 @@ use crate::{CONFIDENCE, autocorrelation, mean, median, t_quantile};
 /// A straight line through a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change per second as a fraction of the series' mean.
-    pub per_second: f64,
     /// Change from the first to the last second as a fraction of the series' mean: -0.3 is a fall by 30%.
     pub total: f64,
     /// Half the 95% interval of [`Trend::total`], the seconds' dependence on each other taken into account. `None` with
@@ -53,7 +51,6 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
         .map(|(second, value)| value - level - slope * (second as f64 - middle))
         .collect();
     Some(Trend {
-        per_second: slope / level,
         total: slope / level * length,
         error: slope_error(&rest, along).map(|error| error / level * length),
     })

@@ -124,7 +124,7 @@ fn page_cache(record: &mut StepRecord, recording: &Recording) {
 /// Seconds in which next to nothing got done.
 fn stalls(record: &mut StepRecord, seconds: &[f64]) {
     let stalls = judge::stalls(seconds);
-    let longest = stalls.spans.iter().map(|span| span.to - span.from).max().unwrap_or(0);
+    let longest = stalls.spans.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     record.add(metrics::STALL_COUNT.name, stalls.spans.len() as f64);
     record.add(metrics::STALL_SHARE.name, stalls.share);
     record.add(metrics::STALL_LONGEST.name, longest as f64);
