@@ -1,6 +1,6 @@
 //! What a comparison with the base says, from an estimate with its standard error.
 
-use crate::{Margin, Verdict, Warning, t_cdf, t_quantile};
+use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_cdf, t_quantile};
 
 /// Confidence of an interval where nothing else is asked for: 95%.
 pub const CONFIDENCE: f64 = 0.95;
@@ -101,6 +101,19 @@ impl Comparison {
             .error_log
             .filter(|_| self.blocks > LEAST_DETECTING_FREEDOM as usize)
             .and_then(|error| detectable_effect(error, self.freedom, level));
+    }
+
+    /// Adds the sign-flip test of the single log ratios, where there are several, and a warning where it contradicts the
+    /// interval of enough of them.
+    pub(crate) fn flip_signs(&mut self, logs: &[f64]) {
+        self.sign_flip_p = sign_flip_p(logs).filter(|_| logs.len() > 1);
+        if let Some(p) = self.sign_flip_p
+            && logs.len() >= ENOUGH_BLOCKS
+            && p > 1.0 - CONFIDENCE
+            && self.excludes_one()
+        {
+            self.warnings.push(Warning::SignFlipDisagrees { p });
+        }
     }
 
     /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None` with one block.

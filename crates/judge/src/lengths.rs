@@ -295,12 +295,12 @@ fn ratio_bias(of: &[f64], longest: &[f64]) -> Option<Bias> {
 
 impl fmt::Display for LengthChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "slices of {}", Milliseconds(self.seconds))?;
+        write!(f, "slices of {}", milliseconds(self.seconds))?;
         for length in &self.lengths {
             write!(
                 f,
                 "\n{}: {} rounds, {:.0} operations a slice",
-                Milliseconds(length.seconds),
+                milliseconds(length.seconds),
                 length.rounds,
                 length.operations
             )?;
@@ -331,12 +331,8 @@ impl fmt::Display for LengthChoice {
     }
 }
 
-struct Milliseconds(f64);
-
-impl fmt::Display for Milliseconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ms", (self.0 * 1e6).round() / 1e3)
-    }
+fn milliseconds(seconds: f64) -> String {
+    format!("{} ms", (seconds * 1e6).round() / 1e3)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::verdict::fewest;
 use crate::{CONFIDENCE, detectable_effect, mean, persistence, t_quantile, variance_inflation};
 
 /// How a step scatters, as fractions of its throughput.
@@ -137,19 +138,7 @@ impl StepVariance {
                 .is_some_and(|found| found <= effect)
         };
         let (shortest, longest) = (spending.shortest, spending.longest);
-        if !enough(longest) {
-            return None;
-        }
-        let (mut low, mut high) = (shortest, longest.max(shortest));
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if enough(middle) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        Some(high)
+        enough(longest).then(|| fewest(shortest, longest.max(shortest), enough))
     }
 
     /// Variance that a long trial of n seconds has from them, times n: `σ² (1 + ρ) / (1 - ρ)`.

@@ -81,11 +81,11 @@ pub use paired::{JudgeError, Side, compare, compare_at};
 pub use restarts::{
     ENOUGH_ROUNDS, MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, lengths_agree,
 };
-pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, steady_from, trend};
+pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, trend};
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
 pub use slices::{FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};
 pub use spread::{cv_population, cv_sample, mean, median, quantile, sd_population, sd_sample};
-pub use stall::{STALL_SHARE, Span, Stalls, stalls};
+pub use stall::{STALL_SHARE, Stalls, stalls};
 pub use student::{t_cdf, t_quantile};
 pub use twins::{FalseAlarms, NOISE_PERCENTILE, binomial_interval, false_alarm_rate, noise_floor};
 pub use verdict::{DEFAULT_MARGIN, MAX_FURTHER_BLOCKS, Margin, Verdict};

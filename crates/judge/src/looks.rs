@@ -29,11 +29,6 @@ impl Looks {
         Self { planned }
     }
 
-    /// The planned numbers of blocks, rising.
-    pub fn planned(&self) -> &[u32] {
-        &self.planned
-    }
-
     /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks at the look that is reached.
     ///
     /// The same at every look, and for numbers of blocks that were not planned: when a trial failed or the budget
@@ -62,8 +57,8 @@ mod tests {
             assert!((Looks::new(planned).confidence_at(8) - 0.95).abs() < 1e-12);
         }
         let looks = Looks::new(&[24, 6, 8, 11, 15, 20]);
-        assert_eq!(looks.planned(), [6, 8, 11, 15, 20, 24]);
-        let spent: f64 = looks.planned().iter().map(|k| 1.0 - looks.confidence_at(*k)).sum();
+        assert_eq!(looks.planned, [6, 8, 11, 15, 20, 24]);
+        let spent: f64 = looks.planned.iter().map(|k| 1.0 - looks.confidence_at(*k)).sum();
         assert!((spent - 0.05).abs() < 1e-12);
         assert!((looks.confidence_at(7) - looks.confidence_at(30)).abs() < 1e-12);
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::comparison::Estimate;
-use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Margin, Method, Warning, sign_flip_p};
+use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Margin, Method, Warning};
 
 /// Which of two compared variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,21 +124,12 @@ pub fn compare_at(
     let error = sd_log.map(|sd| (sd / (blocks as f64).sqrt(), (blocks - 1) as f64));
     let estimate = Estimate { method: Method::Blocks, blocks, mean_log, sd_log, error };
     let mut outcome = estimate.judge(margin, confidence);
-    if blocks == 1 {
-        outcome.warnings.push(Warning::OneBlock);
-        return Ok(outcome);
+    match blocks {
+        1 => outcome.warnings.push(Warning::OneBlock),
+        2..ENOUGH_BLOCKS => outcome.warnings.push(Warning::TooFewBlocks { blocks }),
+        _ => {}
     }
-    if blocks < ENOUGH_BLOCKS {
-        outcome.warnings.push(Warning::TooFewBlocks { blocks });
-    }
-    outcome.sign_flip_p = sign_flip_p(&differences);
-    if let Some(p) = outcome.sign_flip_p
-        && blocks >= ENOUGH_BLOCKS
-        && p > 1.0 - CONFIDENCE
-        && outcome.excludes_one()
-    {
-        outcome.warnings.push(Warning::SignFlipDisagrees { p });
-    }
+    outcome.flip_signs(&differences);
     Ok(outcome)
 }
 

@@ -2,8 +2,7 @@
 
 use crate::comparison::{Estimate, upper_point};
 use crate::{
-    CONFIDENCE, Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, RestartRatio, Warning, mean,
-    sd_sample, sign_flip_p, t_quantile,
+    Comparison, JudgeError, Margin, Method, RestartRatio, Warning, mean, sd_sample, t_quantile,
 };
 
 /// Fewer rounds in a restart than this carry a warning: batches then hold less than four of them.
@@ -72,16 +71,8 @@ pub fn compare_slices(
     let mut outcome = estimate.judge(margin, confidence);
     if restarts.len() == 1 {
         outcome.warnings.push(Warning::OneRestart);
-    } else {
-        outcome.sign_flip_p = sign_flip_p(&logs);
     }
-    if let Some(p) = outcome.sign_flip_p
-        && restarts.len() >= ENOUGH_BLOCKS
-        && p > 1.0 - CONFIDENCE
-        && outcome.excludes_one()
-    {
-        outcome.warnings.push(Warning::SignFlipDisagrees { p });
-    }
+    outcome.flip_signs(&logs);
     let rounds = restarts.iter().map(|restart| restart.pairs).min().unwrap_or_default();
     if rounds < ENOUGH_ROUNDS {
         outcome.warnings.push(Warning::FewRounds { rounds });
@@ -158,6 +149,7 @@ fn tails(restarts: &[RestartRatio], mean_log: f64) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CONFIDENCE;
     use crate::random::Random;
     use crate::{Side, Verdict};
 
@@ -168,7 +160,6 @@ mod tests {
             freedom: 19.0,
             pairs: 400,
             set_aside: 0.0,
-            batches: 20,
             tails_log: 0.0,
             tails_variance: 1e-8,
             idle: 0.0,

@@ -5,8 +5,6 @@ use crate::{CONFIDENCE, autocorrelation, mean, median, t_quantile};
 /// A straight line through a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change per second as a fraction of the series' mean.
-    pub per_second: f64,
     /// Change from the first to the last second as a fraction of the series' mean: -0.3 is a fall by 30%.
     pub total: f64,
     /// Half the 95% interval of [`Trend::total`], the seconds' dependence on each other taken into account. `None` with
@@ -53,7 +51,6 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
         .map(|(second, value)| value - level - slope * (second as f64 - middle))
         .collect();
     Some(Trend {
-        per_second: slope / level,
         total: slope / level * length,
         error: slope_error(&rest, along).map(|error| error / level * length),
     })
@@ -127,15 +124,6 @@ pub fn steadiness(series: &[f64]) -> Steadiness {
     Steadiness::From(cut * batch)
 }
 
-/// The second from which on a series is steady; `None` when it never became so or is too short to tell. [`steadiness`]
-/// tells the two apart.
-pub fn steady_from(series: &[f64]) -> Option<usize> {
-    match steadiness(series) {
-        Steadiness::From(second) => Some(second),
-        Steadiness::TooShort | Steadiness::Never => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,16 +146,16 @@ mod tests {
         let wave = |i: usize| 1000.0 + 10.0 * ((i * 7919) % 13) as f64;
         let series: Vec<f64> =
             (0..120).map(|i| if i < 20 { 40.0 * i as f64 } else { wave(i) }).collect();
-        assert_eq!(steady_from(&series), Some(20));
+        assert_eq!(steadiness(&series), Steadiness::From(20));
         let level: Vec<f64> = (0..120).map(wave).collect();
-        assert!(steady_from(&level).unwrap() <= 30);
+        assert!(matches!(steadiness(&level), Steadiness::From(..=30)));
         assert_eq!(steadiness(&level[..9]), Steadiness::TooShort);
     }
 
     #[test]
     fn a_ramp_never_becomes_steady() {
         let ramp: Vec<f64> = (0..100).map(|i| 100.0 * f64::from(i)).collect();
-        assert_eq!(steady_from(&ramp), None);
+        assert_eq!(steadiness(&ramp), Steadiness::Never);
     }
 
     #[test]

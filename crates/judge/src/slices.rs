@@ -37,8 +37,6 @@ pub struct RestartRatio {
     pub set_aside: f64,
     /// Share of the rounds, 0 to 1, in which both were measured and neither did anything.
     pub idle: f64,
-    /// Number of batches.
-    pub batches: usize,
     /// `ln` of the ratio of the mean rates over the same rounds, less `mean_log`: what the slices cut off by the
     /// trimmed mean would have changed.
     pub tails_log: f64,
@@ -128,7 +126,6 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
         pairs: rounds.len(),
         set_aside: share(base.len() - measured.len()),
         idle: share(measured.len() - rounds.len()),
-        batches: number,
         tails_log: total_log - mean_log,
         tails_variance: variance(&tails),
         total_variance: variance(&total),
@@ -185,7 +182,7 @@ mod tests {
         let found = restart_ratio(&base, &variant).unwrap();
         assert!((found.mean_log.exp() - 0.97).abs() < 1e-12);
         assert!(found.variance < 1e-24 && found.tails_log.abs() < 1e-12);
-        assert_eq!((found.pairs, found.batches), (40, 8));
+        assert_eq!(found.pairs, 40);
         assert!((found.freedom - 7.0).abs() < 1e-15 && found.set_aside == 0.0);
     }
 

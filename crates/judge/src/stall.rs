@@ -1,5 +1,7 @@
 //! Stalls: seconds in which next to nothing got done.
 
+use std::ops::Range;
+
 use crate::median;
 
 /// A second is a stall when its throughput is under this share of the median of all seconds of its step.
@@ -10,20 +12,11 @@ use crate::median;
 /// that of the whole step, not a running one, which would follow a long stall down and lose it.
 pub const STALL_SHARE: f64 = 0.25;
 
-/// Consecutive seconds, `from` inclusive, `to` exclusive, counted from the start of the step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
-    /// First second of the stall.
-    pub from: usize,
-    /// The second after its last.
-    pub to: usize,
-}
-
 /// The stalls of one series.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stalls {
     /// In order of time, never touching one another.
-    pub spans: Vec<Span>,
+    pub spans: Vec<Range<usize>>,
     /// Seconds in stalls altogether.
     pub seconds: usize,
     /// Share of the measured seconds, 0 to 1.
@@ -40,17 +33,17 @@ pub fn stalls(series: &[f64]) -> Stalls {
         Some(middle) if measured >= 3 && middle > 0.0 => middle,
         _ => return Stalls::default(),
     };
-    let mut spans: Vec<Span> = Vec::new();
+    let mut spans: Vec<Range<usize>> = Vec::new();
     for (second, value) in series.iter().enumerate() {
         // A NaN compares as false.
         if *value < STALL_SHARE * middle {
             match spans.last_mut() {
-                Some(last) if last.to == second => last.to = second + 1,
-                _ => spans.push(Span { from: second, to: second + 1 }),
+                Some(last) if last.end == second => last.end = second + 1,
+                _ => spans.push(second..second + 1),
             }
         }
     }
-    let seconds = spans.iter().map(|span| span.to - span.from).sum();
+    let seconds = spans.iter().map(Range::len).sum();
     Stalls { spans, seconds, share: seconds as f64 / measured as f64 }
 }
 
@@ -66,10 +59,7 @@ mod tests {
         series[59] = 249.0;
         series[40] = 250.0;
         let found = stalls(&series);
-        assert_eq!(
-            found.spans,
-            [Span { from: 10, to: 11 }, Span { from: 20, to: 25 }, Span { from: 59, to: 60 }]
-        );
+        assert_eq!(found.spans, [10..11, 20..25, 59..60]);
         assert_eq!(found.seconds, 7);
         assert!((found.share - 7.0 / 60.0).abs() < 1e-15);
     }
@@ -77,7 +67,7 @@ mod tests {
     #[test]
     fn gaps_are_no_stalls() {
         let found = stalls(&[100.0, 0.0, f64::NAN, 0.0, 100.0, 100.0, 100.0]);
-        assert_eq!(found.spans, [Span { from: 1, to: 2 }, Span { from: 3, to: 4 }]);
+        assert_eq!(found.spans, [1..2, 3..4]);
         assert!((found.share - 2.0 / 6.0).abs() < 1e-15);
     }
 

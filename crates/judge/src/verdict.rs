@@ -100,17 +100,22 @@ impl Margin {
             self.verdict(mean - half, mean + half) != Verdict::Inconclusive
         };
         // The interval shrinks with every block around the same mean: once decided, always decided.
-        let (mut missing, mut enough) = (0, MAX_FURTHER_BLOCKS + 1);
-        while missing < enough {
-            let middle = missing + (enough - missing) / 2;
-            if decided(middle) {
-                enough = middle;
-            } else {
-                missing = middle + 1;
-            }
-        }
+        let enough = fewest(0, MAX_FURTHER_BLOCKS + 1, decided);
         (enough <= MAX_FURTHER_BLOCKS).then_some(enough)
     }
+}
+
+/// The least number from `low` on that is enough, if one below `high` is, else `high`; with one that is enough all larger are.
+pub(crate) fn fewest(mut low: u32, mut high: u32, enough: impl Fn(u32) -> bool) -> u32 {
+    while low < high {
+        let middle = low.midpoint(high);
+        if enough(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    high
 }
 
 #[cfg(test)]

@@ -100,67 +100,51 @@ impl Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OneBlock => {
-                write!(
-                    f,
-                    "too few blocks: 1, so there is no interval and no verdict; run at least {ENOUGH_BLOCKS}"
-                )
-            }
-            Self::TooFewBlocks { blocks } => {
-                write!(
-                    f,
-                    "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before believing a verdict"
-                )
-            }
-            Self::SignFlipDisagrees { p } => write!(
-                f,
+        f.write_str(&match self {
+            Self::OneBlock => format!(
+                "too few blocks: 1, so there is no interval and no verdict; run at least {ENOUGH_BLOCKS}"
+            ),
+            Self::TooFewBlocks { blocks } => format!(
+                "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before believing a verdict"
+            ),
+            Self::SignFlipDisagrees { p } => format!(
                 "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): look at the single blocks"
             ),
-            Self::MarginRaised { asked, used } => write!(
-                f,
+            Self::MarginRaised { asked, used } => format!(
                 "margin raised from {:.1}% to {:.1}%: identical variants differ by that much here",
                 asked * 100.0,
                 used * 100.0
             ),
-            Self::NotAmongMany { comparisons, adjusted_p } => write!(
-                f,
+            Self::NotAmongMany { comparisons, adjusted_p } => format!(
                 "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
-            Self::OneRestart => write!(
-                f,
+            Self::OneRestart => format!(
                 "the servers were started once, so there is no interval and no verdict: slices don't show how much starts \
                  differ; run at least 3 blocks, better {ENOUGH_BLOCKS}"
             ),
-            Self::FewRounds { rounds } => write!(
-                f,
+            Self::FewRounds { rounds } => format!(
                 "few rounds of slices: {rounds} in one restart; let the step run longer, {} at least",
                 crate::ENOUGH_ROUNDS
             ),
-            Self::MuchSetAside { share } => write!(
-                f,
+            Self::MuchSetAside { share } => format!(
                 "{:.0}% of the rounds could not be used, because a slice was disturbed or not measured: what is left may not be typical",
                 share * 100.0
             ),
-            Self::IdleRounds { share } => write!(
-                f,
+            Self::IdleRounds { share } => format!(
                 "in {:.0}% of the rounds no operation ended in either slice, so they count for neither: choose longer slices, or \
                  look for what stopped both servers",
                 share * 100.0
             ),
-            Self::Stalled { side } => write!(
-                f,
+            Self::Stalled { side } => format!(
                 "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations instead of the \
                  typical slice: look for stalls"
             ),
-            Self::LengthsDisagree { short, long } => write!(
-                f,
+            Self::LengthsDisagree { short, long } => format!(
                 "longer slices give another ratio ({long:.3}, not {short:.3}): set slice_ms to a longer one"
             ),
-            Self::RareSlices { middle, all } => write!(
-                f,
+            Self::RareSlices { middle, all } => format!(
                 "all slices together give {all:.3}, the middle half of them {middle:.3}, which the verdict is about: look for stalls"
             ),
-        }
+        })
     }
 }

@@ -77,7 +77,7 @@ proptest! {
     fn stalls_lie_inside_and_apart(series in prop::collection::vec(prop_oneof![8 => 900.0..1100.0_f64, 2 => 0.0..100.0_f64, 1 => Just(f64::NAN)], 0..200)) {
         let found = stalls(&series);
         prop_assert!((0.0..=1.0).contains(&found.share));
-        prop_assert!(found.spans.iter().all(|span| span.from < span.to && span.to <= series.len()));
-        prop_assert!(found.spans.windows(2).all(|pair| pair[0].to < pair[1].from));
+        prop_assert!(found.spans.iter().all(|span| !span.is_empty() && span.end <= series.len()));
+        prop_assert!(found.spans.windows(2).all(|pair| pair[0].end < pair[1].start));
     }
 }

@@ -27,10 +27,10 @@ pub enum Error {
     },
     /// The results could not be written or read.
     #[error(transparent)]
-    Store(Box<store::StoreError>),
+    Store(#[from] store::StoreError),
     /// The results so far could not be judged.
     #[error(transparent)]
-    Report(Box<report::ReportError>),
+    Report(#[from] report::ReportError),
     /// The memory limit could not be set.
     #[error(
         "variant `{variant}`: its memory limit needs a control group, but {source}. \
@@ -156,19 +156,15 @@ impl From<dbms::Error> for Error {
     }
 }
 
-impl From<store::StoreError> for Error {
-    fn from(error: store::StoreError) -> Error {
-        Error::Store(Box::new(error))
-    }
-}
-
-impl From<report::ReportError> for Error {
-    fn from(error: report::ReportError) -> Error {
-        Error::Report(Box::new(error))
-    }
-}
-
 impl Error {
+    /// What a variant met.
+    pub(crate) fn of(variant: &str, error: dbms::Error) -> Error {
+        match error {
+            dbms::Error::Interrupted { .. } => Error::Interrupted,
+            error => Error::Variant { variant: variant.to_owned(), source: Box::new(error) },
+        }
+    }
+
     /// Whether the request was wrong, so that running it again can't help.
     pub fn is_request(&self) -> bool {
         match self {

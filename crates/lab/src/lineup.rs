@@ -49,25 +49,18 @@ pub fn line_up(
 ) -> Result<Lineup, Error> {
     let on_event = RefCell::new(on_event);
     let note = |line: &str| (on_event.borrow_mut())(Event::Note(line.to_owned()));
-    let of = |variant: &Variant, source| Error::Variant {
-        variant: variant.name.clone(),
-        source: Box::new(source),
-    };
     let mut references = Vec::new();
     for variant in &plan.variants {
-        references.push(reference(variant).map_err(|error| of(variant, error))?);
+        references.push(reference(variant).map_err(|error| Error::of(&variant.name, error))?);
     }
     let mut subjects = Vec::new();
     for (variant, reference) in plan.variants.iter().zip(references) {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let installation = systems.obtain(&reference, server_user, interrupted, &note).map_err(
-            |error| match error {
-                dbms::Error::Interrupted { .. } => Error::Interrupted,
-                error => of(variant, error),
-            },
-        )?;
+        let installation = systems
+            .obtain(&reference, server_user, interrupted, &note)
+            .map_err(|error| Error::of(&variant.name, error))?;
         if plan.restore_after.is_some() && !installation.is_ours() {
             return Err(Error::NoCopy { variant: variant.name.clone() });
         }

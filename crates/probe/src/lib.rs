@@ -41,7 +41,7 @@ pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, host_facts};
 pub use meter::{CpuMeter, WriteMeter};
-pub use processes::{Tree, TreeError, Usage, members, own_usage, threads_usage};
+pub use processes::{Tree, TreeError, Usage, members, this_thread_us};
 pub use sampler::{
     DeviceTotals, Group, GroupTotals, HostTotals, PageCache, Recording, Sampler, Series, Targets,
     Totals,

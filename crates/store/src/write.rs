@@ -181,7 +181,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written, or the trial does not run.
     pub fn finish_trial(&self, trial: TrialId) -> Result<()> {
-        self.end_trial(trial, TrialState::Finished, None)
+        self.finish_trials(&[trial])
     }
 
     /// Ends trials well that ran together: all of them or, where that fails, none.
@@ -189,11 +189,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written, or one of the trials does not run.
     pub fn finish_trials(&self, trials: &[TrialId]) -> Result<()> {
-        self.transaction(|connection| {
-            trials.iter().try_for_each(|trial| {
-                self.set_ended(connection, *trial, TrialState::Finished, None)
-            })
-        })
+        self.end_trials(trials, TrialState::Finished, None)
     }
 
     /// Ends a running trial that failed.
@@ -201,7 +197,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written, or the trial does not run.
     pub fn fail_trial(&self, trial: TrialId, error: &str) -> Result<()> {
-        self.end_trial(trial, TrialState::Failed, Some(error))
+        self.end_trials(&[trial], TrialState::Failed, Some(error))
     }
 
     /// Ends trials that are to be run again, for a reason outside the experiment: none of their steps is a result.
@@ -209,30 +205,20 @@ impl Store {
     /// # Errors
     /// When it cannot be written, or one of the trials does not run; none of them is ended then.
     pub fn pollute_trials(&self, trials: &[TrialId], reason: &str) -> Result<()> {
-        self.transaction(|connection| {
-            trials.iter().try_for_each(|trial| {
-                self.set_ended(connection, *trial, TrialState::Polluted, Some(reason))
-            })
-        })
+        self.end_trials(trials, TrialState::Polluted, Some(reason))
     }
 
-    fn end_trial(&self, trial: TrialId, state: TrialState, error: Option<&str>) -> Result<()> {
-        self.transaction(|connection| self.set_ended(connection, trial, state, error))
-    }
-
-    fn set_ended(
-        &self,
-        connection: &Connection,
-        trial: TrialId,
-        state: TrialState,
-        error: Option<&str>,
-    ) -> Result<()> {
-        self.require_running(connection, trial)?;
-        let sql = "UPDATE trial SET state = ?2, ended_ms = ?3, error = ?4 WHERE id = ?1";
+    fn end_trials(&self, trials: &[TrialId], state: TrialState, error: Option<&str>) -> Result<()> {
         let error = error.map(without_passwords);
-        let values = params![trial.0, state.as_str(), now_ms(), error];
-        self.wrap(connection.execute(sql, values))?;
-        Ok(())
+        self.transaction(|connection| {
+            for trial in trials {
+                self.require_running(connection, *trial)?;
+                let sql = "UPDATE trial SET state = ?2, ended_ms = ?3, error = ?4 WHERE id = ?1";
+                let values = params![trial.0, state.as_str(), now_ms(), error];
+                self.wrap(connection.execute(sql, values))?;
+            }
+            Ok(())
+        })
     }
 
     /// Marks trials left running by a run that was killed as abandoned; returns how many.
@@ -326,7 +312,7 @@ fn list(texts: &[String]) -> String {
 }
 
 /// Numbers beyond 63 bits do not occur in measurements; SQLite could not hold them.
-fn int(n: u64) -> i64 {
+pub(crate) fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
@@ -343,7 +329,9 @@ fn check_record(record: &StepRecord) -> Result<()> {
     twice(histograms).map_err(|n| unfit(format!("histogram `{n}` is given twice")))
 }
 
-fn twice<'a>(names: impl Iterator<Item = &'a String>) -> std::result::Result<(), &'a str> {
+pub(crate) fn twice<'a>(
+    names: impl Iterator<Item = &'a String>,
+) -> std::result::Result<(), &'a str> {
     let mut seen = HashSet::new();
     for name in names {
         if !seen.insert(name) {

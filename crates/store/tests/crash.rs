@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{begin, begin_trial, full_step};
+use crate::common::{begin, begin_trial, full_step, latest_unfinished};
 use store::{Scope, Series, Store, StoreError};
 
 fn big_step(ordinal: u32) -> store::StepRecord {
@@ -57,7 +57,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
         stored.extend(lines.map_while(Result::ok).filter_map(number));
 
         let store = Store::open(folder.path()).unwrap();
-        let experiment = store.latest_unfinished().unwrap().unwrap().id;
+        let experiment = latest_unfinished(&store).unwrap().unwrap().id;
         let steps = store.steps(experiment, Scope::All).unwrap();
         let ordinals: Vec<u32> = steps.iter().map(|s| s.ordinal).collect();
         // All that was reported, and at most one more, whose report was cut off.

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{begin, begin_trial, count_of, full_step};
+use crate::common::{begin, begin_trial, count_of, full_step, latest_unfinished};
 use store::{Purpose, Scope, Store, StoreError};
 
 fn refused(folder: &Path) -> [StoreError; 2] {
@@ -114,8 +114,7 @@ fn experiments_of_older_schemas_are_runs() {
         let check = |store: &Store| {
             let stored = store.experiment(store::ExperimentId(3)).unwrap();
             assert_eq!((stored.purpose, stored.name.as_str()), (Purpose::Run, "old"));
-            for found in [store.latest(), store.latest_unfinished(), store.experiment_named("old")]
-            {
+            for found in [store.latest(), latest_unfinished(store), store.experiment_named("old")] {
                 assert_eq!(found.unwrap().as_ref(), Some(&stored));
             }
             assert_eq!(store.experiments().unwrap(), std::slice::from_ref(&stored));

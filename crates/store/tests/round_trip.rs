@@ -1,6 +1,8 @@
 //! What is written is read again; states decide what counts.
 
-use crate::common::{begin, begin_trial, full_step, new_experiment, new_variant};
+use crate::common::{
+    begin, begin_trial, full_step, latest_unfinished, new_experiment, new_variant,
+};
 use store::{
     ExperimentState, HostFact, Scope, Setting, StepKind, StepRecord, StepState, Store, StoreError,
     TrialId, TrialState, Warning,
@@ -325,11 +327,11 @@ fn an_experiment_can_be_interrupted_and_resumed() {
     let (_folder, store) = fresh();
     let (experiment, _) = begin(&store);
     let state = || store.experiment(experiment).unwrap();
-    assert_eq!(store.latest_unfinished().unwrap().unwrap().id, experiment);
+    assert_eq!(latest_unfinished(&store).unwrap().unwrap().id, experiment);
     store.interrupt_experiment(experiment).unwrap();
     assert_eq!(state().state, ExperimentState::Interrupted);
     assert!(state().ended_ms.is_some());
-    assert_eq!(store.latest_unfinished().unwrap().unwrap().id, experiment);
+    assert_eq!(latest_unfinished(&store).unwrap().unwrap().id, experiment);
     store.resume_experiment(experiment).unwrap();
     assert_eq!((state().state, state().ended_ms), (ExperimentState::Running, None));
     let warning = Warning { code: "few-blocks".to_owned(), text: "only 2 blocks".to_owned() };
@@ -337,5 +339,5 @@ fn an_experiment_can_be_interrupted_and_resumed() {
     let stored = store.warnings(experiment).unwrap().remove(0);
     assert_eq!((stored.trial, stored.step, stored.warning), (None, None, warning));
     store.finish_experiment(experiment).unwrap();
-    assert_eq!(store.latest_unfinished().unwrap(), None);
+    assert_eq!(latest_unfinished(&store).unwrap(), None);
 }

@@ -58,32 +58,26 @@ impl Table {
             longest.unwrap_or_default().max(3)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
-        let line = |cells: &[String]| {
-            let mut text = String::from("|");
-            for (column, width) in widths.iter().enumerate() {
+        let line = |cells: &[String]| -> String {
+            let cell = |(column, width): (usize, &usize)| {
                 let cell = cells.get(column).map_or("", String::as_str);
-                let _ = match column {
-                    0 => write!(text, " {cell:<width$} |"),
-                    _ => write!(text, " {cell:>width$} |"),
-                };
-            }
-            text + "\n"
+                if column == 0 {
+                    format!(" {cell:<width$} |")
+                } else {
+                    format!(" {cell:>width$} |")
+                }
+            };
+            widths.iter().enumerate().map(cell).collect()
         };
-        let mut text = format!("{}\n\n{}", self.caption, line(&self.head));
-        text.push('|');
-        for (column, width) in widths.iter().enumerate() {
-            let dashes = "-".repeat(*width);
-            text.push_str(&if column == 0 {
-                format!(" {dashes} |")
-            } else {
-                format!(" {dashes}:|")
-            });
-        }
-        text.push('\n');
-        for row in &self.rows {
-            text.push_str(&line(row));
-        }
-        text
+        let dashes = |(column, width): (usize, &usize)| {
+            let end = if column == 0 { ' ' } else { ':' };
+            format!(" {}{end}|", "-".repeat(*width))
+        };
+        let dashes: String = widths.iter().enumerate().map(dashes).collect();
+        let rows = self.rows.iter().map(|row| line(row));
+        let lines: String =
+            [line(&self.head), dashes].into_iter().chain(rows).map(|l| format!("|{l}\n")).collect();
+        format!("{}\n\n{lines}", self.caption)
     }
 }
 

@@ -175,44 +175,24 @@ pub struct Idle {
     pub seconds: Vec<Row>,
 }
 
-impl Sysbench {
-    /// The file.
-    pub fn read() -> Self {
-        parsed(include_str!("../published/sysbench-postgres-15-18.toml"))
-    }
+macro_rules! read {
+    ($($post:ident: $file:literal),+) => {$(
+        impl $post {
+            /// The file.
+            pub fn read() -> Self {
+                toml::from_str(include_str!($file)).expect("a file of this crate")
+            }
+        }
+    )+};
 }
 
-impl Variance {
-    /// The file.
-    pub fn read() -> Self {
-        parsed(include_str!("../published/rocksdb-variance.toml"))
-    }
-}
-
-impl Postgres {
-    /// The file.
-    pub fn read() -> Self {
-        parsed(include_str!("../published/postgres-2022.toml"))
-    }
-}
-
-impl OnlyRelative {
-    /// The file.
-    pub fn read() -> Self {
-        parsed(include_str!("../published/only-relative.toml"))
-    }
-}
-
-impl Idle {
-    /// The file.
-    pub fn read() -> Self {
-        parsed(include_str!("../published/pgbench-idle.toml"))
-    }
-}
-
-fn parsed<T: for<'de> Deserialize<'de>>(text: &str) -> T {
-    toml::from_str(text).expect("a file of this crate")
-}
+read!(
+    Sysbench: "../published/sysbench-postgres-15-18.toml",
+    Variance: "../published/rocksdb-variance.toml",
+    Postgres: "../published/postgres-2022.toml",
+    OnlyRelative: "../published/only-relative.toml",
+    Idle: "../published/pgbench-idle.toml"
+);
 
 /// A figure of these files.
 pub fn figure(text: &str) -> Printed {

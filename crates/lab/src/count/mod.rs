@@ -72,10 +72,8 @@ pub fn count(
     let user = options.server_user.as_deref();
     let lineup = line_up(plan, &Installed(cache), user, interrupted, on_event)?;
     let methods = of_each(&lineup, |_, subject| {
-        dbms::count_method(&subject.installation).map_err(|source| Error::Variant {
-            variant: subject.variant.name.clone(),
-            source: Box::new(source),
-        })
+        let method = dbms::count_method(&subject.installation);
+        method.map_err(|error| Error::of(&subject.variant.name, error))
     })?;
     let catalogues = of_each(&lineup, catalogue)?;
     let store = Store::open(&options.results)?;

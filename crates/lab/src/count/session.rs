@@ -18,6 +18,7 @@ use super::jobs::{Item, Job};
 use super::phases;
 use crate::error::Error;
 use crate::systems::target;
+use crate::trial::attempt::last_lines;
 
 /// How many dumps a session makes: to the first mark, between the first two, between the last two.
 const DUMPS: usize = 3;
@@ -26,9 +27,6 @@ const DUMPS: usize = 3;
 const REST_LIMIT: Duration = Duration::from_secs(120);
 /// How long between two looks at whether it does.
 const LOOK: Duration = Duration::from_micros(100);
-
-/// Log lines that an error shows.
-const LOG_LINES: usize = 12;
 
 impl Counter<'_> {
     /// Counts the items of a job on a server of their own, the `number`th.
@@ -47,7 +45,7 @@ impl Counter<'_> {
         let mut server = self.start(job.variant, &directory, Some(loaded), wrapper)?;
         self.count_on(server.as_mut(), job, &out, done).map_err(|error| match error {
             Error::Count { variant, kind, reason, .. } if !server.alive() => {
-                Error::Count { variant, kind, reason, log: tail(&server.log_tail(LOG_LINES)) }
+                Error::Count { variant, kind, reason, log: last_lines(server.as_ref()) }
             }
             other => other,
         })
@@ -74,14 +72,6 @@ impl Counter<'_> {
             let _ = done.send((item, profile));
         }
         Ok(())
-    }
-}
-
-/// The end of a server's log, with a heading.
-fn tail(log: &str) -> String {
-    match log.trim_end() {
-        "" => String::new(),
-        log => format!("\nlast lines of the server's log:\n{log}"),
     }
 }
 

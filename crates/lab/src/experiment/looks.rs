@@ -146,11 +146,8 @@ fn undecided(
             let half = comparison.half_width().map_or(String::new(), |half| {
                 // A long interval is no more readable with decimals.
                 let percent = 100.0 * half;
-                if percent < 10.0 {
-                    format!(" ±{percent:.1}%")
-                } else {
-                    format!(" ±{percent:.0}%")
-                }
+                let digits = usize::from(percent < 10.0);
+                format!(" ±{percent:.digits$}%")
             });
             found.open.push(Open {
                 key: (place, sequence.key, step),

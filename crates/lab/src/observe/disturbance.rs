@@ -32,9 +32,7 @@ use std::time::{Duration, Instant};
 
 use drive::{Slice, Slices, Slot, Timetable};
 use metrics::SliceReason;
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use probe::{Cgroup, CpuMeter, Device, WriteMeter};
+use probe::{Cgroup, CpuMeter, Device, WriteMeter, this_thread_us};
 
 /// Share of a slice that all idle servers together may use on CPU.
 pub const IDLE_LIMIT: f64 = 0.05;
@@ -107,7 +105,8 @@ impl Watch {
         let watcher = Watcher {
             timetable: Timetable::new(slices, servers.len()),
             lead_in: slices.lead_in,
-            meters: Meters { servers: meters, device },
+            meters,
+            device,
             start,
             stopped,
             notes,
@@ -137,12 +136,6 @@ impl Drop for Watch {
     }
 }
 
-/// What is read, the files held open.
-struct Meters {
-    servers: Vec<Option<CpuMeter>>,
-    device: Option<WriteMeter>,
-}
-
 /// All meters at one moment.
 #[derive(Debug, Clone)]
 struct Mark {
@@ -154,7 +147,8 @@ struct Mark {
 struct Watcher {
     timetable: Timetable,
     lead_in: f64,
-    meters: Meters,
+    meters: Vec<Option<CpuMeter>>,
+    device: Option<WriteMeter>,
     start: Instant,
     stopped: Receiver<()>,
     notes: Vec<String>,
@@ -178,7 +172,7 @@ impl Watcher {
             let next = slots.peek().map_or(slot.target, |next| next.target);
             readings.extend(reading(&slot, next, &opened, &closed));
         }
-        Seen { readings, cost_us: own_cpu_us(), notes: self.notes }
+        Seen { readings, cost_us: this_thread_us(), notes: self.notes }
     }
 
     /// Sleeps until a time after the start; true where the watch was ended before.
@@ -189,8 +183,8 @@ impl Watcher {
 
     fn mark(&self) -> Mark {
         let at = Instant::now().saturating_duration_since(self.start);
-        let cpu = self.meters.servers.iter().map(|meter| meter.as_ref()?.read()).collect();
-        Mark { at, cpu, written: self.meters.device.as_ref().and_then(WriteMeter::read) }
+        let cpu = self.meters.iter().map(|meter| meter.as_ref()?.read()).collect();
+        Mark { at, cpu, written: self.device.as_ref().and_then(WriteMeter::read) }
     }
 }
 
@@ -219,13 +213,6 @@ fn reading(slot: &Slot, next: usize, opened: &Mark, closed: &Mark) -> Option<Rea
         after.saturating_sub(before) as f64 / (closed.at - opened.at).as_secs_f64()
     });
     Some(Reading { round: slot.round, target: slot.target, idle: idle / seconds, written })
-}
-
-fn own_cpu_us() -> u64 {
-    getrusage(UsageWho::RUSAGE_THREAD).map_or(0, |usage| {
-        let time = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-        u64::try_from(time).unwrap_or(0)
-    })
 }
 
 /// What was seen in each slice of one target, in their order; NaN where nothing was.

@@ -1,7 +1,7 @@
 //! From counts and recordings to the figures of a step, under the names that tables use.
 
 use drive::{ClassOutcome, Outcome};
-use probe::{GroupTotals, Recording};
+use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
 use workload::{Effect, Pace, Role, Step, Stream};
 
@@ -99,14 +99,11 @@ fn hardware(
     locality: Locality,
 ) {
     let totals = &recording.totals;
-    if let Some(host) = &totals.host {
-        let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
-        if locality == Locality::Local {
-            record.add(metrics::CPU.name, host.cpu_percent / rate);
-            record.add(metrics::CPU_US.name, busy * 1e6 / operations);
-            if let Some(switches) = host.context_switches {
-                record.add(metrics::SWITCHES.name, switches as f64 / operations);
-            }
+    if let Some(host) = totals.host.as_ref().filter(|_| locality == Locality::Local) {
+        record.add(metrics::CPU.name, host.cpu_percent / rate);
+        record.add(metrics::CPU_US.name, host.busy_s * 1e6 / operations);
+        if let Some(switches) = host.context_switches {
+            record.add(metrics::SWITCHES.name, switches as f64 / operations);
         }
     }
     if let Some(device) = &totals.device {
@@ -121,14 +118,10 @@ fn hardware(
             record.add(metrics::DBMS_USER.name, user as f64 / operations);
             record.add(metrics::DBMS_SYSTEM.name, system as f64 / operations);
         }
-        if let Some(switches) = switches(dbms) {
+        if let Some(switches) = dbms.switches {
             record.add(metrics::DBMS_SWITCHES.name, switches as f64 / operations);
         }
     }
-}
-
-fn switches(group: &GroupTotals) -> Option<u64> {
-    Some(group.voluntary_switches? + group.involuntary_switches?)
 }
 
 /// Achieved rates of inserts and deletes, and whether the target was held.

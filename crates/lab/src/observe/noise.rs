@@ -54,8 +54,7 @@ fn series<'a>(recording: &'a Recording, name: &str) -> &'a [f64] {
 
 /// CPU time that the hypervisor gave to others; `percent`: by second.
 fn steal(record: &mut StepRecord, host: &HostTotals, percent: &[f64]) {
-    let busy = host.user_s + host.nice_s + host.system_s + host.irq_s + host.softirq_s;
-    let share = host.steal_s / (busy + host.idle_s + host.iowait_s + host.steal_s);
+    let share = host.steal_s / (host.busy_s + host.idle_s + host.iowait_s + host.steal_s);
     // NaN are gaps, and never the larger.
     let worst = percent.iter().fold(f64::NAN, |worst, percent| worst.max(*percent)) / 100.0;
     record.add(metrics::STEAL.name, share);
@@ -125,7 +124,7 @@ fn page_cache(record: &mut StepRecord, recording: &Recording) {
 /// Seconds in which next to nothing got done.
 fn stalls(record: &mut StepRecord, seconds: &[f64]) {
     let stalls = judge::stalls(seconds);
-    let longest = stalls.spans.iter().map(|span| span.to - span.from).max().unwrap_or(0);
+    let longest = stalls.spans.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
     record.add(metrics::STALL_COUNT.name, stalls.spans.len() as f64);
     record.add(metrics::STALL_SHARE.name, stalls.share);
     record.add(metrics::STALL_LONGEST.name, longest as f64);
@@ -338,7 +337,7 @@ mod tests {
     #[test]
     fn steal_is_told_with_its_worst_second() {
         let host =
-            HostTotals { user_s: 100.0, idle_s: 17.0, steal_s: 3.0, ..HostTotals::default() };
+            HostTotals { busy_s: 100.0, idle_s: 17.0, steal_s: 3.0, ..HostTotals::default() };
         let mut told = record();
         steal(&mut told, &host, &[0.0, f64::NAN, 31.0, 2.0]);
         assert_eq!(told.metric("steal"), Some(0.025));
@@ -348,7 +347,7 @@ mod tests {
             "the hypervisor took 2.5% of the CPU time (31% in the worst second); the figures are noisier for it"
         );
         let mut quiet = record();
-        let host = HostTotals { user_s: 100.0, steal_s: 0.5, ..HostTotals::default() };
+        let host = HostTotals { busy_s: 100.0, steal_s: 0.5, ..HostTotals::default() };
         steal(&mut quiet, &host, &[]);
         assert_eq!((codes(&quiet), quiet.metric("steal.worst")), (vec![], None));
     }

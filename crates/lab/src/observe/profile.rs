@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -51,28 +51,7 @@ pub struct Profiled {
 }
 
 impl Profiler {
-    /// Finds out what there is, where the plan wants profiles.
-    ///
-    /// # Errors
-    ///
-    /// [`PerfError`]: the run goes on without.
-    pub fn open(
-        plan: &Plan,
-        results: &Path,
-        experiment: ExperimentId,
-    ) -> Result<Option<Profiler>, PerfError> {
-        if !plan.profile {
-            return Ok(None);
-        }
-        Ok(Some(Profiler {
-            perf: Perf::find()?,
-            length: Duration::from_secs(plan.profile_seconds.into()),
-            directory: report::profiles_directory(results, experiment),
-            call_graphs: Mutex::default(),
-        }))
-    }
-
-    /// The profiler of a run; what can't be had is told once for the experiment.
+    /// The profiler of a run, where the plan wants profiles; what can't be had is told once for the experiment.
     ///
     /// # Errors
     ///
@@ -82,15 +61,23 @@ impl Profiler {
         store: &Store,
         experiment: ExperimentId,
     ) -> Result<Option<Profiler>, store::StoreError> {
-        let (profiler, warning) = match Profiler::open(plan, store.directory(), experiment) {
-            Ok(Some(profiler)) => {
-                let warning = profiler.not_counted();
-                (Some(profiler), warning)
+        if !plan.profile {
+            return Ok(None);
+        }
+        let found = Perf::find();
+        let warning = match &found {
+            Ok(perf) if perf.missing.is_empty() => None,
+            Ok(perf) => {
+                let missing = perf.missing.join(", ");
+                let text = format!(
+                    "this machine does not count {missing}; profiles are taken by {}",
+                    perf.event
+                );
+                Some(Warning::new("not-counted", text))
             }
-            Ok(None) => (None, None),
             Err(error) => {
                 let text = format!("no profiles and no counts of events: {error}");
-                (None, Some(Warning::new("no-perf", text)))
+                Some(Warning::new("no-perf", text))
             }
         };
         if let Some(warning) = warning {
@@ -100,20 +87,12 @@ impl Profiler {
                 store.warn(experiment, None, &warning)?;
             }
         }
-        Ok(profiler)
-    }
-
-    /// What this machine can't count.
-    fn not_counted(&self) -> Option<Warning> {
-        if self.perf.missing.is_empty() {
-            return None;
-        }
-        let text = format!(
-            "this machine does not count {}; profiles are taken by {}",
-            self.perf.missing.join(", "),
-            self.perf.event.name()
-        );
-        Some(Warning { code: "not-counted".to_owned(), text })
+        Ok(found.ok().map(|perf| Profiler {
+            perf,
+            length: Duration::from_secs(plan.profile_seconds.into()),
+            directory: report::profiles_directory(store.directory(), experiment),
+            call_graphs: Mutex::default(),
+        }))
     }
 
     /// How long a step's load has to go on for a profile.

@@ -117,12 +117,7 @@ impl Attempt<'_> {
     /// The error for a step that has no result, with the end of the server's log.
     pub fn error(&mut self, step: &str, dop: u32, trouble: Trouble) -> Error {
         let Trouble::Failed { mut reason, disk_full } = trouble else { return Error::Interrupted };
-        let tail = self.server.log_tail(LOG_LINES);
-        let log = if tail.trim().is_empty() {
-            String::new()
-        } else {
-            format!("\nlast lines of the server's log:\n{}", tail.trim_end())
-        };
+        let log = last_lines(self.server.as_ref());
         if disk_full || self.server.diagnose() == Some(Diagnosis::DiskFull) {
             reason.push_str(
                 ". The disk with the data directory is full: free space there, or choose another \
@@ -131,5 +126,13 @@ impl Attempt<'_> {
         }
         let (variant, block, step) = (self.name().to_owned(), self.entered.block, step.to_owned());
         Error::Step { variant, block, dop, step, reason, log }
+    }
+}
+
+/// The end of a server's log, with a heading.
+pub fn last_lines(server: &dyn System) -> String {
+    match server.log_tail(LOG_LINES).trim_end() {
+        "" => String::new(),
+        log => format!("\nlast lines of the server's log:\n{log}"),
     }
 }

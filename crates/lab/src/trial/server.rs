@@ -177,10 +177,10 @@ fn start(
     origin: Option<&Origin<'_>>,
 ) -> Result<Started, Error> {
     if !subject.installation.is_ours() {
-        let attached = conditions.systems.attach(&subject.reference).map_err(|source| {
-            Error::Variant { variant: subject.variant.name.clone(), source: Box::new(source) }
-        })?;
-        return Ok((attached, None));
+        let attached = conditions.systems.attach(&subject.reference);
+        return attached
+            .map(|server| (server, None))
+            .map_err(|error| Error::of(&subject.variant.name, error));
     }
     let text = subject.variant.config_text.as_ref();
     let config_file = text.map(|text| write_config(text, directory)).transpose()?;

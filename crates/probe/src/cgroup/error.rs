@@ -1,7 +1,7 @@
 //! What can go wrong with control groups.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a control group could not be made, read or removed.
 #[derive(Debug, thiserror::Error)]
@@ -80,4 +80,15 @@ pub enum CgroupError {
         /// Who is in it.
         pids: Vec<u32>,
     },
+}
+
+impl CgroupError {
+    /// For `map_err`.
+    pub(super) fn file(
+        action: impl Into<String>,
+        path: &Path,
+    ) -> impl FnOnce(io::Error) -> CgroupError {
+        let (action, path) = (action.into(), path.to_owned());
+        move |source| CgroupError::File { action, path, source }
+    }
 }

@@ -68,18 +68,6 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The same without the v1 hierarchies.
-    ///
-    /// # Errors
-    /// [`CgroupError::NoHierarchy`] where no v2 hierarchy is mounted.
-    pub fn only_v2(mut self) -> Result<Layout, CgroupError> {
-        self.v1.clear();
-        if self.v2.is_none() {
-            return Err(CgroupError::NoHierarchy);
-        }
-        Ok(self)
-    }
-
     pub(super) fn v1_with(&self, controller: &str) -> Option<&Hierarchy> {
         self.v1.iter().find(|hierarchy| hierarchy.controllers.iter().any(|name| name == controller))
     }
@@ -155,7 +143,6 @@ mod tests {
         let v2 = layout.v2.as_ref().unwrap();
         let candidates = v2.candidates();
         assert_eq!(candidates, [root.path().join("unified/a.slice"), root.path().join("unified")]);
-        assert!(layout.only_v2().unwrap().v1.is_empty());
     }
 
     #[test]

@@ -95,10 +95,12 @@ impl Cgroup {
         if let Some(hierarchy) = v1_memory {
             let directory = hierarchy.own.join(name);
             match made.directory(&directory) {
-                Ok(()) => memory = Some(MemoryFiles::v1(&directory)),
-                Err(error) if memory_limit.is_some() => return Err(error),
+                Ok(()) => {
+                    let (current, oom) = ("memory.usage_in_bytes", "memory.oom_control");
+                    memory = Some(MemoryFiles::of(&directory, current, oom));
+                }
                 // Without a limit the memory figures are a bonus.
-                Err(CgroupError::Denied { .. }) => {}
+                Err(CgroupError::Denied { .. }) if memory_limit.is_none() => {}
                 Err(error) => return Err(error),
             }
         }
@@ -118,7 +120,7 @@ impl Cgroup {
             let wants_memory = memory_limit.is_some() && memory.is_none();
             let directory = made.v2_group(hierarchy, name, wants_memory)?;
             if memory.is_none() && directory.join("memory.current").exists() {
-                memory = Some(MemoryFiles::v2(&directory));
+                memory = Some(MemoryFiles::of(&directory, "memory.current", "memory.events"));
             }
             CpuFiles::V2 { stat: Held::new(directory.join("cpu.stat")) }
         };
@@ -195,11 +197,7 @@ impl Cgroup {
             CpuFiles::V1 { usage, .. } => (usage.path(), meter::Kind::Nanoseconds),
             CpuFiles::V2 { stat } => (stat.path(), meter::Kind::UsageLine),
         };
-        CpuMeter::open(file, kind).map_err(|source| CgroupError::File {
-            action: "open".to_owned(),
-            path: file.to_path_buf(),
-            source,
-        })
+        CpuMeter::open(file, kind).map_err(CgroupError::file("open", file))
     }
 
     /// Memory charged to the group in bytes, page cache included; `None` where the group has no memory
@@ -275,19 +273,12 @@ pub fn remove_directories(directories: &[PathBuf]) {
 }
 
 impl MemoryFiles {
-    fn v1(directory: &Path) -> MemoryFiles {
+    /// Of the group in `directory`; the version tells what two of the files are called.
+    fn of(directory: &Path, current: &str, oom: &str) -> MemoryFiles {
         MemoryFiles {
-            current: Mutex::new(Held::new(directory.join("memory.usage_in_bytes"))),
+            current: Mutex::new(Held::new(directory.join(current))),
             stat: directory.join("memory.stat"),
-            oom: directory.join("memory.oom_control"),
-        }
-    }
-
-    fn v2(directory: &Path) -> MemoryFiles {
-        MemoryFiles {
-            current: Mutex::new(Held::new(directory.join("memory.current"))),
-            stat: directory.join("memory.stat"),
-            oom: directory.join("memory.events"),
+            oom: directory.join(oom),
         }
     }
 }
@@ -301,18 +292,15 @@ struct Made {
 
 impl Made {
     fn directory(&mut self, directory: &Path) -> Result<(), CgroupError> {
-        match std::fs::create_dir(directory) {
-            Ok(()) => {
-                self.directories.push(directory.to_path_buf());
-                Ok(())
+        std::fs::create_dir(directory).map_err(|source| {
+            let path = directory.to_path_buf();
+            match source.kind() {
+                io::ErrorKind::AlreadyExists => CgroupError::Exists { path },
+                _ => CgroupError::Denied { path, source },
             }
-            Err(source) => Err(match source.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    CgroupError::Exists { path: directory.to_path_buf() }
-                }
-                _ => CgroupError::Denied { path: directory.to_path_buf(), source },
-            }),
-        }
+        })?;
+        self.directories.push(directory.to_path_buf());
+        Ok(())
     }
 
     /// Makes the group in the lowest directory where it can be what is wanted. A group with processes
@@ -379,11 +367,8 @@ impl Drop for Made {
 fn set_memory_limit(directory: &Path, limit: u64) -> Result<(), CgroupError> {
     let write = |file: &str, value: u64| {
         let path = directory.join(file);
-        std::fs::write(&path, value.to_string()).map_err(|source| CgroupError::File {
-            action: format!("write {value} to"),
-            path,
-            source,
-        })
+        let failed = CgroupError::file(format!("write {value} to"), &path);
+        std::fs::write(&path, value.to_string()).map_err(failed)
     };
     if directory.join("memory.max").exists() {
         write("memory.max", limit)?;
@@ -447,16 +432,10 @@ fn read_parsed<T>(
     expected: &'static str,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<T, CgroupError> {
-    match file.read(buffer) {
-        Ok(text) => parse(&text).ok_or_else(|| CgroupError::Unreadable {
-            expected,
-            path: file.path().to_path_buf(),
-            found: text.chars().take(100).collect(),
-        }),
-        Err(source) => Err(CgroupError::File {
-            action: "read".to_owned(),
-            path: file.path().to_path_buf(),
-            source,
-        }),
-    }
+    let text = file.read(buffer).map_err(CgroupError::file("read", file.path()))?;
+    parse(&text).ok_or_else(|| CgroupError::Unreadable {
+        expected,
+        path: file.path().to_path_buf(),
+        found: text.chars().take(100).collect(),
+    })
 }

@@ -13,6 +13,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::{Pid, mkfifo};
 
 use super::PerfError;
+use super::program::failed;
 
 /// How often an answer is looked for.
 const LOOK: Duration = Duration::from_millis(2);
@@ -64,11 +65,7 @@ impl Running {
             if Instant::now() >= until {
                 let _ = self.child.kill();
                 let _ = self.child.wait();
-                return Err(PerfError::TooSlow {
-                    program: self.what.clone(),
-                    expected: "end",
-                    seconds: limit.as_secs(),
-                });
+                return Err(PerfError::too_slow(&self.what, "end", limit));
             }
             std::thread::sleep(LOOK);
         }
@@ -78,7 +75,7 @@ impl Running {
     /// The error for one that did not do as expected, with what it said.
     pub(super) fn failed(&self, expected: &'static str) -> PerfError {
         let said = std::fs::read_to_string(&self.messages).unwrap_or_default();
-        PerfError::Failed { program: self.what.clone(), expected, output: tail(&said) }
+        failed(&self.what, expected, &said)
     }
 }
 
@@ -155,11 +152,7 @@ impl Control {
                 return Err(running.failed("that it goes on until it is told to end"));
             }
             if Instant::now() >= until {
-                return Err(PerfError::TooSlow {
-                    program: running.what.clone(),
-                    expected: "acknowledge a command",
-                    seconds: limit.as_secs(),
-                });
+                return Err(PerfError::too_slow(&running.what, "acknowledge a command", limit));
             }
             std::thread::sleep(LOOK);
         }

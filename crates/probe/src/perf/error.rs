@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Why there is no profile or no count.
 #[derive(Debug, thiserror::Error)]
@@ -63,5 +64,10 @@ impl PerfError {
     ) -> impl FnOnce(io::Error) -> PerfError {
         let path = path.into();
         move |source| PerfError::Io { doing, path, source }
+    }
+
+    /// For a `program` that did not do as expected within `limit`.
+    pub(super) fn too_slow(program: &str, expected: &'static str, limit: Duration) -> PerfError {
+        PerfError::TooSlow { program: program.to_owned(), expected, seconds: limit.as_secs() }
     }
 }

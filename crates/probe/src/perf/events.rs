@@ -1,24 +1,4 @@
-//! Which events there are: what samples are taken by, and what is counted.
-
-/// What a sample is taken by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SamplingEvent {
-    /// Cycles of the CPU, counted by hardware.
-    Cycles,
-    /// A timer of the kernel that runs while the process is on a CPU; for machines without hardware counters. It cannot
-    /// interrupt code that runs with interrupts off: the time of such code goes to what enables them again.
-    CpuClock,
-}
-
-impl SamplingEvent {
-    /// The name by which `perf` knows it.
-    pub fn name(self) -> &'static str {
-        match self {
-            SamplingEvent::Cycles => "cycles",
-            SamplingEvent::CpuClock => "cpu-clock",
-        }
-    }
-}
+//! Which events are counted.
 
 /// The events that are counted where the machine has them: of the CPU first, then of the kernel.
 pub const COUNTERS: [&str; 10] = [
@@ -34,19 +14,11 @@ pub const COUNTERS: [&str; 10] = [
     "major-faults",
 ];
 
-/// One line of `perf stat -x,`.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line {
-    /// The event, without a modifier such as `:u`.
-    pub(super) event: String,
-    /// What was counted; `None` where the machine has no such counter or it never came to count.
-    pub(super) value: Option<f64>,
-}
-
 /// Reads what `perf stat -x,` writes: `value,unit,event,time the counter ran,percentage of the time,…`
 /// (perf-stat(1), "CSV FORMAT"). A count that ran for a part of the time only is scaled by `perf` itself. Times are in
-/// milliseconds. Lines that are something else are skipped.
-pub(super) fn parse(text: &str) -> Vec<Line> {
+/// milliseconds. Lines that are something else are skipped. An event has no modifier such as `:u`, and no value where the machine has no
+/// such counter or it never came to count.
+pub(super) fn parse(text: &str) -> Vec<(String, Option<f64>)> {
     let line = |line: &str| {
         let mut fields = line.split(',');
         let (value, _unit, event) = (fields.next()?.trim(), fields.next()?, fields.next()?.trim());
@@ -55,7 +27,7 @@ pub(super) fn parse(text: &str) -> Vec<Line> {
             "<not supported>" | "<not counted>" => None,
             number => Some(number.parse::<f64>().ok().filter(|value| value.is_finite())?),
         };
-        Some(Line { event, value })
+        Some((event, value))
     };
     text.lines().filter(|line| !line.starts_with('#')).filter_map(line).collect()
 }
@@ -74,7 +46,6 @@ mod tests {
             3,,context-switches,12250000,100.00,,\n\
             <not counted>,,major-faults,0,0.00,,\n\
             perf: something else\n";
-        let read: Vec<_> = parse(text).into_iter().map(|line| (line.event, line.value)).collect();
         let wanted = [
             ("cycles", None),
             ("instructions", Some(1_234_567.0)),
@@ -82,14 +53,14 @@ mod tests {
             ("context-switches", Some(3.0)),
             ("major-faults", None),
         ];
-        assert_eq!(read, wanted.map(|(event, value)| (event.to_owned(), value)));
+        assert_eq!(parse(text), wanted.map(|(event, value)| (event.to_owned(), value)));
     }
 
     proptest! {
         #[test]
         fn anything_can_stand_in_the_file(text in "\\PC*") {
-            for line in parse(&text) {
-                prop_assert!(!line.event.is_empty());
+            for (event, _) in parse(&text) {
+                prop_assert!(!event.is_empty());
             }
         }
 
@@ -99,7 +70,7 @@ mod tests {
                 format!("{value},,{},1000,100.00,,\n", COUNTERS[place % COUNTERS.len()])
             };
             let text: String = values.iter().enumerate().map(line).collect();
-            let read: Vec<_> = parse(&text).into_iter().map(|line| line.value).collect();
+            let read: Vec<_> = parse(&text).into_iter().map(|(_, value)| value).collect();
             let wanted: Vec<_> = values.iter().map(|value| Some(*value as f64)).collect();
             prop_assert_eq!(read, wanted);
         }

@@ -18,7 +18,7 @@ mod stat;
 
 pub use callgraph::CallGraph;
 pub use error::PerfError;
-pub use events::{COUNTERS, SamplingEvent};
+pub use events::COUNTERS;
 pub use program::Perf;
 pub use record::{FREQUENCY, Recorded, Recorder};
 pub use stat::Counting;

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use super::PerfError;
 use super::control::tail;
-use super::events::{COUNTERS, SamplingEvent, parse};
-use super::{Counting, PerfError, Recorder};
+use super::events::{COUNTERS, parse};
 use crate::files::read_trimmed;
 use crate::installed::in_path;
-use crate::perf::CallGraph;
 
 /// The `perf` of this machine.
 #[derive(Debug, Clone)]
@@ -17,8 +16,10 @@ pub struct Perf {
     pub path: PathBuf,
     /// Its version, such as `6.1.158`.
     pub version: String,
-    /// What samples are taken by.
-    pub event: SamplingEvent,
+    /// What samples are taken by: `cycles`, counted by hardware, or on machines without hardware counters `cpu-clock`, a timer
+    /// of the kernel that runs while the process is on a CPU. It cannot interrupt code that runs with interrupts off: the time
+    /// of such code goes to what enables them again.
+    pub event: &'static str,
     /// Whether only what runs in user mode can be seen: without root where `kernel.perf_event_paranoid` is 2.
     pub user_only: bool,
     /// The events of [`COUNTERS`] that this machine counts, in that order.
@@ -49,38 +50,16 @@ impl Perf {
         let mut perf = Perf {
             path,
             version,
-            event: SamplingEvent::CpuClock,
+            event: "cpu-clock",
             user_only: !root && paranoid > 1,
             counters: Vec::new(),
             missing: Vec::new(),
         };
         perf.try_counters()?;
         if perf.counters.iter().any(|counter| counter == "cycles") {
-            perf.event = SamplingEvent::Cycles;
+            perf.event = "cycles";
         }
         Ok(perf)
-    }
-
-    /// Takes samples of processes and of whatever they start, from now until [`Recorder::stop`].
-    ///
-    /// # Errors
-    /// When `perf` cannot be started.
-    pub fn record(
-        &self,
-        pids: &[u32],
-        call_graph: CallGraph,
-        directory: &Path,
-    ) -> Result<Recorder, PerfError> {
-        Recorder::start(self, pids, call_graph, directory)
-    }
-
-    /// Makes ready to count the events of processes and of whatever they start. Nothing is counted before
-    /// [`Counting::resume`].
-    ///
-    /// # Errors
-    /// When `perf` cannot be started or does not answer.
-    pub fn count(&self, pids: &[u32], directory: &Path) -> Result<Counting, PerfError> {
-        Counting::start(self, pids, directory)
     }
 
     /// A command with what all have in common. Nothing is asked of the network (debuginfod), and numbers have points.
@@ -101,12 +80,13 @@ impl Perf {
         let tried = run(&self.path, &["stat", "-x,", "-e", &events, "--", "true"])?;
         let text = String::from_utf8_lossy(&tried.stderr).into_owned();
         let lines = parse(&text);
-        if !lines.iter().any(|line| line.event == "task-clock" && line.value.is_some()) {
+        let counted =
+            |wanted: &str| lines.iter().any(|(event, value)| event == wanted && value.is_some());
+        if !counted("task-clock") {
             return Err(failed("perf stat true", "counts of events", &text));
         }
         for event in COUNTERS {
-            let counted = lines.iter().any(|line| line.event == event && line.value.is_some());
-            let list = if counted { &mut self.counters } else { &mut self.missing };
+            let list = if counted(event) { &mut self.counters } else { &mut self.missing };
             list.push(event.to_owned());
         }
         Ok(())
@@ -129,6 +109,6 @@ fn run(path: &Path, arguments: &[&str]) -> Result<Output, PerfError> {
         .map_err(PerfError::io("run", path))
 }
 
-fn failed(program: &str, expected: &'static str, said: &str) -> PerfError {
+pub(super) fn failed(program: &str, expected: &'static str, said: &str) -> PerfError {
     PerfError::Failed { program: program.to_owned(), expected, output: tail(said) }
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use inferno::collapse::Collapse;
 use inferno::collapse::perf::{Folder, Options};
 
-use super::control::{Running, tail};
+use super::control::Running;
+use super::program::failed;
 use super::{CallGraph, Perf, PerfError};
 
 /// Samples per second of CPU time. Not a round number, so that work done at round intervals is not always or never hit.
@@ -29,19 +30,23 @@ pub struct Recorder {
     data: PathBuf,
 }
 
-impl Recorder {
-    pub(super) fn start(
-        perf: &Perf,
+impl Perf {
+    /// Takes samples of processes and of whatever they start, from now until [`Recorder::stop`].
+    ///
+    /// # Errors
+    /// When `perf` cannot be started.
+    pub fn record(
+        &self,
         pids: &[u32],
         call_graph: CallGraph,
         directory: &Path,
     ) -> Result<Recorder, PerfError> {
         let data = directory.join("perf.data");
-        let mut command = perf.command("record");
+        let mut command = self.command("record");
         command.args(["--quiet", "--no-buildid", "--no-buildid-cache"]);
         command.arg("--output").arg(&data);
         command.args(["--freq", &FREQUENCY.to_string()]);
-        command.args(["--event", &perf.event_name(perf.event.name())]);
+        command.args(["--event", &self.event_name(self.event)]);
         command.args(["--call-graph", &call_graph.argument()]);
         if nix::unistd::geteuid().is_root() {
             command.args(["--mmap-pages", BUFFER]);
@@ -49,7 +54,9 @@ impl Recorder {
         command.args(["--pid", &listed(pids)]);
         Ok(Recorder { running: Running::start(command, "record", directory)?, data })
     }
+}
 
+impl Recorder {
     /// Ends the sampling; what was taken is written when this returns.
     ///
     /// # Errors
@@ -117,29 +124,21 @@ fn script(perf: &Perf, data: &Path, limit: Duration) -> Result<String, PerfError
             let _ = child.kill();
             let _ = child.wait();
             let (_, _) = (folding.join(), messages.join());
-            return Err(PerfError::TooSlow {
-                program: "perf script".to_owned(),
-                expected: "print the samples",
-                seconds: limit.as_secs(),
-            });
+            return Err(PerfError::too_slow("perf script", "print the samples", limit));
         }
         std::thread::sleep(Duration::from_millis(10));
     };
     let folded = folding.join();
     let said = messages.join().unwrap_or_default();
-    let failed = |output| PerfError::Failed {
-        program: "perf script".to_owned(),
-        expected: "the samples with their stacks",
-        output,
-    };
+    let failed = |said: &str| failed("perf script", "the samples with their stacks", said);
     if !status.success() {
-        return Err(failed(tail(&said)));
+        return Err(failed(&said));
     }
     match folded {
         Ok(Ok(folded)) if folded.is_empty() => Err(PerfError::NoSamples),
         Ok(Ok(folded)) => Ok(String::from_utf8_lossy(&folded).into_owned()),
-        Ok(Err(error)) => Err(failed(error.to_string())),
-        Err(_) => Err(failed("its stacks could not be folded".to_owned())),
+        Ok(Err(error)) => Err(failed(&error.to_string())),
+        Err(_) => Err(failed("its stacks could not be folded")),
     }
 }
 

@@ -22,17 +22,18 @@ pub struct Counting {
     counts: PathBuf,
 }
 
-impl Counting {
-    pub(super) fn start(
-        perf: &Perf,
-        pids: &[u32],
-        directory: &Path,
-    ) -> Result<Counting, PerfError> {
+impl Perf {
+    /// Makes ready to count the events of processes and of whatever they start. Nothing is counted before
+    /// [`Counting::resume`].
+    ///
+    /// # Errors
+    /// When `perf` cannot be started or does not answer.
+    pub fn count(&self, pids: &[u32], directory: &Path) -> Result<Counting, PerfError> {
         let mut control = Control::make(directory)?;
         let counts = directory.join("counts");
         let events: Vec<String> =
-            perf.counters.iter().map(|event| perf.event_name(event)).collect();
-        let mut command = perf.command("stat");
+            self.counters.iter().map(|event| self.event_name(event)).collect();
+        let mut command = self.command("stat");
         command.args(["-x,", "--delay=-1", "--event", &events.join(",")]);
         command.arg("--output").arg(&counts);
         command.args(["--control", &control.argument]);
@@ -42,7 +43,9 @@ impl Counting {
         control.tell("disable", &mut running, ATTACH)?;
         Ok(Counting { running, control, counts })
     }
+}
 
+impl Counting {
     /// Counts from now on.
     ///
     /// # Errors
@@ -68,7 +71,7 @@ impl Counting {
         self.running.end(ANSWER)?;
         let text = fs::read_to_string(&self.counts).map_err(PerfError::io("read", &self.counts))?;
         let counts: Vec<_> =
-            parse(&text).into_iter().filter_map(|line| Some((line.event, line.value?))).collect();
+            parse(&text).into_iter().filter_map(|(event, value)| Some((event, value?))).collect();
         if counts.is_empty() {
             return Err(self.running.failed("counts of events"));
         }

@@ -52,9 +52,8 @@ pub(crate) struct Status {
     pub(crate) rss_file_kb: Option<u64>,
     pub(crate) rss_shmem_kb: Option<u64>,
     pub(crate) rss_kb: Option<u64>,
-    /// Of the one thread whose file it is.
-    pub(crate) voluntary_switches: Option<u64>,
-    pub(crate) involuntary_switches: Option<u64>,
+    /// Voluntary and other ones, of the one thread whose file it is.
+    pub(crate) switches: u64,
     /// Ended children vanish without their times being added to the parent.
     pub(crate) ignores_sigchld: bool,
 }
@@ -65,23 +64,24 @@ pub(crate) fn parse_status(text: &str) -> Status {
         let Some((key, rest)) = line.split_once(':') else {
             continue;
         };
-        let slot = match key {
-            "RssAnon" => &mut status.rss_anon_kb,
-            "RssFile" => &mut status.rss_file_kb,
-            "RssShmem" => &mut status.rss_shmem_kb,
-            "VmRSS" => &mut status.rss_kb,
-            "voluntary_ctxt_switches" => &mut status.voluntary_switches,
-            "nonvoluntary_ctxt_switches" => &mut status.involuntary_switches,
+        let number =
+            || rest.split_ascii_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+        match key {
+            "RssAnon" => status.rss_anon_kb = number(),
+            "RssFile" => status.rss_file_kb = number(),
+            "RssShmem" => status.rss_shmem_kb = number(),
+            "VmRSS" => status.rss_kb = number(),
+            "voluntary_ctxt_switches" | "nonvoluntary_ctxt_switches" => {
+                status.switches += number().unwrap_or(0);
+            }
             "SigIgn" => {
                 // Signal n is bit n-1; SIGCHLD is asked of the system, it is not 17 everywhere.
                 let bit = nix::libc::SIGCHLD - 1;
                 status.ignores_sigchld =
                     u64::from_str_radix(rest.trim(), 16).is_ok_and(|mask| mask >> bit & 1 == 1);
-                continue;
             }
-            _ => continue,
-        };
-        *slot = rest.split_ascii_whitespace().next().and_then(|word| word.parse().ok());
+            _ => {}
+        }
     }
     status
 }
@@ -136,7 +136,7 @@ mod tests {
                     voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t7\n";
         let status = parse_status(text);
         assert_eq!(status.rss_anon_kb, Some(112));
-        assert_eq!((status.voluntary_switches, status.involuntary_switches), (Some(5), Some(7)));
+        assert_eq!(status.switches, 12);
         assert!(status.ignores_sigchld);
         let old = parse_status("VmRSS: 12 kB\nSigIgn:\t0000000000001000\n");
         assert_eq!((old.rss_anon_kb, old.rss_kb, old.ignores_sigchld), (None, Some(12), false));

@@ -1,4 +1,4 @@
-//! What processes have used: whole trees of them, single ones, threads of this one.
+//! What processes have used: whole trees of them, single ones.
 
 mod reading;
 mod single;
@@ -7,11 +7,11 @@ mod tree;
 use std::io;
 
 pub(crate) use reading::ticks_per_second;
-pub(crate) use single::this_thread_us;
-pub use single::{own_usage, threads_usage};
+pub(crate) use single::own_usage;
+pub use single::this_thread_us;
 pub use tree::{Tree, members};
 
-/// What a process, a thread set or a process tree has used since its start.
+/// What a process or a process tree has used since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// CPU time in user mode, in µs. Of a tree: that of children which lived less than a timer tick
@@ -19,11 +19,9 @@ pub struct Usage {
     pub user_us: u64,
     /// CPU time in the kernel, in µs; as above.
     pub system_us: u64,
-    /// Context switches because a task waited. The kernel does not keep those of ended children:
-    /// of a tree's member that ended, those up to the last sample count.
-    pub voluntary_switches: u64,
-    /// Context switches because a task was preempted; as above.
-    pub involuntary_switches: u64,
+    /// Context switches. The kernel does not keep those of ended children: of a tree's member that
+    /// ended, those up to the last sample count.
+    pub switches: u64,
     /// Memory in RAM now, in bytes. Of a tree: all private memory plus the largest shared part of any
     /// one member, because members of a server map the same shared memory.
     pub rss_bytes: u64,
@@ -33,8 +31,6 @@ pub struct Usage {
     pub write_bytes: u64,
     /// Processes now.
     pub processes: u32,
-    /// Threads now.
-    pub threads: u32,
     /// False where the kernel denied the byte counts of a process (another user's): then they are low.
     pub io_known: bool,
 }

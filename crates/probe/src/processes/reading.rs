@@ -96,11 +96,10 @@ pub(crate) fn processes_to_keep_open() -> usize {
     usize::try_from(limit / SHARE_OF_FILES / FILES_PER_PROCESS).unwrap_or(usize::MAX)
 }
 
-/// Voluntary and involuntary switches of one thread.
-pub(crate) fn thread_switches(pid: u32, tid: u32, buffer: &mut Vec<u8>) -> Option<(u64, u64)> {
+/// Context switches of one thread.
+pub(crate) fn thread_switches(pid: u32, tid: u32, buffer: &mut Vec<u8>) -> Option<u64> {
     let text = read_once(format!("/proc/{pid}/task/{tid}/status"), buffer).ok()?;
-    let status = task::parse_status(&text);
-    Some((status.voluntary_switches.unwrap_or(0), status.involuntary_switches.unwrap_or(0)))
+    Some(task::parse_status(&text).switches)
 }
 
 /// CPU time of a process, all its threads (ended ones too), in ns; `None` if there is no such process.

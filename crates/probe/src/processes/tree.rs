@@ -55,10 +55,10 @@ struct Known {
     io: TaskIo,
     ignores_sigchld: bool,
     /// Switches of the threads alive, where there are several.
-    threads: HashMap<u32, (u64, u64)>,
+    threads: HashMap<u32, u64>,
     /// Switches of this process, ended threads included.
-    switches: (u64, u64),
-    gone_switches: (u64, u64),
+    switches: u64,
+    gone_switches: u64,
 }
 
 /// Use by members whose counters went to nobody in the tree.
@@ -68,7 +68,7 @@ struct Departed {
     user_ticks: u64,
     system_ticks: u64,
     io: TaskIo,
-    switches: (u64, u64),
+    switches: u64,
 }
 
 /// A member as one pass saw it.
@@ -113,7 +113,7 @@ impl Tree {
     }
 
     /// What the tree has used since the root's start: cumulative, never falling (but for memory and
-    /// the numbers of processes and threads).
+    /// the number of processes).
     ///
     /// # Errors
     /// [`TreeError::Gone`] once the root has ended and was waited for; [`Tree::last`] stays.
@@ -199,30 +199,22 @@ impl Tree {
     /// Keeps what members that ended since the last sample had used, where no living member has it.
     fn say_goodbye(&mut self, seen: &[Seen]) {
         let starts: HashMap<u32, u64> = seen.iter().map(|s| (s.pid, s.stat.start)).collect();
-        let ended: Vec<u32> = self
-            .known
-            .iter()
-            .filter(|(pid, known)| starts.get(pid) != Some(&known.stat.start))
-            .map(|(pid, _)| *pid)
+        let ended =
+            self.known.iter().filter(|(pid, known)| starts.get(pid) != Some(&known.stat.start));
+        let lost: Vec<(u32, bool)> = ended
+            .map(|(pid, known)| {
+                // A parent that waited has the child's times. Nobody in the tree has them if the parent
+                // is outside or lets the kernel discard its children.
+                let parent = self.known.get(&known.stat.parent);
+                (*pid, parent.is_none_or(|parent| parent.ignores_sigchld))
+            })
             .collect();
-        let mut lost = Vec::new();
-        for pid in &ended {
-            let Some(known) = self.known.get(pid) else {
-                continue;
-            };
-            // A parent that waited has the child's times. Nobody in the tree has them if the parent
-            // is outside or lets the kernel discard its children.
-            let waited_for =
-                self.known.get(&known.stat.parent).is_some_and(|parent| !parent.ignores_sigchld);
-            lost.push((*pid, !waited_for));
-        }
         for (pid, to_nobody) in lost {
             let Some(known) = self.known.remove(&pid) else {
                 continue;
             };
             let departed = &mut self.departed;
-            departed.switches.0 += known.switches.0;
-            departed.switches.1 += known.switches.1;
+            departed.switches += known.switches;
             if to_nobody {
                 let stat = known.stat;
                 let waited = stat.children_user + stat.children_system;
@@ -244,8 +236,8 @@ impl Tree {
             io: TaskIo::default(),
             ignores_sigchld: false,
             threads: HashMap::new(),
-            switches: (0, 0),
-            gone_switches: (0, 0),
+            switches: 0,
+            gone_switches: 0,
         });
         known.stat = member.stat;
         known.own_ns = member.own_ns;
@@ -268,7 +260,6 @@ impl Tree {
             system_ticks += stat.system + stat.children_system;
             // One that ended and was not waited for yet still has its times, but is no more.
             if !matches!(stat.state, 'Z' | 'X') {
-                usage.threads += stat.threads;
                 usage.processes += 1;
             }
             let Some(known) = self.known.get_mut(&member.pid) else {
@@ -280,15 +271,13 @@ impl Tree {
             let (private, shared) = known.look_closer(member.pid, &mut self.buffer);
             usage.rss_bytes += private;
             largest_shared = shared.max(largest_shared);
-            switches.0 += known.switches.0;
-            switches.1 += known.switches.1;
+            switches += known.switches;
         }
         usage.rss_bytes += largest_shared;
         self.highest_us = self.highest_us.max(ns / 1000);
         (usage.user_us, usage.system_us) =
             self.split.advance(self.highest_us, user_ticks, system_ticks);
-        usage.voluntary_switches = switches.0.max(self.last.voluntary_switches);
-        usage.involuntary_switches = switches.1.max(self.last.involuntary_switches);
+        usage.switches = switches.max(self.last.switches);
         usage.read_bytes = io.read_bytes.max(self.last.read_bytes);
         usage.write_bytes = io.write_bytes.max(self.last.write_bytes);
         usage
@@ -304,8 +293,7 @@ impl Known {
         };
         self.ignores_sigchld = status.ignores_sigchld;
         if self.stat.threads <= 1 && self.threads.is_empty() {
-            self.switches =
-                (status.voluntary_switches.unwrap_or(0), status.involuntary_switches.unwrap_or(0));
+            self.switches = status.switches;
         } else {
             self.count_thread_switches(pid, buffer);
         }
@@ -327,13 +315,10 @@ impl Known {
         }
         for (tid, switches) in &self.threads {
             if !now.contains_key(tid) {
-                self.gone_switches.0 += switches.0;
-                self.gone_switches.1 += switches.1;
+                self.gone_switches += switches;
             }
         }
-        self.switches = now
-            .values()
-            .fold(self.gone_switches, |sum, switches| (sum.0 + switches.0, sum.1 + switches.1));
+        self.switches = self.gone_switches + now.values().sum::<u64>();
         self.threads = now;
     }
 }
@@ -371,7 +356,7 @@ mod tests {
         let mut tree = Tree::new(family.0.id()).unwrap();
         tree.has_lists = false;
         let usage = tree.sample().unwrap();
-        assert_eq!((usage.processes, usage.threads), (2, 2));
+        assert_eq!(usage.processes, 2);
         assert!(usage.rss_bytes > 0);
     }
 

@@ -51,7 +51,6 @@ impl Totals {
             }),
             device: both(&self.device, &later.device, DeviceTotals::plus),
             dbms: both(&self.dbms, &later.dbms, GroupTotals::plus),
-            client: both(&self.client, &later.client, GroupTotals::plus),
             sampler_cpu_us: self.sampler_cpu_us + later.sampler_cpu_us,
             throttle,
         }
@@ -62,13 +61,9 @@ impl HostTotals {
     /// All but the percentage, which is no sum.
     fn plus(&self, other: &HostTotals) -> HostTotals {
         HostTotals {
-            user_s: self.user_s + other.user_s,
-            nice_s: self.nice_s + other.nice_s,
-            system_s: self.system_s + other.system_s,
+            busy_s: self.busy_s + other.busy_s,
             idle_s: self.idle_s + other.idle_s,
             iowait_s: self.iowait_s + other.iowait_s,
-            irq_s: self.irq_s + other.irq_s,
-            softirq_s: self.softirq_s + other.softirq_s,
             steal_s: self.steal_s + other.steal_s,
             cpu_percent: 0.0,
             context_switches: sum(self.context_switches, other.context_switches),
@@ -92,8 +87,7 @@ impl GroupTotals {
         GroupTotals {
             user_us: sum(self.user_us, other.user_us),
             system_us: sum(self.system_us, other.system_us),
-            voluntary_switches: sum(self.voluntary_switches, other.voluntary_switches),
-            involuntary_switches: sum(self.involuntary_switches, other.involuntary_switches),
+            switches: sum(self.switches, other.switches),
         }
     }
 }
@@ -126,7 +120,7 @@ mod tests {
             values: values.to_vec(),
         });
         let host = HostTotals {
-            user_s: seconds / 2.0,
+            busy_s: seconds / 2.0,
             cpu_percent: percent,
             context_switches: switches,
             ..HostTotals::default()
@@ -152,7 +146,7 @@ mod tests {
         assert_eq!(values("b"), "0 0 0 NaN");
         assert_eq!(values("c"), "NaN NaN NaN 7");
         let host = joined.totals.host.unwrap();
-        assert!((host.cpu_percent - 60.0).abs() < 1e-9 && (host.user_s - 2.0).abs() < 1e-9);
+        assert!((host.cpu_percent - 60.0).abs() < 1e-9 && (host.busy_s - 2.0).abs() < 1e-9);
         assert_eq!(host.context_switches, Some(15));
         assert!((joined.totals.seconds - 4.0).abs() < 1e-9);
         assert_eq!(joined.notes.len(), 1);

@@ -47,7 +47,7 @@ pub enum Group {
 }
 
 /// What a sampler found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
     /// The metrics; all have one value per period. A last period that was cut short is there if
     /// at least half of it passed; its values are rates over its true length.
@@ -94,21 +94,16 @@ impl Sampler {
             let first = first.or_else(|| run.wait_for_start());
             run.record(first, throttle)
         });
-        match thread {
-            Ok(thread) => Sampler { stop: Some(stop), thread: Some(thread) },
-            Err(_) => Sampler { stop: None, thread: None },
-        }
+        Sampler { stop: Some(stop), thread: thread.ok() }
     }
 
     /// Takes the last snapshot now and gives what was found.
     pub fn stop(mut self) -> Recording {
         self.end().unwrap_or_else(|| Recording {
-            series: Vec::new(),
-            totals: Totals::default(),
-            page_cache: PageCache::default(),
             notes: vec![
                 "the sampler's thread could not run: is there a limit on threads?".to_owned(),
             ],
+            ..Recording::default()
         })
     }
 
@@ -140,22 +135,14 @@ impl Run {
 
     /// `None` if stopped before the start.
     fn wait_for_start(&mut self) -> Option<Snapshot> {
-        if self.stopped_before(self.start) {
-            return None;
-        }
-        Some(self.sources.snapshot())
+        (!self.stopped_before(self.start)).then(|| self.sources.snapshot())
     }
 
     fn record(mut self, first: Option<Snapshot>, throttle_before: Option<Throttle>) -> Recording {
         let Some(first) = first else {
             let mut notes = self.sources.into_notes();
             notes.push("stopped before it started: nothing was sampled".to_owned());
-            return Recording {
-                series: Vec::new(),
-                totals: Totals::default(),
-                page_cache: PageCache::default(),
-                notes,
-            };
+            return Recording { notes, ..Recording::default() };
         };
         let mut rows: Vec<Vec<f64>> = Vec::new();
         let mut before = first.clone();

@@ -99,7 +99,7 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
         Some(i.rate(|s| Some(s.dbms?.cpu?.system_us))? / 1000.0)
     }),
     ("dbms.cs", "context switches of the DBMS", "1/s", "dbms", |i| {
-        i.rate(|s| Some(switches(&s.dbms?.tree?)))
+        i.rate(|s| Some(s.dbms?.tree?.switches))
     }),
     ("dbms.rss", "memory of the DBMS in RAM", "KB", "dbms", |i| float(tree(i)?.rss_bytes / 1024)),
     ("dbms.rkb", "DBMS, read from storage", "KB/s", "dbms", |i| {
@@ -121,7 +121,7 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
         Some(i.rate(|s| Some(s.client?.system_us))? / 1000.0)
     }),
     ("client.cs", "context switches of the driver", "1/s", "client", |i| {
-        i.rate(|s| Some(switches(&s.client?)))
+        i.rate(|s| Some(s.client?.switches))
     }),
     ("client.rss", "memory of the driver in RAM", "KB", "client", |i| {
         float(i.after.client?.rss_bytes / 1024)
@@ -190,10 +190,6 @@ impl Interval<'_> {
 fn tree(interval: &Interval) -> Option<Usage> {
     let GroupUse { tree, .. } = interval.after.dbms?;
     tree
-}
-
-fn switches(usage: &Usage) -> u64 {
-    usage.voluntary_switches + usage.involuntary_switches
 }
 
 fn float(value: u64) -> Option<f64> {

@@ -3,7 +3,7 @@
 use super::snapshot::{GroupUse, Snapshot};
 use crate::proc::cpu::SystemStat;
 use crate::proc::disk::{DiskCounters, SECTOR_BYTES};
-use crate::processes::{Usage, ticks_per_second};
+use crate::processes::ticks_per_second;
 use crate::throttle::Throttle;
 
 /// What a recording used as a whole: differences of counters, not sums of samples.
@@ -17,9 +17,7 @@ pub struct Totals {
     pub device: Option<DeviceTotals>,
     /// The DBMS; `None` if there was none.
     pub dbms: Option<GroupTotals>,
-    /// This process (the driver, the sampler included); `None` if it was not asked for.
-    pub client: Option<GroupTotals>,
-    /// CPU time of the sampler itself, in µs (part of the client's).
+    /// CPU time of the sampler itself, in µs (part of the driver's).
     pub sampler_cpu_us: u64,
     /// Thermal throttling events; `None` where the kernel does not expose them.
     pub throttle: Option<Throttle>,
@@ -28,20 +26,12 @@ pub struct Totals {
 /// CPU seconds of all cores together, by what they did, and counts of the scheduler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostTotals {
-    /// User mode, without nice, in CPU seconds.
-    pub user_s: f64,
-    /// User mode at lowered priority, in CPU seconds.
-    pub nice_s: f64,
-    /// Kernel, without interrupts, in CPU seconds.
-    pub system_s: f64,
+    /// In user mode, nice too, in the kernel and in interrupts, in CPU seconds.
+    pub busy_s: f64,
     /// Idle, in CPU seconds.
     pub idle_s: f64,
     /// Idle with I/O under way, in CPU seconds.
     pub iowait_s: f64,
-    /// Hardware interrupts, in CPU seconds.
-    pub irq_s: f64,
-    /// Software interrupts, in CPU seconds.
-    pub softirq_s: f64,
     /// Taken by the hypervisor, in CPU seconds.
     pub steal_s: f64,
     /// us + sy as vmstat prints them, in percent of all cores, averaged over the recording.
@@ -70,10 +60,8 @@ pub struct GroupTotals {
     pub user_us: Option<u64>,
     /// CPU time in the kernel, in µs.
     pub system_us: Option<u64>,
-    /// Context switches because a task waited.
-    pub voluntary_switches: Option<u64>,
-    /// Context switches because a task was preempted.
-    pub involuntary_switches: Option<u64>,
+    /// Context switches.
+    pub switches: Option<u64>,
 }
 
 impl Totals {
@@ -83,12 +71,6 @@ impl Totals {
             host: before.host.zip(after.host).map(|(b, a)| host_totals(&b, &a)),
             device: before.device.zip(after.device).map(|(b, a)| device_totals(&b, &a)),
             dbms: before.dbms.zip(after.dbms).map(|(b, a)| group_totals(&b, &a)),
-            client: before.client.zip(after.client).map(|(b, a)| {
-                let mut totals = usage_totals(&b, &a);
-                totals.user_us = a.user_us.checked_sub(b.user_us);
-                totals.system_us = a.system_us.checked_sub(b.system_us);
-                totals
-            }),
             sampler_cpu_us: 0,
             throttle: None,
         }
@@ -100,13 +82,9 @@ fn host_totals(before: &SystemStat, after: &SystemStat) -> HostTotals {
     let seconds = |ticks: u64| ticks as f64 / ticks_per_second() as f64;
     let busy = ticks.vmstat_user().saturating_add(ticks.vmstat_system());
     HostTotals {
-        user_s: seconds(ticks.user),
-        nice_s: seconds(ticks.nice),
-        system_s: seconds(ticks.system),
+        busy_s: seconds(busy),
         idle_s: seconds(ticks.idle),
         iowait_s: seconds(ticks.iowait),
-        irq_s: seconds(ticks.irq),
-        softirq_s: seconds(ticks.softirq),
         steal_s: seconds(ticks.steal),
         cpu_percent: busy as f64 * 100.0 / ticks.total().max(1) as f64,
         context_switches: minus(after.context_switches, before.context_switches),
@@ -125,23 +103,11 @@ fn device_totals(before: &DiskCounters, after: &DiskCounters) -> DeviceTotals {
 }
 
 fn group_totals(before: &GroupUse, after: &GroupUse) -> GroupTotals {
-    let mut totals = match (before.tree, after.tree) {
-        (Some(before), Some(after)) => usage_totals(&before, &after),
-        _ => GroupTotals::default(),
-    };
-    if let (Some(before), Some(after)) = (before.cpu, after.cpu) {
-        totals.user_us = after.user_us.checked_sub(before.user_us);
-        totals.system_us = after.system_us.checked_sub(before.system_us);
-    }
-    totals
-}
-
-fn usage_totals(before: &Usage, after: &Usage) -> GroupTotals {
+    let (cpu, tree) = (before.cpu.zip(after.cpu), before.tree.zip(after.tree));
     GroupTotals {
-        user_us: None,
-        system_us: None,
-        voluntary_switches: after.voluntary_switches.checked_sub(before.voluntary_switches),
-        involuntary_switches: after.involuntary_switches.checked_sub(before.involuntary_switches),
+        user_us: cpu.and_then(|(before, after)| after.user_us.checked_sub(before.user_us)),
+        system_us: cpu.and_then(|(before, after)| after.system_us.checked_sub(before.system_us)),
+        switches: tree.and_then(|(before, after)| after.switches.checked_sub(before.switches)),
     }
 }
 

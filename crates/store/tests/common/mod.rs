@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use store::{
-    Better, CountFunction, CountPhase, CountRecord, Counter, ExperimentId, Failure, Histogram,
-    Measure, NewExperiment, NewTrial, NewVariant, Purpose, Series, Size, StepRecord, Store,
-    TrialId, VariantId, Warning,
+    Better, CountFunction, CountPhase, CountRecord, Counter, Experiment, ExperimentId,
+    ExperimentState, Failure, Histogram, Measure, NewExperiment, NewTrial, NewVariant, Purpose,
+    Series, Size, StepRecord, Store, TrialId, VariantId, Warning,
 };
 
 pub fn new_experiment(name: &str) -> NewExperiment {
@@ -35,6 +35,12 @@ pub fn new_variant(name: &str) -> NewVariant {
         build: map(&[("compiler", "gcc \"10\""), ("sha256", "00ff")]),
         config: map(&[("shared_buffers", "1GB")]),
     }
+}
+
+/// The newest run that is not finished.
+pub fn latest_unfinished(store: &Store) -> store::Result<Option<Experiment>> {
+    let unfinished = |run: &Experiment| run.state != ExperimentState::Finished;
+    Ok(store.experiments()?.into_iter().find(unfinished))
 }
 
 /// An experiment with the variants pg13.7 and pg14.3.
