@@ -20,7 +20,7 @@ pub(crate) fn sentence(
     let mut said = format!("{variant} {effect} {base} ({}): ", evidence(comparison));
     said.push_str(comparison.verdict.as_str());
     match comparison.verdict {
-        Verdict::Equivalent => said.push_str(&small(comparison, words)),
+        Verdict::Equivalent => said.push_str(&seen(comparison, words, "")),
         Verdict::Inconclusive => said.push_str(&open(comparison, words)),
         Verdict::Regression | Verdict::Improvement => {}
     }
@@ -30,25 +30,9 @@ pub(crate) fn sentence(
     said
 }
 
-/// What remains to be said of an equivalent variant: a small difference that is sure, or how small one could have been seen.
-fn small(comparison: &Comparison, words: Words) -> String {
-    if comparison.confirmed() {
-        let direction = direction(comparison.ratio, words);
-        return format!("; surely {direction}, by less than {}", percent(comparison.margin));
-    }
-    noticed(comparison, words)
-}
-
 /// What is missing for a verdict.
 fn open(comparison: &Comparison, words: Words) -> String {
-    let mut said = String::new();
-    if comparison.confirmed() {
-        let direction = direction(comparison.ratio, words);
-        let margin = percent(comparison.margin);
-        said.push_str(&format!("; surely {direction}, perhaps by less than {margin}"));
-    } else {
-        said.push_str(&noticed(comparison, words));
-    }
+    let mut said = seen(comparison, words, "perhaps ");
     said.push_str(&match comparison.further_blocks {
         Some(further) if further > 0 => {
             format!("; about {} would decide", trials(comparison, further as usize, "more "))
@@ -62,9 +46,13 @@ fn open(comparison: &Comparison, words: Words) -> String {
     said
 }
 
-/// The minimum detectable effect.
-fn noticed(comparison: &Comparison, words: Words) -> String {
+/// A difference that is sure, which may be small, or the minimum detectable effect: how small one could have been seen.
+fn seen(comparison: &Comparison, words: Words, perhaps: &str) -> String {
     match comparison.detectable {
+        _ if comparison.confirmed() => {
+            let direction = direction(comparison.ratio, words);
+            format!("; surely {direction}, {perhaps}by less than {}", percent(comparison.margin))
+        }
         Some(effect) if effect >= 0.0005 => {
             format!("; {} {} would have been noticed", percent(effect), words.worse)
         }

@@ -2,7 +2,7 @@
 
 use store::Warning;
 
-use crate::model::{Noted, Results, StepResults};
+use crate::model::{Noted, Results, StepResults, VariantStep};
 use metrics::{START_CACHED, START_DIRTY, START_WRITEBACK};
 
 /// A difference to the median of a step's trials is told from this factor on …
@@ -25,14 +25,11 @@ fn of_step(step: &StepResults) -> Vec<Noted> {
     ];
     let mut found: Vec<Noted> = Vec::new();
     for (metric, what) in kinds {
-        let values: Vec<(usize, u32, f64)> = step
-            .variants
-            .iter()
-            .enumerate()
-            .flat_map(|(place, variant)| {
-                variant.values(metric.name).into_iter().map(move |(block, kb)| (place, block, kb))
-            })
-            .collect();
+        let of = |(place, variant): (usize, &VariantStep)| {
+            let values = variant.values(metric.name).into_iter();
+            values.map(move |(block, kb)| (place, block, kb))
+        };
+        let values: Vec<_> = step.variants.iter().enumerate().flat_map(of).collect();
         let all: Vec<f64> = values.iter().map(|(.., kb)| *kb).collect();
         let Some(middle) = judge::median(&all) else { continue };
         for (variant, block, kb) in values {

@@ -181,12 +181,8 @@ fn cost(plan: &Plan, evidence: &Evidence, length: u32, rows: u32) -> Cost {
     let variants = plan.variants.len() as f64;
     let (mut once, mut block) = (0.0, 0.0);
     for Sequence { key, .. } in plan.workload.sequences() {
-        let overhead = evidence
-            .overhead
-            .get(&key)
-            .or_else(|| evidence.overhead.values().next())
-            .copied()
-            .unwrap_or_default();
+        let known = &evidence.overhead;
+        let overhead = known.get(&key).or(known.values().next()).copied().unwrap_or_default();
         block += variants * overhead;
         for step in evidence.steps.iter().filter(|step| step.sequence == key) {
             let seconds = variants * seconds(step, length, rows).unwrap_or_default();

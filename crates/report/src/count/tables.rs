@@ -297,10 +297,9 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
         "",
         &[],
     );
+    let own = "per statement; own: instructions in the function itself, incl: and in all that it called, calls: how often it was called";
     let rose = "+/-: by how much it rose; those whose own instructions moved most come first";
-    table.legend = texts([
-        "per statement; own: instructions in the function itself, incl: and in all that it called, calls: how often it was called",
-    ].into_iter().chain(compared.then_some(rose)));
+    table.legend = texts([own].into_iter().chain(compared.then_some(rose)));
     table.step = Some(kind.kind.clone());
     table.columns.push("function".to_owned());
     for figure in ["own", "incl", "calls"] {

@@ -32,16 +32,11 @@ pub(super) fn sheet(document: &HistoryDocument) -> Sheet {
 
 /// A row per run, a column per step.
 fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
-    let several = |of: fn(&LineDocument) -> &str| {
-        document.lines.iter().any(|other| of(other) != of(&document.lines[0]))
-    };
+    let parts: [fn(&LineDocument) -> &str; 2] = [|line| &line.workload, |line| &line.machine];
     let mut title = format!("History by {}: {}", document.order, line.line);
-    for (of, differs) in [
-        (&line.workload, several(|line| &line.workload)),
-        (&line.machine, several(|line| &line.machine)),
-    ] {
-        if differs {
-            title.push_str(&format!(", {of}"));
+    for of in parts {
+        if document.lines.iter().any(|other| of(other) != of(line)) {
+            title.push_str(&format!(", {}", of(line)));
         }
     }
     let id = format!("history.{}", title.trim_start_matches("History by "));
@@ -67,9 +62,8 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
             let mark = mark(step, place);
             or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
         });
-        relative_table
-            .rows
-            .push(Row::new(&run.name, relatives.collect()).of_kind(kind(document, line, place)));
+        let row = Row::new(&run.name, relatives.collect());
+        relative_table.rows.push(row.of_kind(kind(document, line, place)));
     }
     [absolute, relative_table]
 }

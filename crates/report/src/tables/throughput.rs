@@ -27,13 +27,11 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     relative_table.section = Section::Relative;
     for place in view.judged.order(view.results) {
         let label = view.results.variant_name(place);
-        let cells =
-            (0..view.results.steps.len()).map(|step| absolute_cell(view, step, place)).collect();
+        let steps = 0..view.results.steps.len();
+        let cells = steps.clone().map(|step| absolute_cell(view, step, place)).collect();
         absolute.rows.push(Row::new(label, cells).of_kind(view.kind(place)));
         if place != view.judged.base {
-            let cells = (0..view.results.steps.len())
-                .map(|step| relative_cell(view, step, place))
-                .collect();
+            let cells = steps.map(|step| relative_cell(view, step, place)).collect();
             relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, place)));
         }
     }
