@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use report::{CompareOptions, Gate, Section};
+use report::{CompareOptions, Gate, Section, Which};
 
 use crate::changes::named;
 use crate::exit;
@@ -88,7 +88,7 @@ const KINDS: [(&str, Section); 8] = [
 
 /// Prints the comparison.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
-    let results = args.chosen.load()?;
+    let (_, results) = args.chosen.open(Which::Latest)?;
     let options = CompareOptions {
         rows: match args.rows {
             Rows::Variants => report::Rows::Variants,

@@ -35,11 +35,6 @@ impl Chosen {
         let which = self.experiment.as_deref().map_or(latest, Which::Named);
         load_which(&self.directory.results, which)
     }
-
-    /// Loads the experiment.
-    pub fn load(&self) -> anyhow::Result<Results> {
-        Ok(self.open(Which::Latest)?.1)
-    }
 }
 
 /// Loads an experiment of a results directory.
