@@ -15,7 +15,7 @@ pub const STALL_SHARE: f64 = 0.25;
 /// The stalls of one series.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Stalls {
-    /// In order of time, never touching one another.
+    /// In order of time, never touching one another; in seconds from the start of the step.
     pub spans: Vec<Range<usize>>,
     /// Seconds in stalls altogether.
     pub seconds: usize,

@@ -29,13 +29,10 @@ impl Held {
 
     /// The file's text now. After an error the next call opens it again.
     pub(crate) fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> io::Result<Cow<'a, str>> {
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => File::open(&self.path)?,
-        };
-        let length = fill(&file, buffer)?;
+        let file = self.file.take().map_or_else(|| File::open(&self.path), Ok)?;
+        let text = fill(&file, buffer)?;
         self.file = Some(file);
-        Ok(text_of(buffer, length))
+        Ok(text)
     }
 }
 
@@ -44,9 +41,7 @@ pub(crate) fn read_once<'a>(
     path: impl AsRef<Path>,
     buffer: &'a mut Vec<u8>,
 ) -> io::Result<Cow<'a, str>> {
-    let file = File::open(path)?;
-    let length = fill(&file, buffer)?;
-    Ok(text_of(buffer, length))
+    fill(&File::open(path)?, buffer)
 }
 
 /// A file's text without the white space around it; `None` if it cannot be read.
@@ -60,11 +55,7 @@ pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read_trimmed(path)?.parse().ok()
 }
 
-fn text_of(buffer: &[u8], length: usize) -> Cow<'_, str> {
-    String::from_utf8_lossy(buffer.get(..length).unwrap_or_default())
-}
-
-fn fill(file: &File, buffer: &mut Vec<u8>) -> io::Result<usize> {
+fn fill<'a>(file: &File, buffer: &'a mut Vec<u8>) -> io::Result<Cow<'a, str>> {
     if buffer.len() < FIRST_SIZE {
         buffer.resize(FIRST_SIZE, 0);
     }
@@ -74,7 +65,9 @@ fn fill(file: &File, buffer: &mut Vec<u8>) -> io::Result<usize> {
             buffer.resize(length * 2, 0);
         }
         match file.read_at(&mut buffer[length..], length as u64) {
-            Ok(0) => return Ok(length),
+            Ok(0) => {
+                return Ok(String::from_utf8_lossy(buffer.get(..length).unwrap_or_default()));
+            }
             Ok(more) => length += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

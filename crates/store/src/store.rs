@@ -183,10 +183,9 @@ impl Store {
 
 /// Now, in milliseconds since 1970 (UTC).
 pub fn now_ms() -> i64 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
-        Err(_) => 0, // a clock before 1970
-    }
+    // A clock before 1970 shows 0.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn wal_in_use(database: &Path) -> bool {
