@@ -16,7 +16,8 @@ pub struct Changes {
     /// Seed of the order of trials and of all parameters [default: a random one]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// Add blocks for undecided steps; a step is also decided when its interval is this narrow to either side
+    /// Add blocks for undecided steps; a step is also decided when its interval is this narrow to
+    /// either side
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
     /// Add blocks for undecided steps, up to this many [default of an adaptive run: 4 × blocks]
@@ -25,7 +26,8 @@ pub struct Changes {
     /// Add blocks for undecided steps, as long as they end within this time, such as 2h or 1h30m
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
-    /// How variants are paired: trials in blocks, slices of a fraction of a second, or what suits each step
+    /// How variants are paired: trials in blocks, slices of a fraction of a second, or what suits
+    /// each step
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
     /// Double every variant under a second name (A/A): how much do identical systems differ here?

@@ -27,14 +27,15 @@ pub struct CompareArgs {
     /// What counts as a small difference, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
-    /// What verdicts and the gate are about instead of throughput (o/s); may be given several times: costs such as
-    /// dbms.cpu/o, wKB/o, r/o, response times such as p99, query.p99
+    /// What verdicts and the gate are about instead of throughput (o/s); may be given several
+    /// times: costs such as dbms.cpu/o, wKB/o, r/o, response times such as p99, query.p99
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
     /// Only these kinds of tables [default: all but counters]
     #[arg(long, value_parser = named(&KINDS), value_delimiter = ',', value_name = "KIND,…")]
     tables: Vec<Section>,
-    /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or can't be judged
+    /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or
+    /// can't be judged
     #[arg(long)]
     gate: bool,
     /// The strict gate: exit with 1 also if a step is inconclusive

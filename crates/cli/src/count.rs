@@ -19,8 +19,8 @@ use crate::run::read;
 /// Count the instructions of single statements, exactly, under Callgrind
 ///
 /// Each kind of statement of the plan's workload (or of the file of statements in its [count]) is
-/// executed in a backend of every variant under Callgrind, on the same data. The counts don't depend
-/// on how fast or how busy the machine is. Without a plan, prints what was counted last.
+/// executed in a backend of every variant under Callgrind, on the same data. The counts don't
+/// depend on how fast or how busy the machine is. Without a plan, prints what was counted last.
 #[derive(Debug, Args)]
 pub struct CountArgs {
     /// A plan file
@@ -43,15 +43,15 @@ pub struct CountArgs {
     /// A table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
-    /// Exit with 1 if any kind of statement takes more instructions than with the base, by more than the margin, or if the
-    /// count is not finished
+    /// Exit with 1 if any kind of statement takes more instructions than with the base, by more
+    /// than the margin, or if the count is not finished
     #[arg(long)]
     gate: bool,
     /// Only these kinds of statements (instead of the plan's)
     #[arg(long, value_delimiter = ',', value_name = "KIND,…")]
     kinds: Vec<String>,
-    /// Only these protocols (instead of the plan's): simple, as text that is parsed and planned each time; prepared,
-    /// parsed once, then bound and executed
+    /// Only these protocols (instead of the plan's): simple, as text that is parsed and planned
+    /// each time; prepared, parsed once, then bound and executed
     #[arg(long, value_parser = named(&Protocol::NAMED), value_delimiter = ',', value_name = "PROTOCOL,…")]
     protocols: Vec<Protocol>,
     /// Executions counted of each kind (instead of the plan's)

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A gate failed: there is a regression or something that can't be judged, with the strict gate something undecided.
+/// A gate failed: there is a regression or something that can't be judged, with the strict gate
+/// something undecided.
 const GATE: u8 = 1;
 /// The request was wrong: running it again can't help.
 const WRONG_REQUEST: u8 = 2;

@@ -10,8 +10,8 @@ use crate::results::Chosen;
 
 /// Explain a step: costs and events per operation, where samples fell, and the functions that moved
 ///
-/// Needs profiles, which `run --profile` takes. Flamegraphs are in the results directory under artifacts/profiles, and in
-/// the page of `steelyard report`.
+/// Needs profiles, which `run --profile` takes. Flamegraphs are in the results directory under
+/// artifacts/profiles, and in the page of `steelyard report`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// The step, for example l.i0 [default: all that were profiled]
@@ -19,7 +19,8 @@ pub struct ExplainArgs {
     step: Option<String>,
     #[command(flatten)]
     chosen: Chosen,
-    /// The function whose callees are shown [default: the one in which the server does what clients ask for]
+    /// The function whose callees are shown [default: the one in which the server does what clients
+    /// ask for]
     #[arg(long, value_name = "FUNCTION")]
     parent: Option<String>,
     /// How many functions that moved are shown for each variant

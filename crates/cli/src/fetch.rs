@@ -5,8 +5,8 @@ use clap::Args;
 /// Obtain the binaries of a version, or build them, and say where they are (run does it too)
 #[derive(Debug, Args)]
 pub struct FetchArgs {
-    /// What to fetch, for example postgres@13.7, or postgres@14 for the newest 14.x; git:REPOSITORY#COMMIT and src:TARBALL
-    /// are built
+    /// What to fetch, for example postgres@13.7, or postgres@14 for the newest 14.x;
+    /// git:REPOSITORY#COMMIT and src:TARBALL are built
     #[arg(required = true, value_name = "DBMS@VERSION")]
     references: Vec<String>,
 }

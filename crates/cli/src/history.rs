@@ -35,11 +35,12 @@ pub struct HistoryArgs {
 /// In which order.
 #[derive(Debug, Clone, Args)]
 pub struct OrderArgs {
-    /// What a run is, and in which order they stand [default: version where there are several, else date]
+    /// What a run is, and in which order they stand [default: version where there are several, else
+    /// date]
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// A file with commits, the oldest first, as `git rev-list --reverse` prints them (`-`: standard input); others are
-    /// left out
+    /// A file with commits, the oldest first, as `git rev-list --reverse` prints them (`-`:
+    /// standard input); others are left out
     #[arg(long, value_name = "FILE")]
     commits: Option<PathBuf>,
 }

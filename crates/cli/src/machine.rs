@@ -14,7 +14,8 @@ use crate::progress::Progress;
 /// Where servers run on this machine, and what is told meanwhile.
 #[derive(Debug, Args)]
 pub struct Machine {
-    /// Where the servers' data is made; a run measures the storage below it [default: /var/tmp/steelyard-UID]
+    /// Where the servers' data is made; a run measures the storage below it [default:
+    /// /var/tmp/steelyard-UID]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// User that servers run as when steelyard runs as root [default: steelyard, created if

@@ -102,7 +102,8 @@ impl Progress {
                 self.loading = false;
                 let text =
                     format!("trial {number}/{}: {variant} (block {block}, dop {dop})", self.trials);
-                // Also above the bars: the steps that follow stay in view when the bar has moved on.
+                // Also above the bars: the steps that follow stay in view when the bar has moved
+                // on.
                 self.line(&text);
                 if let Some(bars) = &self.bars {
                     bars.experiment.set_message(text);
@@ -119,7 +120,8 @@ impl Progress {
                 }
             }
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
-                // Names of variants differ in length; what comes after them need not stand in a column.
+                // Names of variants differ in length; what comes after them need not stand in a
+                // column.
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<8}{variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }

@@ -10,8 +10,8 @@ use crate::exit::{WrongRequest, refuse};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Short form (instead of a plan file)")]
 pub struct ShortForm {
-    /// A variant: postgres@13.7, postgres@14 (newest 14.x), git:REPOSITORY#COMMIT, src:TARBALL, path:DIR, postgres://… ;
-    /// NAME=… names it. Repeat for each; the first is the base
+    /// A variant: postgres@13.7, postgres@14 (newest 14.x), git:REPOSITORY#COMMIT, src:TARBALL,
+    /// path:DIR, postgres://… ; NAME=… names it. Repeat for each; the first is the base
     #[arg(short, long = "variant", value_name = "[NAME=]DBMS")]
     variants: Vec<String>,
     /// A setting of the server for all variants, for example shared_buffers=1GB; repeat for each

@@ -19,12 +19,12 @@ pub struct Sources {
         default_value = "steelyard-results"
     )]
     results: Vec<PathBuf>,
-    /// What the machine of a results directory is called, once for each --results in their order [default: its
-    /// processor's name]
+    /// What the machine of a results directory is called, once for each --results in their order
+    /// [default: its processor's name]
     #[arg(long = "machine", value_name = "NAME")]
     machines: Vec<String>,
-    /// An experiment, by its number or name, a name meaning all that have it; repeat for several [default: all with the
-    /// workload of the newest]
+    /// An experiment, by its number or name, a name meaning all that have it; repeat for several
+    /// [default: all with the workload of the newest]
     #[arg(long = "experiment", short, value_name = "ID|NAME", conflicts_with = "all")]
     experiments: Vec<String>,
     /// All experiments, also of other workloads

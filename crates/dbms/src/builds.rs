@@ -1,35 +1,41 @@
-//! Facts about builds, and what to know when builds that differ in more than their version are compared.
+//! Facts about builds, and what to know when builds that differ in more than their version are
+//! compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Installation;
 
-/// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, by which two installations are the same.
+/// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, by which two
+/// installations are the same.
 pub const SERVER_HASH: &str = "sha256 of bin/postgres";
 /// Key: what `select version()` says.
 pub const VERSION: &str = "version()";
 /// Key: what `postgres --version` says.
 pub const BANNER: &str = "postgres --version";
-/// Key: the compiler as it calls itself, `GCC: (Debian 10.2.1-6) 10.2.1 20210110`: from `.comment`, and where that is missing or
-/// names several, from `version()`.
+/// Key: the compiler as it calls itself, `GCC: (Debian 10.2.1-6) 10.2.1 20210110`: from `.comment`,
+/// and where that is missing or names several, from `version()`.
 pub const COMPILER: &str = "compiler";
-/// Key: the section `.comment` of the server's ELF file: what wrote the objects that it was linked from.
+/// Key: the section `.comment` of the server's ELF file: what wrote the objects that it was linked
+/// from.
 pub const COMMENT: &str = ".comment";
-/// Key: flags of the C compiler, as `pg_config --cflags` prints them; where that program is missing, the same text out of
-/// the server's binary.
+/// Key: flags of the C compiler, as `pg_config --cflags` prints them; where that program is
+/// missing, the same text out of the server's binary.
 pub const CFLAGS: &str = "pg_config --cflags";
-/// Key: options of configure, as `pg_config --configure` prints them, or out of the server's binary; those of `meson setup` where steelyard
-/// has built with Meson, for there pg_config knows none.
+/// Key: options of configure, as `pg_config --configure` prints them, or out of the server's
+/// binary; those of `meson setup` where steelyard has built with Meson, for there pg_config knows
+/// none.
 pub const CONFIGURE: &str = "pg_config --configure";
 /// Key: the compiler's command, as `pg_config --cc` prints it; absent without that program.
 pub const CC: &str = "pg_config --cc";
 /// Key: `yes` where the server's binary holds DWARF debug information, else `no`.
 pub const DEBUG_INFO: &str = "debug info";
-/// Key: which symbols the server's binary holds: `all (.symtab)`, `exported (.dynsym)`, `none`, or `unknown: …`.
+/// Key: which symbols the server's binary holds: `all (.symtab)`, `exported (.dynsym)`, `none`, or
+/// `unknown: …`.
 pub const SYMBOLS: &str = "symbols";
 /// Key: `yes` or `no`: do the flags keep frame pointers? Absent where the flags are not known.
 pub const FRAME_POINTERS: &str = "frame pointers";
-/// Key: `yes` or `no`: are assertions compiled in? Absent where the options of configure are not known.
+/// Key: `yes` or `no`: are assertions compiled in? Absent where the options of configure are not
+/// known.
 pub const ASSERTS: &str = "assertions";
 /// Key: what built it, `make` or `Meson`, where that was steelyard.
 pub const BUILD_SYSTEM: &str = "build system";
@@ -44,7 +50,8 @@ pub const TARBALL_HASH: &str = "tarball sha256";
 /// Key: SHA-256 of the archive that was fetched.
 pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 
-/// Options of configure and Meson that change the server's code, apart from assertions, which are a fact of their own.
+/// Options of configure and Meson that change the server's code, apart from assertions, which are a
+/// fact of their own.
 const OPTIONS: &str = "--enable-profiling --enable-coverage --enable-dtrace --enable-injection-points \
     --with-llvm --with-blocksize --with-wal-blocksize --with-segsize --disable-spinlocks \
     --disable-atomics -Db_coverage -Ddtrace -Dinjection_points -Dllvm -Dblocksize \
@@ -71,8 +78,8 @@ pub struct Difference {
 }
 
 /// The sentences that must stand beside a comparison of these builds (name of the variant, its
-/// [`crate::Installation::build`]): one for each thing in which they differ though it is no part of the version. A fact
-/// that is known of one build only is no difference.
+/// [`crate::Installation::build`]): one for each thing in which they differ though it is no part of
+/// the version. A fact that is known of one build only is no difference.
 pub(crate) fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<String> {
     let compilers = grouped(builds, |build| build.get(COMPILER).map(|text| short_compiler(text)));
     let systems = grouped(builds, |build| build.get(BUILD_SYSTEM).cloned());
@@ -149,7 +156,8 @@ fn grouped<'a, T: PartialEq>(
 fn differing_flags(builds: &[(&str, &BTreeMap<String, String>)]) -> Option<String> {
     let groups = grouped(builds, |build| {
         let flags = build.get(CFLAGS)?.split_ascii_whitespace();
-        // Warnings and debug information change no instruction, the place of the source and where declarations are kept do not either.
+        // Warnings and debug information change no instruction, the place of the source and where
+        // declarations are kept do not either.
         let irrelevant = |flag: &&str| {
             (flag.starts_with("-W") && !flag.starts_with("-Wa,"))
                 || (flag.starts_with("-g") && !flag.starts_with("-gno"))
@@ -199,8 +207,8 @@ fn sentence(groups: &[(Vec<String>, Vec<&str>)], what: &str) -> Option<String> {
     Some(format!("{what} differ ({}): differences may come from them", parts.join("; ")))
 }
 
-/// `gcc (Debian 10.2.1-6) 10.2.1 20210110` and `GCC: (Debian 10.2.1-6) 10.2.1 20210110` → `GCC 10.2.1`. What a
-/// distribution calls its own build of a compiler is left out.
+/// `gcc (Debian 10.2.1-6) 10.2.1 20210110` and `GCC: (Debian 10.2.1-6) 10.2.1 20210110` → `GCC
+/// 10.2.1`. What a distribution calls its own build of a compiler is left out.
 fn short_compiler(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     // GCC that was called as `cc` calls itself so; others say their name.

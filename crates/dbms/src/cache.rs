@@ -1,6 +1,7 @@
 //! The directory that keeps fetched binaries and prepared data directories between runs.
 //!
-//! What is published in it is complete: everything is made in a temporary directory beside, flushed, and renamed.
+//! What is published in it is complete: everything is made in a temporary directory beside,
+//! flushed, and renamed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache at its usual place: environment variable `STEELYARD_CACHE`, else as root `/var/cache/steelyard`,
-    /// else `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
+    /// The cache at its usual place: environment variable `STEELYARD_CACHE`, else as root
+    /// `/var/cache/steelyard`, else `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
     ///
     /// # Errors
     /// [`Error::Io`] if the directory cannot be made.
@@ -46,7 +47,8 @@ impl Cache {
         &self.root
     }
 
-    /// Locks the thing called `name` until the guard is dropped; waits for other processes and threads.
+    /// Locks the thing called `name` until the guard is dropped; waits for other processes and
+    /// threads.
     pub(crate) fn lock(&self, name: &str) -> Result<File, Error> {
         place::lock(&self.root.join(format!("{name}.lock")))
     }
@@ -56,8 +58,9 @@ impl Cache {
         self.root.join(name)
     }
 
-    /// A temporary directory beside the finished things, mode 0755, removed when dropped. The caller holds the
-    /// lock of `name`, so whatever an interrupted process left of the same name is removed first.
+    /// A temporary directory beside the finished things, mode 0755, removed when dropped. The
+    /// caller holds the lock of `name`, so whatever an interrupted process left of the same name is
+    /// removed first.
     pub(crate) fn workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
         self.make_workshop(name, false)
     }
@@ -86,7 +89,8 @@ impl Cache {
         Ok(directory)
     }
 
-    /// Makes `made` (a directory inside a workshop) the finished thing `name`: flush, rename, flush the parent.
+    /// Makes `made` (a directory inside a workshop) the finished thing `name`: flush, rename, flush
+    /// the parent.
     pub(crate) fn publish(&self, made: &Path, name: &str) -> Result<PathBuf, Error> {
         place::sync_tree(made)?;
         let target = self.finished(name);

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 pub struct Counter {
     /// Where it comes from: `pg_stat_wal`.
     pub view: String,
-    /// What it is about: a table, `table/index`, `backend type/object/context`; empty for the whole server.
+    /// What it is about: a table, `table/index`, `backend type/object/context`; empty for the whole
+    /// server.
     pub object: String,
     /// Its name there: `wal_bytes`.
     pub name: String,
@@ -26,9 +27,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Changes since `earlier`. A row that was not there earlier (a table or index made meanwhile) counts from
-    /// zero; a row that is no longer there is left out. Gauges (such as `n_live_tup`) give their change, which may
-    /// be negative.
+    /// Changes since `earlier`. A row that was not there earlier (a table or index made meanwhile)
+    /// counts from zero; a row that is no longer there is left out. Gauges (such as `n_live_tup`)
+    /// give their change, which may be negative.
     pub fn difference(&self, earlier: &Self) -> Vec<Counter> {
         let before: BTreeMap<(&str, &str, &str), f64> = earlier
             .rows

@@ -18,9 +18,10 @@ pub struct Installation {
     pub source: String,
     /// The directory of its programs; `None` for a server that already runs.
     pub bin_dir: Option<PathBuf>,
-    /// Facts about the build, as far as they can be found out; a fact that is not known is absent. The keys are the
-    /// constants of [`crate::builds`]: hash of the server's binary, compiler, flags, options of configure, assertions,
-    /// frame pointers, debug information, symbols, and of what was built from source the commit or the tarball's hash.
+    /// Facts about the build, as far as they can be found out; a fact that is not known is absent.
+    /// The keys are the constants of [`crate::builds`]: hash of the server's binary, compiler,
+    /// flags, options of configure, assertions, frame pointers, debug information, symbols, and of
+    /// what was built from source the commit or the tarball's hash.
     pub build: BTreeMap<String, String>,
 }
 
@@ -39,7 +40,8 @@ impl Installation {
         self.bin_dir.as_deref().ok_or_else(|| Error::unsupported(what(), "attach to it"))
     }
 
-    /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins with none.
+    /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins
+    /// with none.
     pub fn major(&self) -> Option<u32> {
         let digits = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());
         self.version.get(..digits)?.parse().ok()

@@ -1,13 +1,14 @@
-//! What outlives a server that is killed before it can remove it: System V shared memory, the files of POSIX
-//! shared memory, and the System V semaphores of old Postgres versions. What a process has mapped stands in
-//! `/proc/PID/maps` (proc(5)); semaphores know the last process that used them.
+//! What outlives a server that is killed before it can remove it: System V shared memory, the files
+//! of POSIX shared memory, and the System V semaphores of old Postgres versions. What a process has
+//! mapped stands in `/proc/PID/maps` (proc(5)); semaphores know the last process that used them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use serde::{Deserialize, Serialize};
 
-/// What Postgres leaves in the last semaphore of each of its sets, as its mark (PGSemaMagic in sysv_sema.c).
+/// What Postgres leaves in the last semaphore of each of its sets, as its mark (PGSemaMagic in
+/// sysv_sema.c).
 const POSTGRES_MARK: i32 = 537;
 
 /// Such objects of one server.
@@ -55,8 +56,9 @@ impl IpcObjects {
         add_new(&mut self.semaphores, &other.semaphores);
     }
 
-    /// Removes what is still there of it and in nobody's use. Ids and names are used again by the system, so a
-    /// segment must have the recorded key and no process attached, a file the recorded inode.
+    /// Removes what is still there of it and in nobody's use. Ids and names are used again by the
+    /// system, so a segment must have the recorded key and no process attached, a file the recorded
+    /// inode.
     pub(crate) fn remove(&self) {
         for &(id, key) in &self.segments {
             // SAFETY: shmid_ds is plain data, for which all zero bytes are a value.
@@ -97,8 +99,8 @@ pub(crate) fn of_process(pid: u32) -> IpcObjects {
     IpcObjects { semaphores: sets_of(&semaphores, pid), ..parse(&maps) }
 }
 
-/// The semaphore sets marked by `pid`, from a list whose columns begin with key, id, permissions, number of
-/// semaphores (sysvipc(7)).
+/// The semaphore sets marked by `pid`, from a list whose columns begin with key, id, permissions,
+/// number of semaphores (sysvipc(7)).
 fn sets_of(list: &str, pid: u32) -> Vec<SemaphoreSet> {
     list.lines()
         .skip(1)
@@ -112,8 +114,8 @@ fn sets_of(list: &str, pid: u32) -> Vec<SemaphoreSet> {
         .collect()
 }
 
-/// Reads a maps file: `address perms offset device inode path`; for System V segments the inode is the segment's
-/// id and the path is `/SYSV` with the key in hexadecimal (Linux, ipc/shm.c).
+/// Reads a maps file: `address perms offset device inode path`; for System V segments the inode is
+/// the segment's id and the path is `/SYSV` with the key in hexadecimal (Linux, ipc/shm.c).
 fn parse(maps: &str) -> IpcObjects {
     let mut found = IpcObjects::default();
     for line in maps.lines() {

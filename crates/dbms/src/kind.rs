@@ -112,8 +112,8 @@ pub trait Recipe {
     /// Whether a tree is the system's source; else what it lacks, as a sentence.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
-    /// Configures, compiles and installs, as `options` say. `progress` gets lines for people. The facts to be kept with
-    /// the build.
+    /// Configures, compiles and installs, as `options` say. `progress` gets lines for people. The
+    /// facts to be kept with the build.
     fn make(
         &self,
         work: &Work<'_>,

@@ -1,8 +1,9 @@
-//! What steelyard has started, written down before it is started, so that the next steelyard can end and remove
-//! what a killed one left: by pid with start time and by recorded directories, never by name.
+//! What steelyard has started, written down before it is started, so that the next steelyard can
+//! end and remove what a killed one left: by pid with start time and by recorded directories, never
+//! by name.
 //!
-//! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it; as long as that
-//! process lives, nobody else touches it.
+//! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it; as
+//! long as that process lives, nobody else touches it.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -102,7 +103,8 @@ impl Ledger {
         &self.directory
     }
 
-    /// Opens an entry of this process for something called `name`, with nothing recorded yet, and writes it.
+    /// Opens an entry of this process for something called `name`, with nothing recorded yet, and
+    /// writes it.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be written.
@@ -147,12 +149,13 @@ impl Ledger {
         Ok(records)
     }
 
-    /// Ends and removes what owners that are no longer alive have left. `remove_cgroups` is called with an entry's
-    /// control groups after its processes are gone. Safe to call from several processes at once.
+    /// Ends and removes what owners that are no longer alive have left. `remove_cgroups` is called
+    /// with an entry's control groups after its processes are gone. Safe to call from several
+    /// processes at once.
     ///
     /// # Errors
-    /// [`Error::Io`] if the ledger itself cannot be read or locked; what goes wrong with one entry is in
-    /// [`Swept::problems`].
+    /// [`Error::Io`] if the ledger itself cannot be read or locked; what goes wrong with one entry
+    /// is in [`Swept::problems`].
     pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
         let _lock = place::lock(&self.directory.join("sweep.lock"))?;
         let mut swept = Vec::new();
@@ -186,7 +189,8 @@ impl Ledger {
 }
 
 /// An open entry. What is recorded is on disk when the recording method returns. Dropped without
-/// [`Entry::remove`], the entry stays, and the first sweep after this process ended cleans up by it.
+/// [`Entry::remove`], the entry stays, and the first sweep after this process ended cleans up by
+/// it.
 #[derive(Debug)]
 pub struct Entry {
     path: PathBuf,
@@ -208,8 +212,8 @@ impl Entry {
         self.write()
     }
 
-    /// Records `directory`, makes it with mode `mode` (and its parents) and marks it as this entry's own. It may
-    /// exist if it is empty.
+    /// Records `directory`, makes it with mode `mode` (and its parents) and marks it as this
+    /// entry's own. It may exist if it is empty.
     ///
     /// # Errors
     /// [`Error::DirectoryInUse`] if it holds something, [`Error::Io`].
@@ -256,8 +260,8 @@ impl Entry {
     }
 }
 
-/// An entry that is removed when this is dropped, unless it was taken out. What resists stays in the ledger for the next
-/// sweep.
+/// An entry that is removed when this is dropped, unless it was taken out. What resists stays in
+/// the ledger for the next sweep.
 #[derive(Debug)]
 pub(crate) struct Remains(pub(crate) Option<Entry>);
 
@@ -286,7 +290,8 @@ impl Drop for Remains {
     }
 }
 
-/// Processes of an entry that still run: the recorded one and whatever runs its program in its directory.
+/// Processes of an entry that still run: the recorded one and whatever runs its program in its
+/// directory.
 pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     let mut found: Vec<ProcessId> =
         record.process.iter().filter(|process| process.alive()).cloned().collect();
@@ -349,8 +354,8 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
     swept
 }
 
-/// Removes `directory` if it carries the marker of entry `id`, or is empty (made, but not yet marked); true if
-/// something was removed.
+/// Removes `directory` if it carries the marker of entry `id`, or is empty (made, but not yet
+/// marked); true if something was removed.
 fn remove_owned(directory: &Path, id: &str) -> Result<bool, Error> {
     match fs::read_to_string(directory.join(MARKER)) {
         Ok(marker) if marker == id => {

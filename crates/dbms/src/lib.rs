@@ -1,10 +1,11 @@
 //! The systems under test: obtain, initialise, start, settle, count, stop.
 //!
-//! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], giving an
-//! [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a [`System`], which knows
-//! nothing of benchmarks: where clients connect, what it counts, how it settles and ends. Everything started is
-//! first written into a [`Ledger`], so that whatever a killed steelyard left is ended and removed by the next.
-//! One folder per system; what they share is here.
+//! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], giving
+//! an [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a
+//! [`System`], which knows nothing of benchmarks: where clients connect, what it counts, how it
+//! settles and ends. Everything started is first written into a [`Ledger`], so that whatever a
+//! killed steelyard left is ended and removed by the next. One folder per system; what they share
+//! is here.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -90,8 +91,9 @@ use std::sync::atomic::AtomicBool;
 
 use reference::Form;
 
-/// Obtains the binaries that `reference` names, from the cache if they are there; builds them if they are to be built;
-/// for a server that already runs, finds out what it is. `progress` gets lines for people.
+/// Obtains the binaries that `reference` names, from the cache if they are there; builds them if
+/// they are to be built; for a server that already runs, finds out what it is. `progress` gets
+/// lines for people.
 ///
 /// # Errors
 /// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`],
@@ -137,14 +139,15 @@ pub fn obtain_interruptible(
 /// Starts a fresh server and waits until it answers. If it fails, nothing of it is left.
 ///
 /// # Errors
-/// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`], [`Error::Unreachable`],
-/// [`Error::Start`] with the server's last log lines, [`Error::Io`].
+/// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`],
+/// [`Error::Unreachable`], [`Error::Start`] with the server's last log lines, [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
     Ok(kind_of(spec.installation)?.start(&spec, None)?.0)
 }
 
-/// Starts a server on a copy of `origin`, which a server of the same build and user has left ([`Stopped::keep`]), and
-/// waits until it answers. Its configuration is that of `spec`. If it fails, nothing of it is left.
+/// Starts a server on a copy of `origin`, which a server of the same build and user has left
+/// ([`Stopped::keep`]), and waits until it answers. Its configuration is that of `spec`. If it
+/// fails, nothing of it is left.
 ///
 /// The copy is the same as the original to the byte, which is checked; see [`Restored`].
 ///

@@ -9,8 +9,8 @@ use nix::unistd::geteuid;
 
 use crate::{Error, ServerUser, user};
 
-/// A directory by environment variable `variable`, else for root `root`, else `steelyard` under the XDG base
-/// directory `xdg` (XDG Base Directory Specification), else under `~/fallback`.
+/// A directory by environment variable `variable`, else for root `root`, else `steelyard` under the
+/// XDG base directory `xdg` (XDG Base Directory Specification), else under `~/fallback`.
 pub(crate) fn default_directory(variable: &str, root: &str, xdg: &str, fallback: &str) -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(path) = set(variable) {
@@ -41,7 +41,8 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(Error::io("set the mode of", path))
 }
 
-/// Makes `path` and what is missing above it, each 0755 whatever the umask: the servers' user must get through.
+/// Makes `path` and what is missing above it, each 0755 whatever the umask: the servers' user must
+/// get through.
 pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
     let mut missing: Vec<&Path> =
         path.ancestors().take_while(|way| !way.as_os_str().is_empty() && !way.exists()).collect();
@@ -91,8 +92,8 @@ pub fn check_private(path: &Path) -> Result<(), Error> {
     Err(Error::NotPrivate { path: path.to_path_buf(), problem })
 }
 
-/// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if not, so that an
-/// unprivileged user can run what root unpacked. Symbolic links are left alone.
+/// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if
+/// not, so that an unprivileged user can run what root unpacked. Symbolic links are left alone.
 pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
     walk(root, &mut |path, metadata| {
         if metadata.is_symlink() {

@@ -33,8 +33,8 @@ impl ProcessId {
         self.boot_id == boot_id() && start_time(self.pid) == Some(self.start_time)
     }
 
-    /// Sends `signal` to this process; does nothing if it is gone. The process is held through a pidfd
-    /// between the check and the signal, so that no other can be hit.
+    /// Sends `signal` to this process; does nothing if it is gone. The process is held through a
+    /// pidfd between the check and the signal, so that no other can be hit.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) else {
@@ -71,8 +71,8 @@ pub(crate) fn boot_id() -> String {
         .unwrap_or_default()
 }
 
-/// Whether a process sleeps in the kernel until something happens. One that is gone sleeps too: whoever
-/// waits for it to do something finds out by other means.
+/// Whether a process sleeps in the kernel until something happens. One that is gone sleeps too:
+/// whoever waits for it to do something finds out by other means.
 pub fn asleep(pid: u32) -> bool {
     stat(pid).is_none_or(|stat| stat.starts_with("S "))
 }
@@ -95,8 +95,8 @@ fn stat(pid: u32) -> Option<String> {
     Some(stat.rsplit_once(") ")?.1.to_owned())
 }
 
-/// Processes that run `program` in exactly the directory `directory`: every Postgres process has its data
-/// directory as working directory, whichever parent it has by now.
+/// Processes that run `program` in exactly the directory `directory`: every Postgres process has
+/// its data directory as working directory, whichever parent it has by now.
 pub(crate) fn running_in(directory: &Path, program: &Path) -> Vec<ProcessId> {
     let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };
     listing

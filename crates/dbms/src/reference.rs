@@ -10,7 +10,8 @@ use crate::release::Release;
 use crate::source::Source;
 use crate::{BuildOptions, Endpoint, Error, systems};
 
-/// A system under test as a plan names it. [`fmt::Display`] gives the text back without any password.
+/// A system under test as a plan names it. [`fmt::Display`] gives the text back without any
+/// password.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub(crate) kind: &'static dyn Kind,
@@ -66,7 +67,8 @@ impl Reference {
     /// The same, built with `options`.
     ///
     /// # Errors
-    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what steelyard must choose.
+    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what
+    /// steelyard must choose.
     pub fn with_build(mut self, options: BuildOptions) -> Result<Self, Error> {
         options.check()?;
         let Form::Source(source) = &mut self.form else {

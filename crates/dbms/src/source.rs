@@ -17,11 +17,13 @@ pub(crate) struct Source {
 /// Where the source comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SourceTree {
-    /// `git:~/src/postgres#REL_14_3`: a commit. Only what is committed is built; the work tree is left alone.
+    /// `git:~/src/postgres#REL_14_3`: a commit. Only what is committed is built; the work tree is
+    /// left alone.
     Git {
         /// The repository.
         repository: Repository,
-        /// A branch, a tag, a commit; in a local repository whatever gitrevisions(7) knows, such as `master~3`.
+        /// A branch, a tag, a commit; in a local repository whatever gitrevisions(7) knows, such as
+        /// `master~3`.
         revision: String,
     },
     /// `src:postgresql-15.8.tar.bz2`: a release's tarball.
@@ -90,12 +92,14 @@ fn parse_git(text: &str) -> Result<SourceTree, Error> {
     Ok(SourceTree::Git { repository, revision: revision.to_owned() })
 }
 
-/// A URL or `host:path`, as git tells them from paths: there is no slash before the first colon (git-fetch(1), "Git URLs").
+/// A URL or `host:path`, as git tells them from paths: there is no slash before the first colon
+/// (git-fetch(1), "Git URLs").
 fn is_remote(place: &str) -> bool {
     place.contains("://") || place.find(':').is_some_and(|colon| !place[..colon].contains('/'))
 }
 
-/// Whether the part of a URL before the host holds more than the name of a user. Over HTTP a name alone may be a token.
+/// Whether the part of a URL before the host holds more than the name of a user. Over HTTP a name
+/// alone may be a token.
 fn has_secret(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();

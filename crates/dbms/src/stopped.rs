@@ -1,4 +1,5 @@
-//! What a stopped server leaves: to be removed, given to the caller, or kept as the state in which other servers start.
+//! What a stopped server leaves: to be removed, given to the caller, or kept as the state in which
+//! other servers start.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +10,8 @@ use crate::ledger::{Entry, Remains};
 use crate::system::Ending;
 use crate::{Error, Loaded, Manifest, place};
 
-/// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log before.
+/// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log
+/// before.
 #[derive(Debug)]
 pub struct Stopped {
     /// Wall-clock seconds that stopping took.
@@ -35,13 +37,14 @@ impl Stopped {
         self.remains.discard()
     }
 
-    /// Keeps the data directory as the state in which other servers start ([`crate::start_on_copy`]): flushes it, takes
-    /// its manifest, which is a read through all of it, and lets the page cache forget it. The log is removed.
+    /// Keeps the data directory as the state in which other servers start
+    /// ([`crate::start_on_copy`]): flushes it, takes its manifest, which is a read through all of
+    /// it, and lets the page cache forget it. The log is removed.
     ///
     /// # Errors
-    /// [`Error::NotKept`] for a server that did not shut down in good order, whose data would have to be recovered at
-    /// every start, or that was not ours; [`Error::Interrupted`] soon after `interrupted` was set; [`Error::Io`].
-    /// Nothing is kept then.
+    /// [`Error::NotKept`] for a server that did not shut down in good order, whose data would have
+    /// to be recovered at every start, or that was not ours; [`Error::Interrupted`] soon after
+    /// `interrupted` was set; [`Error::Io`]. Nothing is kept then.
     pub fn keep(self, interrupted: &AtomicBool) -> Result<Loaded, Error> {
         let not_kept =
             |name: &str, problem: String| Err(Error::NotKept { name: name.to_owned(), problem });
@@ -55,7 +58,8 @@ impl Stopped {
                 if let Some(log) = &self.log {
                     fs::remove_file(log).map_err(Error::io("remove", log))?;
                 }
-                // A server with fsync = off leaves that to the host, and only clean pages can be forgotten.
+                // A server with fsync = off leaves that to the host, and only clean pages can be
+                // forgotten.
                 place::sync_tree(&data)?;
                 let manifest = Manifest::of(&data, interrupted)?;
                 copy::drop_cached(&data)?;

@@ -21,8 +21,8 @@ pub struct ServerSpec<'a> {
     pub installation: &'a Installation,
     /// The variant's name, for messages and the ledger.
     pub name: &'a str,
-    /// The directory of this trial, made by [`crate::start`]: data in `data`, the socket in `s`, the log in
-    /// `server.log`. It must not exist or be empty.
+    /// The directory of this trial, made by [`crate::start`]: data in `data`, the socket in `s`,
+    /// the log in `server.log`. It must not exist or be empty.
     pub directory: &'a Path,
     /// Settings of the plan; they win over `config_file`.
     pub config: BTreeMap<String, String>,
@@ -32,8 +32,8 @@ pub struct ServerSpec<'a> {
     pub initdb: Vec<String>,
     /// `cgroup.procs` files into which the server writes itself before it runs.
     pub procs_files: Vec<PathBuf>,
-    /// What the server runs under: a program by its whole path and its arguments, to which the server's own command line
-    /// is added, such as Valgrind's. Empty: nothing.
+    /// What the server runs under: a program by its whole path and its arguments, to which the
+    /// server's own command line is added, such as Valgrind's. Empty: nothing.
     pub wrapper: Vec<OsString>,
     /// The user to run as.
     pub user: ServerUser,
@@ -52,7 +52,8 @@ pub struct ServerSpec<'a> {
 pub struct Setting {
     /// Its name.
     pub name: String,
-    /// The value as the server prints it, unit included: `128MB`. Values that may hold a password are replaced.
+    /// The value as the server prints it, unit included: `128MB`. Values that may hold a password
+    /// are replaced.
     pub value: String,
     /// The unit the server counts it in: `8kB`.
     pub unit: Option<String>,

@@ -32,8 +32,8 @@ pub(crate) fn default() -> &'static dyn Kind {
     SYSTEMS[0]
 }
 
-/// What must stand beside a comparison of `variants`, since their versions are not all in which they
-/// differ. A fact that is known of one of them only is no difference.
+/// What must stand beside a comparison of `variants`, since their versions are not all in which
+/// they differ. A fact that is known of one of them only is no difference.
 ///
 /// ```
 /// use dbms::{Compared, Installation};

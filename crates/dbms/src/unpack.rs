@@ -86,8 +86,8 @@ enum Kind {
     HardLink(PathBuf),
 }
 
-/// Calls `visit` with the path, kind, permission bits and content of every entry, in order, up to the first that must not
-/// be unpacked. Paths are relative, without `.` and `..`, through no link.
+/// Calls `visit` with the path, kind, permission bits and content of every entry, in order, up to
+/// the first that must not be unpacked. Paths are relative, without `.` and `..`, through no link.
 fn each(
     tar: impl Read,
     name: &str,

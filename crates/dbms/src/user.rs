@@ -23,7 +23,8 @@ const OWN_USER: &str = "steelyard";
 /// How long another process that is creating the same user is waited for.
 const CREATE_LIMIT: Duration = Duration::from_secs(10);
 
-/// The user a server runs under. Postgres refuses to run as root, and a server under test has no need to.
+/// The user a server runs under. Postgres refuses to run as root, and a server under test has no
+/// need to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerUser {
     /// The user's name, for messages.

@@ -1,5 +1,6 @@
-//! Builds from source: two commits of a repository become two servers that differ in one function; what does not compile
-//! says why; and a build that is broken off or killed leaves nothing that the next does not remove.
+//! Builds from source: two commits of a repository become two servers that differ in one function;
+//! what does not compile says why; and a build that is broken off or killed leaves nothing that the
+//! next does not remove.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -257,8 +258,8 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     assert_eq!(names(&root).len(), 2);
 }
 
-/// A whole build from the tarball as it was released, with the flags that steelyard takes by itself. It takes minutes:
-/// `make validate` runs it.
+/// A whole build from the tarball as it was released, with the flags that steelyard takes by
+/// itself. It takes minutes: `make validate` runs it.
 #[test]
 #[ignore = "takes minutes: make validate"]
 fn a_tarball_is_built_with_the_default_flags() {
@@ -289,8 +290,8 @@ fn a_tarball_is_built_with_the_default_flags() {
     assert_eq!(hashes[0], hashes[1], "the same source built twice is the same binary");
 }
 
-/// Both ways to build a version that has both, 16 or later, whose tarball the variable names. It takes minutes:
-/// DBMS_TEST_TARBALL=postgresql-17.2.tar.bz2 make validate
+/// Both ways to build a version that has both, 16 or later, whose tarball the variable names. It
+/// takes minutes: DBMS_TEST_TARBALL=postgresql-17.2.tar.bz2 make validate
 #[test]
 #[ignore = "takes minutes: make validate"]
 fn a_newer_tarball_is_built_by_make_and_by_meson() {

@@ -358,7 +358,8 @@ impl Context<'_> {
         }
     }
 
-    /// Sends the request of an action and reads its answer; returns the rows in it. A rest has none.
+    /// Sends the request of an action and reads its answer; returns the rows in it. A rest has
+    /// none.
     #[inline]
     pub fn act(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<u64, Error> {
         if let Action::Rest(_) = action {

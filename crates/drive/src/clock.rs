@@ -27,7 +27,8 @@ impl WallClock {
         clock
     }
 
-    /// Reads the system's clock, unless it is stopped. The coarse one will do (a few milliseconds) and costs least.
+    /// Reads the system's clock, unless it is stopped. The coarse one will do (a few milliseconds)
+    /// and costs least.
     #[inline]
     pub fn update(&mut self) {
         if self.stopped {

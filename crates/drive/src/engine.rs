@@ -25,8 +25,8 @@ use crate::wire::Breaker;
 const STACK: usize = 512 * 1024;
 /// Results with fewer queries than this are not checked for their mean number of rows.
 const MEAN_CHECKED_FROM: u64 = 100;
-/// So many standard deviations below their expectation, the rows that were found are too few by more
-/// than chance: right answers get there once in three million steps.
+/// So many standard deviations below their expectation, the rows that were found are too few by
+/// more than chance: right answers get there once in three million steps.
 const CHANCE: f64 = 5.0;
 
 /// What one client thread brings back.

@@ -17,7 +17,8 @@ pub struct Gate {
     running: AtomicUsize,
     measured: OnceLock<Duration>,
     completing: AtomicBool,
-    /// First and last but one of the seconds that are left out; `u64::MAX` first where there are none.
+    /// First and last but one of the seconds that are left out; `u64::MAX` first where there are
+    /// none.
     left_out: (AtomicU64, AtomicU64),
     turn: AtomicUsize,
     /// Leading streams that have not yet done their work on the target whose turn it is.

@@ -23,8 +23,8 @@ pub struct Load {
     /// How the load moves between the targets, exactly where there are several.
     pub slices: Option<Slices>,
     /// How long the load goes on after the measured time of a step that has one, without being
-    /// counted: for whoever wants to look at a server under this load at any price. A step that ends
-    /// by its work has none, see [`Running::leave_out`], nor has a load in slices.
+    /// counted: for whoever wants to look at a server under this load at any price. A step that
+    /// ends by its work has none, see [`Running::leave_out`], nor has a load in slices.
     pub overtime: Duration,
 }
 

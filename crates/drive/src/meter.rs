@@ -36,7 +36,8 @@ pub struct Course {
     slot: Option<Slot>,
     end: Instant,
     meter: Option<Meter>,
-    /// The latest round, where the client comes from it and not from waiting: where, and since when.
+    /// The latest round, where the client comes from it and not from waiting: where, and since
+    /// when.
     busy: Option<(usize, Instant)>,
     /// By target and round.
     measured: Vec<Vec<Measured>>,
@@ -101,8 +102,8 @@ impl Course {
         std::mem::take(&mut self.measured)
     }
 
-    /// Ends the slot and goes to the one that is on. Where the round that ends now lasted throughout
-    /// another slot of its target, that one is charged for it.
+    /// Ends the slot and goes to the one that is on. Where the round that ends now lasted
+    /// throughout another slot of its target, that one is charged for it.
     fn follow(&mut self, now: Instant) {
         self.keep();
         while now >= self.end {
@@ -276,8 +277,8 @@ mod tests {
             .map(|slots| slots.iter().map(|slot| slot.held).collect())
             .collect();
         let first = order[0];
-        // From 5 ms to 90 ms: slots 1 to 8 are passed over, those of the target that held the client
-        // count as held, the others as missed.
+        // From 5 ms to 90 ms: slots 1 to 8 are passed over, those of the target that held the
+        // client count as held, the others as missed.
         for (index, round) in order.chunks(2).enumerate() {
             for (place, target) in round.iter().enumerate() {
                 let slot = 2 * index + place;
@@ -316,8 +317,9 @@ mod tests {
         assert_eq!(meter.measured(), Measured { nanos: 80_000_000, operations: 100, held: false });
     }
 
-    /// Three targets that are the same come out the same, although the first operation after a switch
-    /// is slow and the last ones of a slot end in another's. Made-up times: this passes always or never.
+    /// Three targets that are the same come out the same, although the first operation after a
+    /// switch is slow and the last ones of a slot end in another's. Made-up times: this passes
+    /// always or never.
     #[test]
     fn no_target_is_favoured() {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };

@@ -9,10 +9,11 @@ use crate::error::Error;
 use crate::target::{Reach, Target};
 use crate::wire::{Handle, Session};
 
-/// A connection through which statements are executed one by one, with the messages that the load engine sends.
+/// A connection through which statements are executed one by one, with the messages that the load
+/// engine sends.
 ///
-/// All that it sends follows from its seed: the wall clock stands still ([`Single::CLOCK`]). So two servers get the same
-/// bytes, and one server the same bytes again.
+/// All that it sends follows from its seed: the wall clock stands still ([`Single::CLOCK`]). So two
+/// servers get the same bytes, and one server the same bytes again.
 pub struct Single {
     session: Box<dyn Session>,
     rng: Rng,

@@ -3,12 +3,12 @@
 //! A client's operations do not end where a slot does. It measures whole operations: from the begin
 //! of the first that begins after the lead-in to the end of the last that begins in the slot, which
 //! ends after it. That last one is longer than others in the mean, since a long operation is more
-//! likely to lie across a given moment (the inspection paradox), but both its count and its time are
-//! in, and none is cut off. The number of operations until one ends past the slot is a stopping time,
-//! so by Wald's equation ("On cumulative sums of random variables", 1944) the expected time is the
-//! expected number times the mean duration: over slots, the sum of operations divided by the sum of
-//! seconds estimates the rate without bias. A slot in which a client begins no operation after the
-//! lead-in adds nothing to either sum.
+//! likely to lie across a given moment (the inspection paradox), but both its count and its time
+//! are in, and none is cut off. The number of operations until one ends past the slot is a stopping
+//! time, so by Wald's equation ("On cumulative sums of random variables", 1944) the expected time
+//! is the expected number times the mean duration: over slots, the sum of operations divided by the
+//! sum of seconds estimates the rate without bias. A slot in which a client begins no operation
+//! after the lead-in adds nothing to either sum.
 //!
 //! The first operation after a switch is never counted, however late it comes: it finds the caches
 //! that another target has left.
@@ -16,9 +16,9 @@
 //! # Stalls
 //!
 //! An operation that stalls is charged in full to the slot it began in, however long it lasts. One
-//! that begins in the lead-in, or first after a switch, is in neither sum. That bends nothing: which
-//! operations are in depends on when they begin, never on how long they take, so the stalls that
-//! are in stand for those that are not.
+//! that begins in the lead-in, or first after a switch, is in neither sum. That bends nothing:
+//! which operations are in depends on when they begin, never on how long they take, so the stalls
+//! that are in stand for those that are not.
 //!
 //! Single slots need more, because a comparison pairs their rates and each weighs the
 //! same: a stall of a second would be one slow slot among hundreds, or none. So a slot during whose
@@ -41,7 +41,8 @@ use crate::timetable::{Slot, Timetable};
 /// What one client measured in one slot. Kept for every round: 16 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// The time of the operations; where the client was held, the length of the slot's counted part.
+    /// The time of the operations; where the client was held, the length of the slot's counted
+    /// part.
     pub nanos: u64,
     /// Operations that began in the slot's counted part.
     pub operations: u32,
@@ -61,7 +62,8 @@ pub struct Slice {
     /// Operations measured, over all leading clients of the class that the step counts.
     pub operations: u64,
     /// The time in which they were done, in seconds: the mean over the clients. Over many slices
-    /// the sum of the operations divided by that of the seconds is the rate of all clients together.
+    /// the sum of the operations divided by that of the seconds is the rate of all clients
+    /// together.
     pub seconds: f64,
     /// The time of clients that the target held throughout the slot's counted part, in seconds: the
     /// mean over all clients. All three are 0 where one of the clients never came: the slot then
@@ -78,8 +80,8 @@ impl Slice {
     }
 }
 
-/// The slices of `target` in the rounds that were over by `until`, from what each client measured in
-/// them by round.
+/// The slices of `target` in the rounds that were over by `until`, from what each client measured
+/// in them by round.
 pub fn slices(
     timetable: Timetable,
     targets: usize,

@@ -2,8 +2,8 @@
 //!
 //! Every client knows from the time, which it reads once per operation anyway, which slot is on. It
 //! ends the operation under way at a slot's end and goes to the target whose slot is on by then, so
-//! a target that holds it up beyond its slot takes that time from the others' slots, never the other
-//! way round, and rounds do not drift.
+//! a target that holds it up beyond its slot takes that time from the others' slots, never the
+//! other way round, and rounds do not drift.
 //!
 //! Time stands still for a target while the client is away: schedules and rests of a stream's
 //! script go on where they stopped. How late a round is depends on its own target alone.
@@ -132,7 +132,8 @@ impl<'a> Tour<'a> {
         Ok(self.ended)
     }
 
-    /// The measured part: to the deadline, or until the first client has done its work on one target.
+    /// The measured part: to the deadline, or until the first client has done its work on one
+    /// target.
     fn measure(&mut self) -> Result<(), Error> {
         let gate = self.context.gate;
         let deadline = self.context.limit.map(|limit| self.start + limit);

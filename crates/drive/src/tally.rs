@@ -98,8 +98,8 @@ impl Tally {
         self.worst[second] = self.worst[second].max(micros);
     }
 
-    /// A round ended after the measured part, with which the target is brought to the state that the
-    /// step leaves: it says nothing of how fast the step is.
+    /// A round ended after the measured part, with which the target is brought to the state that
+    /// the step leaves: it says nothing of how fast the step is.
     pub fn completed(&mut self, operations: u64) {
         self.all_rounds += 1;
         self.rounds += 1;

@@ -42,8 +42,8 @@ impl Slot {
 
 /// The slots of a step in order of time, one after another without gaps. It has no end of its own.
 ///
-/// It follows from its [`Slices`] and the number of targets alone. Whoever has to know whose turn it
-/// is therefore follows a copy of its own: no thread does the switching, and the clients share
+/// It follows from its [`Slices`] and the number of targets alone. Whoever has to know whose turn
+/// it is therefore follows a copy of its own: no thread does the switching, and the clients share
 /// nothing for it.
 ///
 /// ```

@@ -153,7 +153,8 @@ fn a_held_transaction_ends_with_its_step() {
     }
 }
 
-/// Runs the phases of a plan, what is `done` to the server before its last step; gives the last outcome.
+/// Runs the phases of a plan, what is `done` to the server before its last step; gives the last
+/// outcome.
 fn last_step(
     plan: &plan::InsertPlan,
     clients: u32,

@@ -162,7 +162,8 @@ fn clients_are_where_the_timetable_says() {
         visits.sort_unstable();
         let mut before = 0;
         for (at, target) in visits {
-            // It began after the client's last one and before it was seen, in one of the target's slots.
+            // It began after the client's last one and before it was seen, in one of the target's
+            // slots.
             let fits = |slot: &&drive::Slot| {
                 slot.target == *target
                     && micros(slot.begin) <= *at + 1
@@ -189,8 +190,8 @@ fn a_rate_is_held_in_each_targets_own_time() {
     let load = sliced(step(Class::QUERY, streams, Some(1.5)), &servers, &[30]);
     let outcomes = outcomes(&load);
     check_slices(&load, &outcomes);
-    // The client is always at one of the two, for 3 s in all: schedules that ran on while it was away
-    // would hold twice as much.
+    // The client is always at one of the two, for 3 s in all: schedules that ran on while it was
+    // away would hold twice as much.
     let inserts = |outcome: &Outcome| {
         let inserts = outcome.class(&Class::INSERT).unwrap();
         inserts.operations + inserts.missed

@@ -11,7 +11,8 @@ pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
         return 1.0;
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (-x).ln_1p()).exp();
-    // The continued fraction converges quickly on this side of the mean (Abramowitz and Stegun, 26.5.8).
+    // The continued fraction converges quickly on this side of the mean (Abramowitz and Stegun,
+    // 26.5.8).
     if x < (a + 1.0) / (a + b + 2.0) {
         front * continued_fraction(a, b, x) / a
     } else {
@@ -19,8 +20,8 @@ pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
-/// The `p` quantile of the beta distribution: the x with `I_x(a, b) = p`, by halving the interval until it is one f64
-/// wide.
+/// The `p` quantile of the beta distribution: the x with `I_x(a, b) = p`, by halving the interval
+/// until it is one f64 wide.
 pub(crate) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     let (mut below, mut above) = (0.0_f64, 1.0_f64);
     for _ in 0..1100 {
@@ -37,8 +38,9 @@ pub(crate) fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     0.5 * (below + above)
 }
 
-/// The continued fraction of the incomplete beta function, evaluated by Lentz's method with Thompson and Barnett's
-/// change (J. Comput. Phys. 64, 1986): neither numerator nor denominator may become zero.
+/// The continued fraction of the incomplete beta function, evaluated by Lentz's method with
+/// Thompson and Barnett's change (J. Comput. Phys. 64, 1986): neither numerator nor denominator may
+/// become zero.
 fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let kept = |value: f64| if value.abs() < TINY { TINY } else { value };

@@ -1,9 +1,10 @@
 //! Change points in a history of trials: E-divisive.
 //!
-//! A history is a row of runs in order of version, commit or date, each with one trial or several. E-divisive (Matteson
-//! and James, *Journal of the American Statistical Association* 109, 2014; for histories of performance: Daly et al.,
-//! *ICPE* 2020) cuts it where the two sides differ most, and goes on inside the pieces as long as a permutation test says
-//! that such a cut is not chance. It needs no shape of the distribution and no threshold.
+//! A history is a row of runs in order of version, commit or date, each with one trial or several.
+//! E-divisive (Matteson and James, *Journal of the American Statistical Association* 109, 2014; for
+//! histories of performance: Daly et al., *ICPE* 2020) cuts it where the two sides differ most, and
+//! goes on inside the pieces as long as a permutation test says that such a cut is not chance. It
+//! needs no shape of the distribution and no threshold.
 //!
 //! Only over trials, never over the seconds of one.
 
@@ -21,23 +22,25 @@ use permutation::Null;
 /// The smallest number of units on each side of a change point: with one there is no spread.
 pub const MIN_SEGMENT: usize = 2;
 
-/// From this many units on a history can show a change at the 5% level: of 8 values in two groups of 4 the clearest step
-/// is reached by 2 of 70 orders, of 7 by 2 of 35.
+/// From this many units on a history can show a change at the 5% level: of 8 values in two groups
+/// of 4 the clearest step is reached by 2 of 70 orders, of 7 by 2 of 35.
 pub const ENOUGH_UNITS: usize = 8;
 
-/// Intervals are wider by this over the number of units. Welch's t does not know that the place was chosen where the difference
-/// looks largest, and that only clear differences are told, nor how badly dependence is known from a few runs: by simulation
-/// it covers 82 to 90% where small changes are found in short histories that wander. 8 makes that 93% and more (VALIDATION.md),
-/// at the price of too wide intervals where nothing wanders.
+/// Intervals are wider by this over the number of units. Welch's t does not know that the place was
+/// chosen where the difference looks largest, and that only clear differences are told, nor how
+/// badly dependence is known from a few runs: by simulation it covers 82 to 90% where small changes
+/// are found in short histories that wander. 8 makes that 93% and more (VALIDATION.md), at the
+/// price of too wide intervals where nothing wanders.
 const CHOSEN: f64 = 8.0;
 
 /// What could as well have come in another order if nothing ever changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exchangeable {
-    /// Every trial by itself: right where the runs were interleaved in one experiment, as versions in blocks are.
+    /// Every trial by itself: right where the runs were interleaved in one experiment, as versions
+    /// in blocks are.
     Trial,
-    /// A run as a whole, by the mean of the logarithms of its trials: right where each run has a day of its own, whose
-    /// conditions all its trials share.
+    /// A run as a whole, by the mean of the logarithms of its trials: right where each run has a
+    /// day of its own, whose conditions all its trials share.
     Run,
 }
 
@@ -48,18 +51,19 @@ pub struct ChangeSearch {
     pub unit: Exchangeable,
     /// The chance of finding a change where there is none.
     pub significance: f64,
-    /// Random orders for a segment that has too many to try all. The p value has an error of at most 0.007 with 999.
+    /// Random orders for a segment that has too many to try all. The p value has an error of at
+    /// most 0.007 with 999.
     pub permutations: u32,
-    /// Whether a cut must also hold against series that only wander (first-order autoregression), as strongly as this
-    /// one seems to.
+    /// Whether a cut must also hold against series that only wander (first-order autoregression),
+    /// as strongly as this one seems to.
     pub dependent: bool,
     /// Where the random orders start. The same seed gives the same result.
     pub seed: u64,
 }
 
 impl ChangeSearch {
-    /// At 5%, 999 orders. With the check against wandering noise where runs have days of their own; trials of one
-    /// randomised experiment need none.
+    /// At 5%, 999 orders. With the check against wandering noise where runs have days of their own;
+    /// trials of one randomised experiment need none.
     pub fn by(unit: Exchangeable) -> Self {
         let dependent = unit == Exchangeable::Run;
         Self { unit, significance: 0.05, permutations: 999, dependent, seed: 1 }
@@ -75,7 +79,8 @@ pub struct ChangePoint {
     pub before: Range<usize>,
     /// The runs after it, up to the next change point or the end.
     pub after: Range<usize>,
-    /// Geometric mean after / geometric mean before. A little too far from 1 on average, for the best cut was chosen.
+    /// Geometric mean after / geometric mean before. A little too far from 1 on average, for the
+    /// best cut was chosen.
     pub ratio: f64,
     /// Lower end of the 95% interval of the ratio, for a change at or near this place.
     pub low: f64,
@@ -83,8 +88,8 @@ pub struct ChangePoint {
     pub high: f64,
     /// p value of the permutation test.
     pub p: f64,
-    /// p value against noise that wanders as strongly as this history does; `None` where it does not, or it was not
-    /// asked for.
+    /// p value against noise that wanders as strongly as this history does; `None` where it does
+    /// not, or it was not asked for.
     pub dependent_p: Option<f64>,
 }
 
@@ -93,13 +98,13 @@ pub struct ChangePoint {
 pub struct Changes {
     /// Change points in order.
     pub points: Vec<ChangePoint>,
-    /// Cuts that the permutation test calls changes, though noise which wanders like this does as much. Not looked
-    /// behind.
+    /// Cuts that the permutation test calls changes, though noise which wanders like this does as
+    /// much. Not looked behind.
     pub doubtful: Vec<ChangePoint>,
     /// Number of units (trials or runs): under [`ENOUGH_UNITS`] nothing can be found.
     pub units: usize,
-    /// Lag-1 autocorrelation of what is left of the history without its changes, as estimated where a cut was tested. The
-    /// intervals are widened by it.
+    /// Lag-1 autocorrelation of what is left of the history without its changes, as estimated where
+    /// a cut was tested. The intervals are widened by it.
     pub persistence: Option<f64>,
 }
 
@@ -124,8 +129,8 @@ pub enum HistoryError {
     },
 }
 
-/// Finds the changes in a history: `runs[i]` are the values of one metric (positive; a throughput, a cost) in the trials
-/// of run i. A change lies between two runs, never inside one.
+/// Finds the changes in a history: `runs[i]` are the values of one metric (positive; a throughput,
+/// a cost) in the trials of run i. A change lies between two runs, never inside one.
 ///
 /// # Errors
 /// When a run has no trial, or a value is not positive and finite.
@@ -168,8 +173,9 @@ struct Found {
     dependent_p: Option<f64>,
 }
 
-/// Divides a history as long as the permutation test allows it: the cuts, and those that noise which wanders does as
-/// well. `persistence` tells how strongly it wanders, given the number of cuts so far.
+/// Divides a history as long as the permutation test allows it: the cuts, and those that noise
+/// which wanders does as well. `persistence` tells how strongly it wanders, given the number of
+/// cuts so far.
 fn divide(
     history: &History,
     search: &ChangeSearch,
@@ -197,7 +203,8 @@ fn divide(
     (found, doubtful)
 }
 
-/// The open segment with the best cut, that cut, and the chance that any of the open segments has one as good.
+/// The open segment with the best cut, that cut, and the chance that any of the open segments has
+/// one as good.
 fn best(segments: &[Segment]) -> Option<(usize, usize, f64)> {
     let open = || segments.iter().enumerate().filter(|(_, segment)| !segment.closed);
     let (chosen, cut) = open()
@@ -342,8 +349,9 @@ fn best_cuts(values: &[f64], cuts: &Cuts, count: usize) -> Vec<usize> {
     found
 }
 
-/// Mean after minus mean before, and half its 95% interval by Welch's t (*Biometrika* 34, 1947), the variance of each
-/// mean raised and its degrees of freedom lowered by what dependence `rho` takes from the values.
+/// Mean after minus mean before, and half its 95% interval by Welch's t (*Biometrika* 34, 1947),
+/// the variance of each mean raised and its degrees of freedom lowered by what dependence `rho`
+/// takes from the values.
 fn difference(before: &[f64], after: &[f64], rho: f64) -> (f64, f64) {
     let side = |values: &[f64]| {
         let n = values.len() as f64;
@@ -351,8 +359,8 @@ fn difference(before: &[f64], after: &[f64], rho: f64) -> (f64, f64) {
         let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
         let inflation = variance_inflation(rho, n);
         let worth = n / inflation;
-        // The spread around the own mean is too small by the mean's own variance (Bayley and Hammersley, *Supplement to
-        // the Journal of the Royal Statistical Society* 8, 1946).
+        // The spread around the own mean is too small by the mean's own variance (Bayley and
+        // Hammersley, *Supplement to the Journal of the Royal Statistical Society* 8, 1946).
         let variance = squares / (n - inflation).max(0.5);
         (mean, variance * inflation / n, (worth - 1.0).max(1.0))
     };

@@ -5,8 +5,8 @@ use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_cdf, t_quant
 /// Confidence of an interval where nothing else is asked for: 95%.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Power at which a difference counts as detectable: 80%, the usual choice since J. Cohen, *Statistical Power Analysis
-/// for the Behavioral Sciences*, 1988, §2.4.
+/// Power at which a difference counts as detectable: 80%, the usual choice since J. Cohen,
+/// *Statistical Power Analysis for the Behavioral Sciences*, 1988, §2.4.
 pub const POWER: f64 = 0.8;
 
 /// How the values of two variants were brought together.
@@ -37,7 +37,8 @@ pub struct Comparison {
     pub blocks: usize,
     /// exp(mean d): throughput of the variant as a fraction of the base's.
     pub ratio: f64,
-    /// Confidence of the interval, as a fraction: 0.95 unless several looks share the error (see [`crate::Looks`]).
+    /// Confidence of the interval, as a fraction: 0.95 unless several looks share the error (see
+    /// [`crate::Looks`]).
     pub confidence: f64,
     /// Lower end of the interval of the ratio; `None` with one block or restart.
     pub low: Option<f64>,
@@ -45,23 +46,25 @@ pub struct Comparison {
     pub high: Option<f64>,
     /// Two-sided p value of the exact sign-flip test that there is no difference at all.
     pub sign_flip_p: Option<f64>,
-    /// Two-sided p value of the t test that there is no difference at all: at most 1 - confidence exactly where the
-    /// interval excludes 1.
+    /// Two-sided p value of the t test that there is no difference at all: at most 1 - confidence
+    /// exactly where the interval excludes 1.
     pub difference_p: Option<f64>,
-    /// [`Self::difference_p`] among all comparisons of the experiment, after Benjamini and Hochberg; `None` before
-    /// [`crate::control_false_discoveries`] has seen them.
+    /// [`Self::difference_p`] among all comparisons of the experiment, after Benjamini and
+    /// Hochberg; `None` before [`crate::control_false_discoveries`] has seen them.
     pub adjusted_p: Option<f64>,
-    /// Two-sided p value of the t test that the difference is not larger than the margin: at most 1 - confidence
-    /// exactly where the interval lies wholly outside the margin. What [`crate::control_false_discoveries`] works on.
+    /// Two-sided p value of the t test that the difference is not larger than the margin: at most 1
+    /// - confidence exactly where the interval lies wholly outside the margin. What
+    /// [`crate::control_false_discoveries`] works on.
     pub margin_p: Option<f64>,
     /// What that means.
     pub verdict: Verdict,
-    /// Estimated number of further blocks until the verdict is decided: 0 when it is, `None` when it is not known (one
-    /// block) or over [`crate::MAX_FURTHER_BLOCKS`].
+    /// Estimated number of further blocks until the verdict is decided: 0 when it is, `None` when
+    /// it is not known (one block) or over [`crate::MAX_FURTHER_BLOCKS`].
     pub further_blocks: Option<u32>,
-    /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's throughput, that as many
-    /// blocks again would confirm with a power of 80%, if all else were equal. Among many comparisons it is larger:
-    /// [`crate::control_false_discoveries`] knows how many there are. `None` with fewer than 5 blocks.
+    /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's
+    /// throughput, that as many blocks again would confirm with a power of 80%, if all else were
+    /// equal. Among many comparisons it is larger: [`crate::control_false_discoveries`] knows how
+    /// many there are. `None` with fewer than 5 blocks.
     pub detectable: Option<f64>,
     /// The margin δ in force, as a fraction.
     pub margin: f64,
@@ -83,18 +86,20 @@ impl Comparison {
         self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0)
     }
 
-    /// Whether there is a difference for sure, be it larger or smaller than the margin: the interval excludes 1, and
-    /// still does so among all comparisons of the experiment once [`crate::control_false_discoveries`] has seen them.
-    /// True of every regression and every improvement.
+    /// Whether there is a difference for sure, be it larger or smaller than the margin: the
+    /// interval excludes 1, and still does so among all comparisons of the experiment once
+    /// [`crate::control_false_discoveries`] has seen them. True of every regression and every
+    /// improvement.
     pub fn confirmed(&self) -> bool {
         // The hair of tolerance is that of `control_false_discoveries`.
         let limit = crate::FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
         self.excludes_one() && self.adjusted_p.is_none_or(|p| p <= limit)
     }
 
-    /// Sets [`Self::detectable`] as one of so many comparisons. A slowdown that is alone among equals is confirmed when its
-    /// p value is at most `α/comparisons`, where α is 1 - confidence: Benjamini and Hochberg's procedure asks that of the
-    /// smallest p value, and less of the others.
+    /// Sets [`Self::detectable`] as one of so many comparisons. A slowdown that is alone among
+    /// equals is confirmed when its p value is at most `α/comparisons`, where α is 1 - confidence:
+    /// Benjamini and Hochberg's procedure asks that of the smallest p value, and less of the
+    /// others.
     pub(crate) fn detect_among(&mut self, comparisons: usize) {
         let level = (1.0 - self.confidence) / comparisons.max(1) as f64;
         self.detectable = self
@@ -103,8 +108,8 @@ impl Comparison {
             .and_then(|error| detectable_effect(error, self.freedom, level));
     }
 
-    /// Adds the sign-flip test of the single log ratios, where there are several, and a warning where it contradicts the
-    /// interval of enough of them.
+    /// Adds the sign-flip test of the single log ratios, where there are several, and a warning
+    /// where it contradicts the interval of enough of them.
     pub(crate) fn flip_signs(&mut self, logs: &[f64]) {
         self.sign_flip_p = sign_flip_p(logs).filter(|_| logs.len() > 1);
         if let Some(p) = self.sign_flip_p
@@ -116,7 +121,8 @@ impl Comparison {
         }
     }
 
-    /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None` with one block.
+    /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None`
+    /// with one block.
     pub fn half_width(&self) -> Option<f64> {
         Some(0.5 * (self.high? - self.low?))
     }
@@ -136,8 +142,8 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// Interval, p values, verdict and detectable effect. The sign-flip test and warnings about the number of blocks are the
-    /// caller's.
+    /// Interval, p values, verdict and detectable effect. The sign-flip test and warnings about the
+    /// number of blocks are the caller's.
     pub(crate) fn judge(self, margin: Margin, confidence: f64) -> Comparison {
         let mut warnings = Vec::new();
         if margin.used() > margin.asked {
@@ -192,19 +198,21 @@ pub(crate) fn upper_point(confidence: f64) -> f64 {
     0.5 + 0.5 * confidence
 }
 
-/// Fewest degrees of freedom from which a detectable effect is given: those of 5 blocks. With fewer the spread is known
-/// so badly that the answer would only mislead.
+/// Fewest degrees of freedom from which a detectable effect is given: those of 5 blocks. With fewer
+/// the spread is known so badly that the answer would only mislead.
 pub const LEAST_DETECTING_FREEDOM: u32 = 4;
 
-/// The minimum detectable effect as a fraction: the smallest true slowdown that an experiment confirms with a probability
-/// of [`POWER`], when the standard error of the log ratio was estimated as `error` with `freedom` degrees of freedom and the
-/// experiment will estimate its own as well as that. Confirmed means that the two-sided p value of the t test is at most
-/// `level`. `None` with fewer than [`LEAST_DETECTING_FREEDOM`].
+/// The minimum detectable effect as a fraction: the smallest true slowdown that an experiment
+/// confirms with a probability of [`POWER`], when the standard error of the log ratio was estimated
+/// as `error` with `freedom` degrees of freedom and the experiment will estimate its own as well as
+/// that. Confirmed means that the two-sided p value of the t test is at most `level`. `None` with
+/// fewer than [`LEAST_DETECTING_FREEDOM`].
 ///
-/// The experiment's t exceeds its critical value `t` where `Z + δ·S₁ > t·S₂`: Z is standard normal, `S₁` and `S₂` are the
-/// estimated over the true error, once as seen here and once in the experiment. Each S is nearly normal with mean
-/// `g = 1 - 1/4ν` and variance `1/2ν` (Abramowitz and Stegun, 26.7.10), so that the power is
-/// `Φ((δ - t)·g / √(1 + (t² + δ²)/2ν))`, which is solved for δ. Were the error known for sure, δ would be a little smaller.
+/// The experiment's t exceeds its critical value `t` where `Z + δ·S₁ > t·S₂`: Z is standard normal,
+/// `S₁` and `S₂` are the estimated over the true error, once as seen here and once in the
+/// experiment. Each S is nearly normal with mean `g = 1 - 1/4ν` and variance `1/2ν` (Abramowitz and
+/// Stegun, 26.7.10), so that the power is `Φ((δ - t)·g / √(1 + (t² + δ²)/2ν))`, which is solved for
+/// δ. Were the error known for sure, δ would be a little smaller.
 pub fn detectable_effect(error: f64, freedom: f64, level: f64) -> Option<f64> {
     if !(freedom >= f64::from(LEAST_DETECTING_FREEDOM) && level > 0.0) {
         return None;
@@ -233,8 +241,9 @@ mod tests {
     use super::*;
     use crate::normal_cdf;
 
-    /// Power of the two-sided t test at `level` when the true difference is `shift` times a standard error that was
-    /// itself estimated: by numerical integration over the distributions of both deviations, s/σ = √(χ²(ν)/ν).
+    /// Power of the two-sided t test at `level` when the true difference is `shift` times a
+    /// standard error that was itself estimated: by numerical integration over the distributions of
+    /// both deviations, s/σ = √(χ²(ν)/ν).
     fn power(shift: f64, freedom: f64, level: f64) -> f64 {
         let critical = t_quantile(1.0 - 0.5 * level, freedom);
         let steps: Vec<(f64, f64)> = (1..400)

@@ -1,9 +1,10 @@
 //! How long slices should be, by measurement: rounds of several lengths mixed in one step.
 //!
-//! Short slices follow each other closely, so that neighbours share what the machine does; but their begin is coloured by
-//! what the others left behind (caches, sleeping processes), and an operation may hardly fit in. Long ones have less of that
-//! and fewer rounds in the same time. So two things are measured for every length: its *bias* against the longest, and
-//! what the log ratio's *variance* would be after the same machine time.
+//! Short slices follow each other closely, so that neighbours share what the machine does; but
+//! their begin is coloured by what the others left behind (caches, sleeping processes), and an
+//! operation may hardly fit in. Long ones have less of that and fewer rounds in the same time. So
+//! two things are measured for every length: its *bias* against the longest, and what the log
+//! ratio's *variance* would be after the same machine time.
 
 use std::fmt;
 
@@ -11,29 +12,34 @@ use crate::comparison::upper_point;
 use crate::trimmed::{Trimmed, batches, variance_of_mean};
 use crate::{CONFIDENCE, TRIMMED, mean, sd_sample, t_quantile};
 
-/// Fewer operations in a slice than this rule a length out: where the slice begins and ends among them would matter.
+/// Fewer operations in a slice than this rule a length out: where the slice begins and ends among
+/// them would matter.
 pub const ENOUGH_OPERATIONS: f64 = 5.0;
 
-/// A length may read this much slower or faster than the longest: 1%, half of the default margin. It is the level that is
-/// held to this, not only the ratio that a verdict is about: what slows the slices of both sides alike cancels out of
-/// the ratio, but says that something else is measured than the statement itself.
+/// A length may read this much slower or faster than the longest: 1%, half of the default margin.
+/// It is the level that is held to this, not only the ratio that a verdict is about: what slows the
+/// slices of both sides alike cancels out of the ratio, but says that something else is measured
+/// than the statement itself.
 pub const LEVEL_TOLERANCE: f64 = 0.01;
 
-/// With a larger standard error of the level than this nothing is known of a length: a bias of 3% might go unnoticed.
+/// With a larger standard error of the level than this nothing is known of a length: a bias of 3%
+/// might go unnoticed.
 const LEVEL_UNKNOWN: f64 = 0.015;
 
-/// Where rates scatter too much to tell, slices of this many seconds are believed until something speaks against them: with
-/// statements of l.i0, slices of 7 ms read 0.982 where 30 ms read 1.000, and longer ones no different. The rounds of a second
-/// length look at it again in every block. Longer slices would be no safer choice: their neighbours lie further apart,
-/// and on a machine that noisy too few of them fit into a step.
+/// Where rates scatter too much to tell, slices of this many seconds are believed until something
+/// speaks against them: with statements of l.i0, slices of 7 ms read 0.982 where 30 ms read 1.000,
+/// and longer ones no different. The rounds of a second length look at it again in every block.
+/// Longer slices would be no safer choice: their neighbours lie further apart, and on a machine
+/// that noisy too few of them fit into a step.
 const USUAL: f64 = 0.04;
 
-/// Confidence at which a ratio that differs rules a length out. There is one per variant, the ratio is noisier than the
-/// level, and a second length checks it again in later blocks.
+/// Confidence at which a ratio that differs rules a length out. There is one per variant, the ratio
+/// is noisier than the level, and a second length checks it again in later blocks.
 const RATIO_SURE: f64 = 0.99;
 
-/// Among allowed lengths whose variance per machine time is within this factor of the best the longest is taken: the estimate is
-/// no better than that from a hundred rounds, and longer is never worse in bias.
+/// Among allowed lengths whose variance per machine time is within this factor of the best the
+/// longest is taken: the estimate is no better than that from a hundred rounds, and longer is never
+/// worse in bias.
 const AS_GOOD: f64 = 1.2;
 
 /// Fewer rounds of a length than this say nothing about it.
@@ -49,8 +55,8 @@ pub struct LengthTrial {
     pub seconds: f64,
     /// Operations in a slice: the median over the rounds, of the variant with the fewest.
     pub operations: f64,
-    /// Rates per variant, the base first, one for *every* round of the step in order; NaN where the round had another length,
-    /// or the slice was set aside or not measured.
+    /// Rates per variant, the base first, one for *every* round of the step in order; NaN where the
+    /// round had another length, or the slice was set aside or not measured.
     pub rates: Vec<Vec<f64>>,
 }
 
@@ -85,16 +91,19 @@ pub struct LengthFigures {
     pub rounds: usize,
     /// Operations in a slice.
     pub operations: f64,
-    /// Level against the level with the longest length, mean over the variants; `None` for the longest itself and where
-    /// there are too few rounds.
+    /// Level against the level with the longest length, mean over the variants; `None` for the
+    /// longest itself and where there are too few rounds.
     ///
-    /// Levels are plain means. The middle of the rates will not do: what interrupts a server now and then is spread over
-    /// long slices and concentrated in few short ones, which a robust centre leaves out.
+    /// Levels are plain means. The middle of the rates will not do: what interrupts a server now
+    /// and then is spread over long slices and concentrated in few short ones, which a robust
+    /// centre leaves out.
     pub level: Option<Bias>,
-    /// Log ratio of every variant but the base against that with the longest length; empty where `level` is `None`.
+    /// Log ratio of every variant but the base against that with the longest length; empty where
+    /// `level` is `None`.
     pub ratio: Vec<Bias>,
-    /// Variance of the log ratio after one second of machine time, in seconds: divided by the seconds that all variants take
-    /// together it is the variance of the centre. Mean over the variants. `None` with too few rounds.
+    /// Variance of the log ratio after one second of machine time, in seconds: divided by the
+    /// seconds that all variants take together it is the variance of the centre. Mean over the
+    /// variants. `None` with too few rounds.
     pub cost: Option<f64>,
     /// Why the length is ruled out; `None` when it is allowed.
     pub ruled_out: Option<RuledOut>,
@@ -107,7 +116,8 @@ pub enum RuledOut {
     FewOperations,
     /// Too few rounds to say anything.
     FewRounds,
-    /// Shorter than usual, and rates scatter too much to say whether the level is that of the longest.
+    /// Shorter than usual, and rates scatter too much to say whether the level is that of the
+    /// longest.
     Unknown,
     /// The level differs from that with the longest length by more than [`LEVEL_TOLERANCE`].
     Level,
@@ -132,22 +142,24 @@ impl fmt::Display for RuledOut {
 pub struct LengthChoice {
     /// The length in seconds.
     pub seconds: f64,
-    /// Whether a shorter length than the longest was allowed, so that there is reason to believe that the longest has no
-    /// more bias itself. If not, longer ones should be tried.
+    /// Whether a shorter length than the longest was allowed, so that there is reason to believe
+    /// that the longest has no more bias itself. If not, longer ones should be tried.
     pub settled: bool,
     /// All lengths, by length.
     pub lengths: Vec<LengthFigures>,
 }
 
-/// Chooses the length of slices: of those with operations enough, a level within 1% of that of the longest (or not
-/// distinguishable from it) and a ratio that does not differ either, the one with the smallest variance for the same
-/// machine time; and of those as good, the longest. Where nothing shorter is allowed the longest is taken, and where there
-/// are too few rounds to say anything the first of at least 40 ms. `None` without trials.
+/// Chooses the length of slices: of those with operations enough, a level within 1% of that of the
+/// longest (or not distinguishable from it) and a ratio that does not differ either, the one with
+/// the smallest variance for the same machine time; and of those as good, the longest. Where
+/// nothing shorter is allowed the longest is taken, and where there are too few rounds to say
+/// anything the first of at least 40 ms. `None` without trials.
 ///
 /// A level that scatter hides (standard error over 1.5%) rules out slices under 40 ms only.
 ///
-/// The ratio is what matters, and a bias of it would be a wrong verdict. But base and variant are usually biased alike,
-/// so that the level shows a length that is too short long before the ratio does.
+/// The ratio is what matters, and a bias of it would be a wrong verdict. But base and variant are
+/// usually biased alike, so that the level shows a length that is too short long before the ratio
+/// does.
 pub fn choose_length(trials: &[LengthTrial]) -> Option<LengthChoice> {
     let mut trials: Vec<&LengthTrial> = trials.iter().collect();
     trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -220,8 +232,8 @@ fn measured(logs: &[f64]) -> usize {
     logs.iter().filter(|log| !log.is_nan()).count()
 }
 
-/// Variance that one round contributes to the trimmed mean: that of its winsorised log ratio. Between rounds of
-/// one length lie others, so that autocorrelation is not looked at.
+/// Variance that one round contributes to the trimmed mean: that of its winsorised log ratio.
+/// Between rounds of one length lie others, so that autocorrelation is not looked at.
 fn variance(logs: &[f64]) -> Option<f64> {
     let known: Vec<f64> = logs.iter().copied().filter(|log| !log.is_nan()).collect();
     let spread = sd_sample(&Trimmed::of(&known, TRIMMED)?.influence(&known))?;
@@ -252,8 +264,8 @@ fn bias(differences: &[f64]) -> Option<Bias> {
     })
 }
 
-/// The level of a length against that of the longest, mean over the variants. Levels are compared within stretches of the
-/// step, so that what changes slowly hits both.
+/// The level of a length against that of the longest, mean over the variants. Levels are compared
+/// within stretches of the step, so that what changes slowly hits both.
 fn level_bias(of: &LengthTrial, longest: &LengthTrial) -> Option<Bias> {
     let variants: Vec<(&Vec<f64>, &Vec<f64>)> = of.rates.iter().zip(&longest.rates).collect();
     let counts = variants.iter().map(|(of, longest)| stretches(of, longest));
@@ -276,7 +288,8 @@ fn level_bias(of: &LengthTrial, longest: &LengthTrial) -> Option<Bias> {
     bias(&differences).map(|bias| Bias { log: bias.log.max(-0.99).ln_1p(), ..bias })
 }
 
-/// The log ratio of a length against that of the longest, likewise, with the extremes pulled in as for the estimate itself.
+/// The log ratio of a length against that of the longest, likewise, with the extremes pulled in as
+/// for the estimate itself.
 fn ratio_bias(of: &[f64], longest: &[f64]) -> Option<Bias> {
     let count = stretches(of, longest)?;
     let means = |logs: &[f64]| {
@@ -342,8 +355,9 @@ mod tests {
 
     const LENGTHS: [f64; 4] = [0.01, 0.02, 0.04, 0.08];
 
-    /// Rounds of the four lengths in turn, base and variant. Each slice loses `cold` seconds at its begin; the ratio is 0.9, the
-    /// machine drifts slowly and a slice has noise as `noise` says for its length.
+    /// Rounds of the four lengths in turn, base and variant. Each slice loses `cold` seconds at its
+    /// begin; the ratio is 0.9, the machine drifts slowly and a slice has noise as `noise` says for
+    /// its length.
     fn trials(rounds: usize, cold: [f64; 2], noise: impl Fn(f64) -> f64) -> Vec<LengthTrial> {
         let mut random = Random::new(31);
         let drift = random.autoregression(rounds, 0.99);
@@ -407,7 +421,8 @@ mod tests {
 
     #[test]
     fn what_interrupts_is_no_bias() {
-        // Every 100 ms, on average, something takes 5 ms: one in ten slices of 10 ms loses half of its operations.
+        // Every 100 ms, on average, something takes 5 ms: one in ten slices of 10 ms loses half of
+        // its operations.
         let mut random = Random::new(32);
         let mut trials = trials(3200, [0.0; 2], |_| 0.01);
         for trial in &mut trials {

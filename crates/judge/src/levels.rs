@@ -1,10 +1,10 @@
-//! How much of the scatter lies between trials and how much within them, and what that says about how many trials of how
-//! many seconds to run.
+//! How much of the scatter lies between trials and how much within them, and what that says about
+//! how many trials of how many seconds to run.
 //!
-//! A trial's throughput is its own level plus the mean of its seconds around it. More seconds make only the second part
-//! smaller, more trials both; a trial costs a restart, a restore and a load beside its seconds. Kalibera and Jones
-//! ("Rigorous benchmarking in reasonable time", *ISMM* 2013) give the number of seconds that buys most for the time. Only
-//! trials count as degrees of freedom.
+//! A trial's throughput is its own level plus the mean of its seconds around it. More seconds make
+//! only the second part smaller, more trials both; a trial costs a restart, a restore and a load
+//! beside its seconds. Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM* 2013)
+//! give the number of seconds that buys most for the time. Only trials count as degrees of freedom.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,8 @@ pub struct StepVariance {
 pub struct TrialSeconds<'a> {
     /// Which variant (or whatever else shares one level): any number.
     pub line: usize,
-    /// The block; trials of the same block shared the machine's mood, and are compared with each other.
+    /// The block; trials of the same block shared the machine's mood, and are compared with each
+    /// other.
     pub block: usize,
     /// Throughput second by second; NaN are gaps.
     pub seconds: &'a [f64],
@@ -60,10 +61,12 @@ pub const SHORTEST_TRIAL: usize = 8;
 impl StepVariance {
     /// Takes the variances of one step apart.
     ///
-    /// The variance of seconds is pooled over trials, its bias from dependence removed; so is the autocorrelation. What the
-    /// variance of the trials' means exceeds the part explained by their seconds, is between trials (the usual analysis of
-    /// variance; Kalibera and Jones do the same level by level), at least 0. Where blocks have several lines, it is half the variance of the
-    /// log ratios within blocks, as in a comparison, so that what moves a block as a whole does not count.
+    /// The variance of seconds is pooled over trials, its bias from dependence removed; so is the
+    /// autocorrelation. What the variance of the trials' means exceeds the part explained by their
+    /// seconds, is between trials (the usual analysis of variance; Kalibera and Jones do the same
+    /// level by level), at least 0. Where blocks have several lines, it is half the variance of the
+    /// log ratios within blocks, as in a comparison, so that what moves a block as a whole does not
+    /// count.
     ///
     /// Trials under [`SHORTEST_TRIAL`] seconds or with a mean that is not positive are left out.
     ///
@@ -115,23 +118,24 @@ impl StepVariance {
         self.of_trial(seconds) * (2.0 / f64::from(blocks)).sqrt()
     }
 
-    /// Expected half width of the 95% interval of a ratio, as a fraction: 0.02 is ±2%. `None` for fewer than two blocks.
+    /// Expected half width of the 95% interval of a ratio, as a fraction: 0.02 is ±2%. `None` for
+    /// fewer than two blocks.
     pub fn half_width(&self, blocks: u32, seconds: f64) -> Option<f64> {
         let freedom = f64::from(blocks.checked_sub(1).filter(|freedom| *freedom > 0)?);
         let t = t_quantile(0.5 + 0.5 * CONFIDENCE, freedom);
         Some((t * self.error(blocks, seconds)).exp_m1())
     }
 
-    /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction; `level` is the largest p value that
-    /// confirms (see [`detectable_effect`]: the variances are taken to be known as well as that many blocks will know
-    /// them). `None` for fewer than five blocks.
+    /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction; `level` is
+    /// the largest p value that confirms (see [`detectable_effect`]: the variances are taken to be
+    /// known as well as that many blocks will know them). `None` for fewer than five blocks.
     pub fn detectable(&self, blocks: u32, seconds: f64, level: f64) -> Option<f64> {
         let freedom = f64::from(blocks) - 1.0;
         detectable_effect(self.error(blocks, seconds), freedom, level)
     }
 
-    /// The whole seconds between the shortest and the longest from which on a slowdown by `effect` is detectable in that many blocks;
-    /// `None` when not even `longest` suffices.
+    /// The whole seconds between the shortest and the longest from which on a slowdown by `effect`
+    /// is detectable in that many blocks; `None` when not even `longest` suffices.
     pub fn seconds_for(&self, effect: f64, blocks: u32, spending: &Spending) -> Option<u32> {
         let enough = |seconds: u32| {
             self.detectable(blocks, f64::from(seconds), spending.level)
@@ -157,13 +161,14 @@ pub struct TrialCost {
     pub second: f64,
 }
 
-/// The seconds of each step of a trial that give the most exact ratios for the machine's time, when all steps share what a
-/// trial costs; the number of blocks then follows from the budget.
+/// The seconds of each step of a trial that give the most exact ratios for the machine's time, when
+/// all steps share what a trial costs; the number of blocks then follows from the budget.
 ///
-/// For one step `√(c_trial / c_second · σ²_second · τ / σ²_between)` (Kalibera and Jones, with seconds as the lower
-/// level and trials as the upper). For several the sum of their variances for a given time is smallest at
-/// `√(c_trial / c_second · σ²_s · τ_s / Σ σ²_between)`. Infinite where trials do not differ beyond their seconds: then a
-/// single long trial would do, were it not for the degrees of freedom.
+/// For one step `√(c_trial / c_second · σ²_second · τ / σ²_between)` (Kalibera and Jones, with
+/// seconds as the lower level and trials as the upper). For several the sum of their variances for
+/// a given time is smallest at `√(c_trial / c_second · σ²_s · τ_s / Σ σ²_between)`. Infinite where
+/// trials do not differ beyond their seconds: then a single long trial would do, were it not for
+/// the degrees of freedom.
 pub fn optimal_seconds(steps: &[StepVariance], cost: TrialCost) -> Vec<f64> {
     let between: f64 = steps.iter().map(|step| step.between.powi(2)).sum();
     let best = |step: &StepVariance| (cost.trial / cost.second * step.long_run() / between).sqrt();
@@ -187,7 +192,8 @@ pub struct Spending {
     pub shortest: u32,
     /// The longest step, in seconds.
     pub longest: u32,
-    /// The largest p value that confirms a slowdown: 5% over the number of comparisons and of looks.
+    /// The largest p value that confirms a slowdown: 5% over the number of comparisons and of
+    /// looks.
     pub level: f64,
 }
 
@@ -204,13 +210,14 @@ pub struct Allocation {
     pub time: f64,
 }
 
-/// The blocks and seconds with which as many steps as possible can show a slowdown by `effect` within the budget. `None`
-/// when not even the fewest blocks of the shortest steps fit.
+/// The blocks and seconds with which as many steps as possible can show a slowdown by `effect`
+/// within the budget. `None` when not even the fewest blocks of the shortest steps fit.
 ///
-/// Every number of blocks is tried. For one, each step needs a certain number of seconds; as all steps count the same,
-/// those that need least are served first, and no other choice serves more. If all are served, the cheapest number of
-/// blocks is taken. If not, what is left goes to the others by the square root of their variance, and of the numbers of
-/// blocks that serve as many the one with the smallest detectable effects of the others is taken.
+/// Every number of blocks is tried. For one, each step needs a certain number of seconds; as all
+/// steps count the same, those that need least are served first, and no other choice serves more.
+/// If all are served, the cheapest number of blocks is taken. If not, what is left goes to the
+/// others by the square root of their variance, and of the numbers of blocks that serve as many the
+/// one with the smallest detectable effects of the others is taken.
 pub fn allocate(steps: &[StepVariance], effect: f64, spending: &Spending) -> Option<Allocation> {
     (spending.least_blocks.max(2)..=spending.most_blocks)
         .map_while(|blocks| allocate_to(steps, effect, spending, blocks))
@@ -307,7 +314,8 @@ impl Measured {
     }
 }
 
-/// Variance of the log levels of trials: within blocks where they have several lines, else within lines.
+/// Variance of the log levels of trials: within blocks where they have several lines, else within
+/// lines.
 fn variance_of_means(trials: &[Measured]) -> Option<f64> {
     let mut lines: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
     for trial in trials {

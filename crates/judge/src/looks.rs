@@ -4,16 +4,18 @@ use crate::{CONFIDENCE, Comparison, Verdict};
 
 /// The planned looks of an adaptive experiment, and how the error rate of 5% is split over them.
 ///
-/// It is split evenly: with n looks every interval has a confidence of `1 - 5%/n`. By Bonferroni's inequality the intervals of all
-/// looks then hold together with 95%, whichever look an experiment stops at, for whatever reason it stops, and however
-/// few blocks there are.
+/// It is split evenly: with n looks every interval has a confidence of `1 - 5%/n`. By Bonferroni's
+/// inequality the intervals of all looks then hold together with 95%, whichever look an experiment
+/// stops at, for whatever reason it stops, and however few blocks there are.
 ///
-/// The boundaries of group-sequential designs (Pocock, *Biometrika* 64, 1977; O'Brien and Fleming, *Biometrics* 35, 1979; the
-/// spending functions of Lan and DeMets, *Biometrika* 70, 1983) use that neighbouring looks share most of their
-/// blocks. They are derived for many observations, and have to be calibrated for t intervals of six. Pocock's then save about a
-/// tenth of the blocks, O'Brien and Fleming's leave next to nothing for the first look, which is where an adaptive run wants
-/// to stop (the figures stand in VALIDATION.md). That is not worth an error rate that holds for normal noise and planned numbers of
-/// blocks only. An even split also gives p values for all looks together, see [`crate::control_false_discoveries`].
+/// The boundaries of group-sequential designs (Pocock, *Biometrika* 64, 1977; O'Brien and Fleming,
+/// *Biometrics* 35, 1979; the spending functions of Lan and DeMets, *Biometrika* 70, 1983) use that
+/// neighbouring looks share most of their blocks. They are derived for many observations, and have
+/// to be calibrated for t intervals of six. Pocock's then save about a tenth of the blocks, O'Brien
+/// and Fleming's leave next to nothing for the first look, which is where an adaptive run wants to
+/// stop (the figures stand in VALIDATION.md). That is not worth an error rate that holds for normal
+/// noise and planned numbers of blocks only. An even split also gives p values for all looks
+/// together, see [`crate::control_false_discoveries`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looks {
     /// Numbers of blocks, rising.
@@ -29,18 +31,20 @@ impl Looks {
         Self { planned }
     }
 
-    /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks at the look that is reached.
+    /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks at the
+    /// look that is reached.
     ///
-    /// The same at every look, and for numbers of blocks that were not planned: when a trial failed or the budget
-    /// ended a run between two looks, the comparison takes the place of the later one, and beyond the last look that
-    /// of the last. Each planned look must be used once at most.
+    /// The same at every look, and for numbers of blocks that were not planned: when a trial failed
+    /// or the budget ended a run between two looks, the comparison takes the place of the later
+    /// one, and beyond the last look that of the last. Each planned look must be used once at most.
     pub fn confidence_at(&self, _blocks: u32) -> f64 {
         1.0 - (1.0 - CONFIDENCE) / self.planned.len().max(1) as f64
     }
 }
 
-/// Whether a comparison needs no further blocks: it has a verdict, or its interval is at most `precision` to either side
-/// (a fraction of the base's throughput: 0.02 is ±2%, see [`Comparison::half_width`]).
+/// Whether a comparison needs no further blocks: it has a verdict, or its interval is at most
+/// `precision` to either side (a fraction of the base's throughput: 0.02 is ±2%, see
+/// [`Comparison::half_width`]).
 pub fn decided(comparison: &Comparison, precision: Option<f64>) -> bool {
     let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
     comparison.verdict != Verdict::Inconclusive || precision.is_some_and(exact)
@@ -80,7 +84,8 @@ mod tests {
         assert!(!decided(&single, Some(0.5)));
     }
 
-    /// What the interval of its look decides alone, the correction for many comparisons must not take back.
+    /// What the interval of its look decides alone, the correction for many comparisons must not
+    /// take back.
     #[test]
     fn a_look_has_its_own_level() {
         let looks = Looks::new(&[6, 8, 11]);

@@ -5,8 +5,9 @@ use crate::{Comparison, Verdict, Warning};
 /// Accepted share of false ones among all regressions and improvements called: 5%.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
-/// p values adjusted after Benjamini and Hochberg (*J. R. Statist. Soc.* B 57, 1995), in the order given: rejecting
-/// those at most q keeps the expected share of false rejections at most q. NaN stay NaN and are not counted.
+/// p values adjusted after Benjamini and Hochberg (*J. R. Statist. Soc.* B 57, 1995), in the order
+/// given: rejecting those at most q keeps the expected share of false rejections at most q. NaN
+/// stay NaN and are not counted.
 pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|i| !p_values[*i].is_nan()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
@@ -20,14 +21,16 @@ pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Takes back those regressions and improvements that [`FALSE_DISCOVERY_RATE`] does not cover: they become
-/// inconclusive and say why. Give all comparisons of one experiment at once; a single one stays as it is. Also fills in
-/// [`Comparison::adjusted_p`], on which [`Comparison::confirmed`] rests, and [`Comparison::detectable`] for as many comparisons.
+/// Takes back those regressions and improvements that [`FALSE_DISCOVERY_RATE`] does not cover: they
+/// become inconclusive and say why. Give all comparisons of one experiment at once; a single one
+/// stays as it is. Also fills in [`Comparison::adjusted_p`], on which [`Comparison::confirmed`]
+/// rests, and [`Comparison::detectable`] for as many comparisons.
 ///
-/// A comparison counts through its [`Comparison::margin_p`] and [`Comparison::difference_p`]; those without an interval make
-/// no claim and are left out. Where several looks share the error, a p value is the one at the look reached times
-/// `5% / (1 - confidence of that look)`. That is a p value for all looks together, for with looks at levels α₁ + … + αₙ = 5%
-/// the chance that any look j has `p ≤ u·αⱼ/5%` is at most `u`.
+/// A comparison counts through its [`Comparison::margin_p`] and [`Comparison::difference_p`]; those
+/// without an interval make no claim and are left out. Where several looks share the error, a p
+/// value is the one at the look reached times `5% / (1 - confidence of that look)`. That is a p
+/// value for all looks together, for with looks at levels α₁ + … + αₙ = 5% the chance that any look
+/// j has `p ≤ u·αⱼ/5%` is at most `u`.
 pub fn control_false_discoveries<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut tested: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.margin_p.is_some()).collect();
@@ -63,7 +66,8 @@ mod tests {
     use super::*;
     use crate::{Margin, compare};
 
-    /// The example of the paper (section 4.1, heart attacks): of 15 p values the procedure at 5% rejects the first four.
+    /// The example of the paper (section 4.1, heart attacks): of 15 p values the procedure at 5%
+    /// rejects the first four.
     #[test]
     fn the_papers_example() {
         let p = [

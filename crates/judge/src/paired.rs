@@ -91,8 +91,8 @@ pub enum JudgeError {
     },
 }
 
-/// Compares a variant with the base at a confidence of 95%: `base[i]` and `variant[i]` are the values of one metric in
-/// the same block, more being better (a throughput). Units cancel out.
+/// Compares a variant with the base at a confidence of 95%: `base[i]` and `variant[i]` are the
+/// values of one metric in the same block, more being better (a throughput). Units cancel out.
 ///
 /// # Errors
 /// When there is no pair, the counts differ, or a value is not positive and finite.
@@ -168,8 +168,9 @@ mod tests {
     use super::*;
     use crate::{Verdict, t_quantile};
 
-    /// Student's own data (Biometrika 6, 1908): extra hours of sleep of 10 patients under two drugs. As differences of
-    /// logarithms they must give the published mean 1.58, deviation 1.23, t = 4.06 and interval 0.70 to 2.46.
+    /// Student's own data (Biometrika 6, 1908): extra hours of sleep of 10 patients under two
+    /// drugs. As differences of logarithms they must give the published mean 1.58, deviation 1.23,
+    /// t = 4.06 and interval 0.70 to 2.46.
     #[test]
     fn students_sleep_data() {
         let first = [0.7_f64, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0].map(f64::exp);

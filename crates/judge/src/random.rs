@@ -3,8 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng};
 
-/// xoshiro256++ 1.0 (Blackman and Vigna, *ACM Transactions on Mathematical Software* 47, 2021), the same numbers in
-/// every run for the same seed.
+/// xoshiro256++ 1.0 (Blackman and Vigna, *ACM Transactions on Mathematical Software* 47, 2021), the
+/// same numbers in every run for the same seed.
 pub(crate) struct Random(Xoshiro256PlusPlus);
 
 impl Random {

@@ -1,4 +1,5 @@
-//! What several restarts of all servers say together, and whether two lengths of slices say the same.
+//! What several restarts of all servers say together, and whether two lengths of slices say the
+//! same.
 
 use crate::comparison::{Estimate, upper_point};
 use crate::{
@@ -8,14 +9,17 @@ use crate::{
 /// Fewer rounds in a restart than this carry a warning: batches then hold less than four of them.
 pub const ENOUGH_ROUNDS: usize = 30;
 
-/// A larger share of rounds set aside than this carries a warning: what remains may no longer be typical.
+/// A larger share of rounds set aside than this carries a warning: what remains may no longer be
+/// typical.
 pub const MUCH_SET_ASIDE: f64 = 0.2;
 
-/// A larger share of rounds in which neither did anything than this carries a warning: that should hardly ever happen.
+/// A larger share of rounds in which neither did anything than this carries a warning: that should
+/// hardly ever happen.
 pub const MUCH_IDLE: f64 = 0.01;
 
-/// Differences smaller than this, as logs of ratios, between two lengths of slices or between the middle and all of the
-/// slices are not warned of, however sure they are: half a percent, a quarter of the default margin.
+/// Differences smaller than this, as logs of ratios, between two lengths of slices or between the
+/// middle and all of the slices are not warned of, however sure they are: half a percent, a quarter
+/// of the default margin.
 pub const SLICE_TOLERANCE: f64 = 0.005;
 
 /// Confidence of the tests behind warnings: 99%, so that hardly a warning is for nothing.
@@ -23,24 +27,30 @@ const SURE: f64 = 0.99;
 
 /// Compares a variant with the base from restarts of all servers, each with its own slices.
 ///
-/// The estimate is the mean of the restarts' log ratios, each counting the same. Two intervals are looked at:
+/// The estimate is the mean of the restarts' log ratios, each counting the same. Two intervals are
+/// looked at:
 ///
-/// - from the scatter of the R restarts, `s/√R` with Student's t and R-1 degrees of freedom: it contains all that differs
-///   between restarts and within them, and holds whatever their proportion is (T. Kalibera and R. Jones, *Rigorous
-///   Benchmarking in Reasonable Time*, ISMM 2013: only the highest level repeated gives degrees of freedom);
-/// - from the batches within the restarts, `√(Σ variance)/R` with Satterthwaite's degrees of freedom.
+/// - from the scatter of the R restarts, `s/√R` with Student's t and R-1 degrees of freedom: it
+///   contains all that differs between restarts and within them, and holds whatever their
+///   proportion is (T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM
+///   2013: only the highest level repeated gives degrees of freedom);
+/// - from the batches within the restarts, `√(Σ variance)/R` with Satterthwaite's degrees of
+///   freedom.
 ///
-/// The wider one counts. When restarts differ by more than their slices explain, that is the first. The second prevents
-/// that two or three restarts which happen to agree are taken for certainty. For R = 1 there would only be the second,
-/// which holds the truth in half of all experiments where restarts differ: one restart is like one block and has neither
-/// interval nor verdict, and a [`Warning::OneRestart`].
+/// The wider one counts. When restarts differ by more than their slices explain, that is the first.
+/// The second prevents that two or three restarts which happen to agree are taken for certainty.
+/// For R = 1 there would only be the second, which holds the truth in half of all experiments where
+/// restarts differ: one restart is like one block and has neither interval nor verdict, and a
+/// [`Warning::OneRestart`].
 ///
-/// Where one of the two did nothing in more than a quarter of its slices of some restart, no typical slice can be compared:
-/// all restarts are then compared by all that was done in them, with a [`Warning::Stalled`].
+/// Where one of the two did nothing in more than a quarter of its slices of some restart, no
+/// typical slice can be compared: all restarts are then compared by all that was done in them, with
+/// a [`Warning::Stalled`].
 ///
-/// Tempting is to take the second whenever the restarts scatter no more than it explains. That was tried: a few restarts
-/// say so little about their scatter that the interval then misses the truth too often (with R = 2 in 13%, with R = 3 in
-/// 7% of experiments), and thresholds strict enough to keep 93% make it narrower by less than 10%.
+/// Tempting is to take the second whenever the restarts scatter no more than it explains. That was
+/// tried: a few restarts say so little about their scatter that the interval then misses the truth
+/// too often (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds strict enough to
+/// keep 93% make it narrower by less than 10%.
 ///
 /// [`Comparison::blocks`] is the number of restarts.
 ///
@@ -90,12 +100,13 @@ pub fn compare_slices(
     Ok(outcome)
 }
 
-/// Whether slices of two lengths say the same: `short` and `long` are the log ratios of the same restarts by either.
-/// Differences between restarts hit both and cancel out, so that what remains is the influence of the length, such as
-/// caches that are cold at the begin of a slice.
+/// Whether slices of two lengths say the same: `short` and `long` are the log ratios of the same
+/// restarts by either. Differences between restarts hit both and cancel out, so that what remains
+/// is the influence of the length, such as caches that are cold at the begin of a slice.
 ///
-/// A warning when the mean difference is larger than [`SLICE_TOLERANCE`] and sure at 99%, by the variances within the
-/// restarts (Welch and Satterthwaite). Restarts that are in one list only are left out at the end.
+/// A warning when the mean difference is larger than [`SLICE_TOLERANCE`] and sure at 99%, by the
+/// variances within the restarts (Welch and Satterthwaite). Restarts that are in one list only are
+/// left out at the end.
 pub fn lengths_agree(short: &[RestartRatio], long: &[RestartRatio]) -> Option<Warning> {
     let count = short.len().min(long.len());
     let (short, long) = (short.get(..count)?, long.get(..count)?);

@@ -1,14 +1,16 @@
-//! Describing one trial's seconds: where it settles and where it drifts. Never evidence for a verdict.
+//! Describing one trial's seconds: where it settles and where it drifts. Never evidence for a
+//! verdict.
 
 use crate::{CONFIDENCE, autocorrelation, mean, median, t_quantile};
 
 /// A straight line through a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Change from the first to the last second as a fraction of the series' mean: -0.3 is a fall by 30%.
+    /// Change from the first to the last second as a fraction of the series' mean: -0.3 is a fall
+    /// by 30%.
     pub total: f64,
-    /// Half the 95% interval of [`Trend::total`], the seconds' dependence on each other taken into account. `None` with
-    /// fewer than 8 values.
+    /// Half the 95% interval of [`Trend::total`], the seconds' dependence on each other taken into
+    /// account. `None` with fewer than 8 values.
     pub error: Option<f64>,
 }
 
@@ -19,12 +21,13 @@ impl Trend {
     }
 }
 
-/// The least-squares line through the seconds of a series; NaN are gaps. `None` with fewer than three values or a mean
-/// that is not positive.
+/// The least-squares line through the seconds of a series; NaN are gaps. `None` with fewer than
+/// three values or a mean that is not positive.
 ///
-/// The error is that of the slope under independence times √τ, τ from the autocorrelation of what remains around the
-/// line, whose estimate is too small by about `(2 + 4ρ) / n` there, with as many degrees of freedom as the seconds are
-/// worth (Santer et al., *Journal of Geophysical Research* 105, 2000).
+/// The error is that of the slope under independence times √τ, τ from the autocorrelation of what
+/// remains around the line, whose estimate is too small by about `(2 + 4ρ) / n` there, with as many
+/// degrees of freedom as the seconds are worth (Santer et al., *Journal of Geophysical Research*
+/// 105, 2000).
 pub fn trend(series: &[f64]) -> Option<Trend> {
     let points: Vec<(f64, f64)> = series
         .iter()
@@ -56,7 +59,8 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
     })
 }
 
-/// Half the 95% interval of a slope, from what remains around the line and the sum of squares along it.
+/// Half the 95% interval of a slope, from what remains around the line and the sum of squares along
+/// it.
 fn slope_error(rest: &[f64], along: f64) -> Option<f64> {
     let known: Vec<f64> = rest.iter().copied().filter(|v| !v.is_nan()).collect();
     let n = known.len() as f64;
@@ -72,7 +76,8 @@ fn slope_error(rest: &[f64], along: f64) -> Option<f64> {
     Some(t_quantile(0.5 + 0.5 * CONFIDENCE, freedom) * deviation)
 }
 
-/// Above this the seconds of a step are one single event, and nothing can be said about a line through them.
+/// Above this the seconds of a step are one single event, and nothing can be said about a line
+/// through them.
 const MOST_PERSISTENT: f64 = 0.97;
 
 /// Where a series settled.
@@ -86,19 +91,21 @@ pub enum Steadiness {
     Never,
 }
 
-/// The shortest series of which [`steadiness`] says anything, in seconds: eight batches of one second and a few to spare.
+/// The shortest series of which [`steadiness`] says anything, in seconds: eight batches of one
+/// second and a few to spare.
 pub const STEADY_SECONDS: usize = 10;
 
 /// Batches into which [`steadiness`] cuts short series.
 const BATCHES: usize = 8;
 
-/// From which second on a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the series is cut where the
-/// standard error of the mean of what remains, over means of five seconds, is smallest. Cuts are tried in the first
-/// half. Series under 40 s are cut into eight batches, shorter ones then.
+/// From which second on a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the
+/// series is cut where the standard error of the mean of what remains, over means of five seconds,
+/// is smallest. Cuts are tried in the first half. Series under 40 s are cut into eight batches,
+/// shorter ones then.
 ///
-/// A cut at the very end of the first half alone does not say that a series never settled: chance puts it there in many
-/// short steady series with persistent noise. It counts where the [`trend`] of the second half is sure too; otherwise
-/// the cut is taken as found. Gaps (NaN) take the median.
+/// A cut at the very end of the first half alone does not say that a series never settled: chance
+/// puts it there in many short steady series with persistent noise. It counts where the [`trend`]
+/// of the second half is sure too; otherwise the cut is taken as found. Gaps (NaN) take the median.
 pub fn steadiness(series: &[f64]) -> Steadiness {
     let Some(middle) = median(series).filter(|_| series.len() >= STEADY_SECONDS) else {
         return Steadiness::TooShort;

@@ -1,19 +1,22 @@
 //! The sign-flip test: what would the mean difference be if "base" and "variant" were only names?
 //!
-//! Under that hypothesis every block's log ratio could as well have had the other sign. The p value is the share of
-//! all `2^k` ways to set the signs whose |sum| is at least the one seen (R. A. Fisher, *The Design of Experiments*,
-//! 1935, §21). It assumes nothing about the shape of the distribution.
+//! Under that hypothesis every block's log ratio could as well have had the other sign. The p value
+//! is the share of all `2^k` ways to set the signs whose |sum| is at least the one seen (R. A.
+//! Fisher, *The Design of Experiments*, 1935, §21). It assumes nothing about the shape of the
+//! distribution.
 
 use crate::normal_cdf;
 
 /// Up to this many blocks the p value is exact; above it comes from the normal approximation.
 pub const EXACT_BLOCKS: usize = 30;
 
-/// Two-sided p value of the sign-flip test that the log ratios `differences` are symmetric around zero.
+/// Two-sided p value of the sign-flip test that the log ratios `differences` are symmetric around
+/// zero.
 ///
-/// Exact for at most [`EXACT_BLOCKS`] differences. Beyond, the sum over random signs is normal with variance `Σ d²`
-/// by the central limit theorem. With `k` blocks the smallest possible value is `2^(1-k)`: fewer than 6 blocks can
-/// never reach 0.05. `None` without differences or when one is not finite.
+/// Exact for at most [`EXACT_BLOCKS`] differences. Beyond, the sum over random signs is normal with
+/// variance `Σ d²` by the central limit theorem. With `k` blocks the smallest possible value is
+/// `2^(1-k)`: fewer than 6 blocks can never reach 0.05. `None` without differences or when one is
+/// not finite.
 pub fn sign_flip_p(differences: &[f64]) -> Option<f64> {
     if differences.is_empty() || differences.iter().any(|d| !d.is_finite()) {
         return None;
@@ -36,13 +39,15 @@ pub fn sign_flip_p(differences: &[f64]) -> Option<f64> {
     let left = signed_sums(left);
     let mut right = signed_sums(right);
     right.sort_by(f64::total_cmp);
-    // Every sum of all differences is one of `left` plus one of `right`: count without walking through all 2^k.
+    // Every sum of all differences is one of `left` plus one of `right`: count without walking
+    // through all 2^k.
     let extreme: u64 = left
         .iter()
         .map(|sum| {
             let above = right.len() - right.partition_point(|other| sum + other < threshold);
             let below = right.partition_point(|other| sum + other <= -threshold);
-            // With a threshold at or under zero every assignment is extreme, and would be counted twice.
+            // With a threshold at or under zero every assignment is extreme, and would be counted
+            // twice.
             (above + below).min(right.len()) as u64
         })
         .sum();
@@ -60,8 +65,8 @@ fn signed_sums(values: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Darwin's maize, the example for which Fisher invented the test (*The Design of Experiments*, §21): of the
-    /// 32768 arrangements 863 reach a sum of 314 or more, so 1726 do on both sides.
+    /// Darwin's maize, the example for which Fisher invented the test (*The Design of Experiments*,
+    /// §21): of the 32768 arrangements 863 reach a sum of 314 or more, so 1726 do on both sides.
     #[test]
     fn fishers_own_example() {
         let darwin = [

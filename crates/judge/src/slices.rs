@@ -1,22 +1,26 @@
-//! Pairing by slices: the servers of all variants are up together and the load moves between them in slices of a
-//! fraction of a second. In every round each variant has one slice, in random order.
+//! Pairing by slices: the servers of all variants are up together and the load moves between them
+//! in slices of a fraction of a second. In every round each variant has one slice, in random order.
 //!
-//! The log ratio of round r is `d_r = ln(rate of the variant / rate of the base)`. Single rounds are noisy (heavy tails, a
-//! slice disturbed now and then, neighbours alike). Here stands what one restart of the servers says; what several say
-//! together is in `restarts.rs`.
+//! The log ratio of round r is `d_r = ln(rate of the variant / rate of the base)`. Single rounds
+//! are noisy (heavy tails, a slice disturbed now and then, neighbours alike). Here stands what one
+//! restart of the servers says; what several say together is in `restarts.rs`.
 
 use crate::trimmed::{Trimmed, batches, number_of_batches, variance_of_mean};
 use crate::{JudgeError, Side};
 
-/// Share of the rounds cut off at either end by the trimmed mean: what is averaged is the middle half.
+/// Share of the rounds cut off at either end by the trimmed mean: what is averaged is the middle
+/// half.
 ///
-/// Chosen by simulation; the table is in VALIDATION.md. With normal slices its error is 1.02 to 1.10 times that of the plain mean
-/// (median: 1.06 to 1.26). With the tails of Student's t with 3 degrees of freedom it is 0.79 times (median 0.88), with one
-/// slice in 20 disturbed 0.22 times (median 0.25), with both 0.38 times (median 0.40). So it is as robust as the median here and
-/// loses less where there is nothing to be robust against. Recorded slices of Postgres 14.3 against itself (dop 1, 48 to 189 rounds of
-/// 20 ms and more, block bootstrap) agree: standard errors of mean, this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for
-/// l.i0, 0.42%, 0.38%, 0.40% for qp100; only where qp100 jumped between two speeds was the median better (2.5%, 3.0%, 2.0%). Up to a quarter of the slices may be disturbed to one side
-/// before one of them counts for what it says.
+/// Chosen by simulation; the table is in VALIDATION.md. With normal slices its error is 1.02 to
+/// 1.10 times that of the plain mean (median: 1.06 to 1.26). With the tails of Student's t with 3
+/// degrees of freedom it is 0.79 times (median 0.88), with one slice in 20 disturbed 0.22 times
+/// (median 0.25), with both 0.38 times (median 0.40). So it is as robust as the median here and
+/// loses less where there is nothing to be robust against. Recorded slices of Postgres 14.3 against
+/// itself (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree: standard errors of
+/// mean, this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, 0.42%, 0.38%,
+/// 0.40% for qp100; only where qp100 jumped between two speeds was the median better (2.5%, 3.0%,
+/// 2.0%). Up to a quarter of the slices may be disturbed to one side before one of them counts for
+/// what it says.
 pub const TRIMMED: f64 = 0.25;
 
 /// Fewest rounds from which there is an estimate: two batches of three.
@@ -37,15 +41,16 @@ pub struct RestartRatio {
     pub set_aside: f64,
     /// Share of the rounds, 0 to 1, in which both were measured and neither did anything.
     pub idle: f64,
-    /// `ln` of the ratio of the mean rates over the same rounds, less `mean_log`: what the slices cut off by the
-    /// trimmed mean would have changed.
+    /// `ln` of the ratio of the mean rates over the same rounds, less `mean_log`: what the slices
+    /// cut off by the trimmed mean would have changed.
     pub tails_log: f64,
     /// Variance of `tails_log`, from the same batches.
     pub tails_variance: f64,
-    /// Variance of `mean_log + tails_log`, the log ratio of all that was done, from the same batches.
+    /// Variance of `mean_log + tails_log`, the log ratio of all that was done, from the same
+    /// batches.
     pub total_variance: f64,
-    /// Who did nothing in so many slices that the middle half of the rounds has no ratio. `mean_log` is then that of all that
-    /// was done, and `tails_log` is 0.
+    /// Who did nothing in so many slices that the middle half of the rounds has no ratio.
+    /// `mean_log` is then that of all that was done, and `tails_log` is 0.
     pub stalled: Option<Side>,
 }
 
@@ -62,24 +67,25 @@ impl RestartRatio {
     }
 }
 
-/// The log ratio of one restart from the rates of base and variant by round, in any unit; NaN marks a slice set aside or
-/// not measured.
+/// The log ratio of one restart from the rates of base and variant by round, in any unit; NaN marks
+/// a slice set aside or not measured.
 ///
-/// The centre is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation (rate 0) counts as
-/// infinitely slow, and thereby as one of those cut off, as long as there are no more of them than that. If there are, the
-/// typical slice has no ratio; what is left is that of all that was done, and [`RestartRatio::stalled`] says so. A round in
-/// which neither did anything has no ratio either and moves none: it is left out of the centre, adds nothing to what both did
-/// in total, and is counted in [`RestartRatio::idle`]. The variance of the centre respects that neighbouring rounds are
-/// alike: it comes from the means of batches of them, each six integrated autocorrelation times long where there are
-/// rounds enough for 8 to 30 such batches.
+/// The centre is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation
+/// (rate 0) counts as infinitely slow, and thereby as one of those cut off, as long as there are no
+/// more of them than that. If there are, the typical slice has no ratio; what is left is that of
+/// all that was done, and [`RestartRatio::stalled`] says so. A round in which neither did anything
+/// has no ratio either and moves none: it is left out of the centre, adds nothing to what both did
+/// in total, and is counted in [`RestartRatio::idle`]. The variance of the centre respects that
+/// neighbouring rounds are alike: it comes from the means of batches of them, each six integrated
+/// autocorrelation times long where there are rounds enough for 8 to 30 such batches.
 ///
-/// What is compared is thus the *typical* slice. A variant that is as fast as the base except for rare long pauses
-/// has a ratio near 1 here; `tails_log` says what the pauses amount to, and [`crate::compare_slices`] warns when that is
-/// more than chance.
+/// What is compared is thus the *typical* slice. A variant that is as fast as the base except for
+/// rare long pauses has a ratio near 1 here; `tails_log` says what the pauses amount to, and
+/// [`crate::compare_slices`] warns when that is more than chance.
 ///
 /// # Errors
-/// When the counts differ, fewer than [`FEWEST_PAIRS`] rounds have both, a rate is negative or infinite, or one side did
-/// nothing at all.
+/// When the counts differ, fewer than [`FEWEST_PAIRS`] rounds have both, a rate is negative or
+/// infinite, or one side did nothing at all.
 pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, JudgeError> {
     if base.len() != variant.len() {
         return Err(JudgeError::Unpaired { base: base.len(), variant: variant.len() });
@@ -163,8 +169,8 @@ fn total_log(rounds: &[Round]) -> f64 {
     (variant / base).ln()
 }
 
-/// The influence of each round on the logarithm of the ratio of the mean rates (the delta method): finite for a round in which
-/// one did nothing, too. They add up to 0.
+/// The influence of each round on the logarithm of the ratio of the mean rates (the delta method):
+/// finite for a round in which one did nothing, too. They add up to 0.
 fn total_influence(rounds: &[Round]) -> Vec<f64> {
     let (base, variant) = mean_rates(rounds);
     rounds.iter().map(|round| round.variant / variant - round.base / base).collect()
@@ -229,7 +235,8 @@ mod tests {
         assert!((found.set_aside - 0.04).abs() < 1e-12 && (found.idle - 0.02).abs() < 1e-12);
     }
 
-    /// A round in which neither did anything says nothing about either: with it or without it the answer is the same.
+    /// A round in which neither did anything says nothing about either: with it or without it the
+    /// answer is the same.
     #[test]
     fn rounds_in_which_neither_did_anything_move_nothing() {
         let mut random = Random::new(14);
@@ -262,7 +269,8 @@ mod tests {
         assert!((back.mean_log + found.mean_log).abs() < 1e-12);
     }
 
-    /// A stall of many slices in a row fills whole batches; what it says of the tails must stay a number.
+    /// A stall of many slices in a row fills whole batches; what it says of the tails must stay a
+    /// number.
     #[test]
     fn a_long_stall_is_in_the_tails_and_their_variance() {
         let base = vec![1000.0; 300];
@@ -301,7 +309,8 @@ mod tests {
         assert!(matches!(restart_ratio(&[0.0; 9], &[0.0; 9]), Err(JudgeError::Idle { .. })));
     }
 
-    /// Coverage of the interval from the batches of one restart; the long form is in the crate `validate`.
+    /// Coverage of the interval from the batches of one restart; the long form is in the crate
+    /// `validate`.
     #[test]
     fn the_interval_of_one_restart_covers_the_truth() {
         let mut random = Random::new(13);

@@ -5,13 +5,15 @@ pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Median (mean of the two middle values for an even count); `None` without values. NaN are ignored.
+/// Median (mean of the two middle values for an even count); `None` without values. NaN are
+/// ignored.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The `p` quantile (0 ≤ p ≤ 1) with linear interpolation between order statistics (type 7 of Hyndman and Fan, *The
-/// American Statistician* 50, 1996: what R, NumPy and spreadsheets do). NaN are ignored; `None` without values.
+/// The `p` quantile (0 ≤ p ≤ 1) with linear interpolation between order statistics (type 7 of
+/// Hyndman and Fan, *The American Statistician* 50, 1996: what R, NumPy and spreadsheets do). NaN
+/// are ignored; `None` without values.
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -28,25 +30,26 @@ fn squares(values: &[f64]) -> Option<f64> {
     Some(values.iter().map(|v| (v - mean) * (v - mean)).sum())
 }
 
-/// Standard deviation of the values taken as a *sample* of a larger population (divides by n - 1); `None` for fewer
-/// than two values.
+/// Standard deviation of the values taken as a *sample* of a larger population (divides by n - 1);
+/// `None` for fewer than two values.
 pub fn sd_sample(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| squares(values).map(|s| (s / (values.len() - 1) as f64).sqrt()))?
 }
 
-/// Standard deviation of the values taken as the *whole population* (divides by n); `None` without values.
+/// Standard deviation of the values taken as the *whole population* (divides by n); `None` without
+/// values.
 pub fn sd_population(values: &[f64]) -> Option<f64> {
     squares(values).map(|s| (s / values.len() as f64).sqrt())
 }
 
-/// Coefficient of variation with the *sample* deviation: [`sd_sample`] / [`mean`]. `None` for fewer than two values or
-/// a mean of zero.
+/// Coefficient of variation with the *sample* deviation: [`sd_sample`] / [`mean`]. `None` for fewer
+/// than two values or a mean of zero.
 pub fn cv_sample(values: &[f64]) -> Option<f64> {
     divided_by_mean(sd_sample(values)?, values)
 }
 
-/// Coefficient of variation with the *population* deviation: [`sd_population`] / [`mean`]. `None` without values or
-/// with a mean of zero. For k trials it is √((k-1)/k) of [`cv_sample`].
+/// Coefficient of variation with the *population* deviation: [`sd_population`] / [`mean`]. `None`
+/// without values or with a mean of zero. For k trials it is √((k-1)/k) of [`cv_sample`].
 pub fn cv_population(values: &[f64]) -> Option<f64> {
     divided_by_mean(sd_population(values)?, values)
 }

@@ -4,12 +4,14 @@ use std::ops::Range;
 
 use crate::median;
 
-/// A second is a stall when its throughput is under this share of the median of all seconds of its step.
+/// A second is a stall when its throughput is under this share of the median of all seconds of its
+/// step.
 ///
-/// Our own choice. Noise does not get there: the count of a second with 100 independent operations scatters by 10%, so
-/// a quarter is more than seven deviations away. What does get there is what people look for in graphs of throughput
-/// over time: a checkpoint's flood of writes, an fsync that blocks commits, compaction holding writers. The median is
-/// that of the whole step, not a running one, which would follow a long stall down and lose it.
+/// Our own choice. Noise does not get there: the count of a second with 100 independent operations
+/// scatters by 10%, so a quarter is more than seven deviations away. What does get there is what
+/// people look for in graphs of throughput over time: a checkpoint's flood of writes, an fsync that
+/// blocks commits, compaction holding writers. The median is that of the whole step, not a running
+/// one, which would follow a long stall down and lose it.
 pub const STALL_SHARE: f64 = 0.25;
 
 /// The stalls of one series.
@@ -23,10 +25,11 @@ pub struct Stalls {
     pub share: f64,
 }
 
-/// The stalls in a series of per-second throughput (whole seconds only: leave a last, partial one out).
+/// The stalls in a series of per-second throughput (whole seconds only: leave a last, partial one
+/// out).
 ///
-/// NaN are gaps in the record: they are no stall, do not count as measured, and end a stall. Fewer than three
-/// measured seconds have no meaningful median and so no stalls.
+/// NaN are gaps in the record: they are no stall, do not count as measured, and end a stall. Fewer
+/// than three measured seconds have no meaningful median and so no stalls.
 pub fn stalls(series: &[f64]) -> Stalls {
     let measured = series.iter().filter(|value| !value.is_nan()).count();
     let middle = match median(series) {

@@ -4,8 +4,8 @@ use crate::beta::{incomplete_beta, ln_gamma};
 
 /// Probability that a Student t variable with `freedom` degrees of freedom is at most `t`.
 ///
-/// Uses `P(T > |t|) = ½ I_x(ν/2, ½)` with `x = ν / (ν + t²)` (Abramowitz and Stegun, 26.7.1 and 26.5.27). NaN when
-/// `freedom` is not positive.
+/// Uses `P(T > |t|) = ½ I_x(ν/2, ½)` with `x = ν / (ν + t²)` (Abramowitz and Stegun, 26.7.1 and
+/// 26.5.27). NaN when `freedom` is not positive.
 pub fn t_cdf(t: f64, freedom: f64) -> f64 {
     if t.is_nan() || freedom.is_nan() || freedom <= 0.0 {
         return f64::NAN;
@@ -16,11 +16,11 @@ pub fn t_cdf(t: f64, freedom: f64) -> f64 {
 
 /// The `p` quantile of Student's t with `freedom` degrees of freedom: the inverse of [`t_cdf`].
 ///
-/// `t_quantile(0.975, k - 1)` is the factor of a 95% interval from `k` blocks. NaN when `p` is outside (0, 1) or
-/// `freedom` is not positive.
+/// `t_quantile(0.975, k - 1)` is the factor of a 95% interval from `k` blocks. NaN when `p` is
+/// outside (0, 1) or `freedom` is not positive.
 ///
-/// Newton's method on the tail from 0: the tail is convex there, so the steps come up from one side, double in the far
-/// tail and converge quadratically.
+/// Newton's method on the tail from 0: the tail is convex there, so the steps come up from one
+/// side, double in the far tail and converge quadratically.
 pub fn t_quantile(p: f64, freedom: f64) -> f64 {
     if !(p > 0.0 && p < 1.0) || freedom.is_nan() || freedom <= 0.0 {
         return f64::NAN;
@@ -59,7 +59,8 @@ fn upper_and_lower_tail(t: f64, freedom: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Published two-sided 95% points (p = 0.975), as in the tables of every statistics book, to 6 digits.
+    /// Published two-sided 95% points (p = 0.975), as in the tables of every statistics book, to 6
+    /// digits.
     const TABLE: [(f64, f64); 12] = [
         (1.0, 12.706_205),
         (2.0, 4.302_653),

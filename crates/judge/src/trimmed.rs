@@ -4,12 +4,14 @@ use crate::autocorrelation::{persistence, variance_inflation};
 
 /// Fewest values in a batch, where there are values enough.
 const SMALLEST_BATCH: usize = 3;
-/// Bounds of the number of batches: t(29) is within 5% of the normal, so that more would not narrow an interval
-/// noticeably; with fewer than 8 the variance itself is known too badly.
+/// Bounds of the number of batches: t(29) is within 5% of the normal, so that more would not narrow
+/// an interval noticeably; with fewer than 8 the variance itself is known too badly.
 const BATCHES: (usize, usize) = (8, 30);
-/// Length of a batch in integrated autocorrelation times, so that neighbouring batches are nearly independent.
+/// Length of a batch in integrated autocorrelation times, so that neighbouring batches are nearly
+/// independent.
 const TIMES_PER_BATCH: f64 = 6.0;
-/// What is believed at most of the correlation between batches: the estimate from a few batches is poor.
+/// What is believed at most of the correlation between batches: the estimate from a few batches is
+/// poor.
 const MOST_BETWEEN_BATCHES: f64 = 0.6;
 
 /// The mean of the middle values, and what each value does to it.
@@ -22,8 +24,8 @@ pub(crate) struct Trimmed {
 }
 
 impl Trimmed {
-    /// Cuts the share `cut` (under one half) off both ends, rounded down to whole values. `None` without values or when
-    /// those kept are not all finite.
+    /// Cuts the share `cut` (under one half) off both ends, rounded down to whole values. `None`
+    /// without values or when those kept are not all finite.
     pub(crate) fn of(values: &[f64], cut: f64) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -38,10 +40,11 @@ impl Trimmed {
         })
     }
 
-    /// The influence of each value on the trimmed mean (P. J. Huber, *Robust Statistics*, 1981, §3.3): the values winsorised
-    /// (those cut off pulled in to the nearest that is not), less their mean, divided by the share kept. They add up to 0, and
-    /// the variance of their mean is that of the trimmed mean (J. W. Tukey and D. H. McLaughlin, *Sankhyā* A 25, 1963).
-    /// NaN stay NaN.
+    /// The influence of each value on the trimmed mean (P. J. Huber, *Robust Statistics*, 1981,
+    /// §3.3): the values winsorised (those cut off pulled in to the nearest that is not), less
+    /// their mean, divided by the share kept. They add up to 0, and the variance of their mean is
+    /// that of the trimmed mean (J. W. Tukey and D. H. McLaughlin, *Sankhyā* A 25, 1963). NaN stay
+    /// NaN.
     pub(crate) fn influence(&self, values: &[f64]) -> Vec<f64> {
         let pulled_in: Vec<f64> = values.iter().map(|v| v.clamp(self.low, self.high)).collect();
         let known = || pulled_in.iter().filter(|value| !value.is_nan());
@@ -50,8 +53,8 @@ impl Trimmed {
     }
 }
 
-/// How many batches of neighbours `values` are cut into: as many as there are stretches of six integrated
-/// autocorrelation times, within 8 and 30, of three values at least.
+/// How many batches of neighbours `values` are cut into: as many as there are stretches of six
+/// integrated autocorrelation times, within 8 and 30, of three values at least.
 pub(crate) fn number_of_batches(values: &[f64]) -> usize {
     let count = values.len() as f64;
     let rho = persistence(values).unwrap_or(0.0).max(0.0);
@@ -65,8 +68,9 @@ pub(crate) fn batches<T>(values: &[T], count: usize) -> impl Iterator<Item = &[T
     (0..count).filter_map(move |batch| values.get(bound(batch)..bound(batch + 1)))
 }
 
-/// Variance of the mean from the means of batches (A. M. Law, *Simulation Modeling and Analysis*, 5th ed., §9.5.3).
-/// Correlation left between neighbouring batches widens it by `(1 + ρ) / (1 - ρ)`. 0 with fewer than two.
+/// Variance of the mean from the means of batches (A. M. Law, *Simulation Modeling and Analysis*,
+/// 5th ed., §9.5.3). Correlation left between neighbouring batches widens it by `(1 + ρ) / (1 -
+/// ρ)`. 0 with fewer than two.
 pub(crate) fn variance_of_mean(means: &[f64]) -> f64 {
     let Some(sd) = crate::sd_sample(means) else { return 0.0 };
     let rho = persistence(means).unwrap_or(0.0).clamp(0.0, MOST_BETWEEN_BATCHES);

@@ -6,18 +6,21 @@ use crate::{CONFIDENCE, Comparison, quantile, t_quantile};
 /// The percentile of |effect| between identical variants that makes the noise floor: the 99th.
 pub const NOISE_PERCENTILE: f64 = 0.99;
 
-/// The noise floor of one step: the size, as a fraction, that the estimated difference between identical variants exceeds
-/// once in a hundred comparisons. `twins` are the A/A comparisons of that step; `None` without any.
+/// The noise floor of one step: the size, as a fraction, that the estimated difference between
+/// identical variants exceeds once in a hundred comparisons. `twins` are the A/A comparisons of
+/// that step; `None` without any.
 ///
-/// With a few pairs of twins the empirical 99th percentile is nothing but the largest effect seen, which 3 pairs put
-/// under the true percentile in 97 of 100 experiments. So it is estimated through the spread, too: identical variants
-/// have a true log ratio of 0, hence each comparison with standard error `e` and `f` degrees of freedom gives
-/// `f·e² + mean²` with `f + 1` degrees (for k blocks: Σd²/k with k degrees), and the pooled
-/// `E² = Σ(f·e² + mean²) / Σ(f + 1)` predicts the next one: `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so that
-/// the 99th percentile of |mean| is `t(0.995) · E`. The result is the larger of the two: the first knows heavy
-/// tails once there are many pairs, the second is sound from the first pair on.
+/// With a few pairs of twins the empirical 99th percentile is nothing but the largest effect seen,
+/// which 3 pairs put under the true percentile in 97 of 100 experiments. So it is estimated through
+/// the spread, too: identical variants have a true log ratio of 0, hence each comparison with
+/// standard error `e` and `f` degrees of freedom gives `f·e² + mean²` with `f + 1` degrees (for k
+/// blocks: Σd²/k with k degrees), and the pooled `E² = Σ(f·e² + mean²) / Σ(f + 1)` predicts the
+/// next one: `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so that the 99th
+/// percentile of |mean| is `t(0.995) · E`. The result is the larger of the two: the first knows
+/// heavy tails once there are many pairs, the second is sound from the first pair on.
 ///
-/// Comparisons are expected to have the same number of blocks; the floor is that of comparisons with as many.
+/// Comparisons are expected to have the same number of blocks; the floor is that of comparisons
+/// with as many.
 pub fn noise_floor(twins: &[Comparison]) -> Option<f64> {
     let effects: Vec<f64> = twins.iter().map(|twin| twin.mean_log.abs()).collect();
     let seen = quantile(&effects, NOISE_PERCENTILE)?;
@@ -45,11 +48,13 @@ pub struct FalseAlarms {
     pub high: f64,
 }
 
-/// The false-alarm rate of an experiment from its A/A comparisons, with the exact binomial interval of C. J. Clopper and
-/// E. S. Pearson (*Biometrika* 26, 1934) at 95%. `None` when none of them has an interval.
+/// The false-alarm rate of an experiment from its A/A comparisons, with the exact binomial interval
+/// of C. J. Clopper and E. S. Pearson (*Biometrika* 26, 1934) at 95%. `None` when none of them has
+/// an interval.
 ///
-/// Each counts by its own interval, not corrected for their number. Steps of one trial share a server, so their
-/// comparisons are not quite independent and the true uncertainty is a little larger.
+/// Each counts by its own interval, not corrected for their number. Steps of one trial share a
+/// server, so their comparisons are not quite independent and the true uncertainty is a little
+/// larger.
 pub fn false_alarm_rate(twins: &[Comparison]) -> Option<FalseAlarms> {
     let comparisons = twins.iter().filter(|twin| twin.low.is_some()).count();
     if comparisons == 0 {
@@ -61,10 +66,12 @@ pub fn false_alarm_rate(twins: &[Comparison]) -> Option<FalseAlarms> {
     Some(FalseAlarms { comparisons, alarms, rate, low, high })
 }
 
-/// The interval of Clopper and Pearson for a probability, after `hits` in `tries`: the probabilities that would have given
-/// as many hits or more, or as many or fewer, with `(1 - confidence) / 2` each.
+/// The interval of Clopper and Pearson for a probability, after `hits` in `tries`: the
+/// probabilities that would have given as many hits or more, or as many or fewer, with `(1 -
+/// confidence) / 2` each.
 ///
-/// The ends are quantiles of beta distributions (NIST/SEMATECH e-Handbook, 7.2.4.1; Abramowitz and Stegun, 26.5.24).
+/// The ends are quantiles of beta distributions (NIST/SEMATECH e-Handbook, 7.2.4.1; Abramowitz and
+/// Stegun, 26.5.24).
 pub fn binomial_interval(hits: usize, tries: usize, confidence: f64) -> (f64, f64) {
     let tail = 0.5 - 0.5 * confidence;
     let (hits_f, misses_f) = (hits as f64, tries.saturating_sub(hits) as f64);
@@ -91,7 +98,8 @@ mod tests {
         assert_eq!(noise_floor(&[]), None);
     }
 
-    /// Two blocks of twins 60% apart put the floor over 100%. Whatever is compared with it, edges and p values are numbers.
+    /// Two blocks of twins 60% apart put the floor over 100%. Whatever is compared with it, edges
+    /// and p values are numbers.
     #[test]
     fn a_floor_over_one_hundred_percent_decides_nothing_wrong() {
         let twin = compare(&[1.0, 1.0], &[1.6, 1.0 / 1.6], Margin::default()).unwrap();

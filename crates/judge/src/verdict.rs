@@ -41,12 +41,14 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The margin δ as a fraction of the base's throughput, and the noise floor under which it never goes.
+/// The margin δ as a fraction of the base's throughput, and the noise floor under which it never
+/// goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
     /// What the user calls small, as a fraction: 0.02 is 2%.
     pub asked: f64,
-    /// The 99th percentile of |ratio - 1| between identical variants (see [`crate::noise_floor`]); 0 when not known.
+    /// The 99th percentile of |ratio - 1| between identical variants (see [`crate::noise_floor`]);
+    /// 0 when not known.
     pub noise_floor: f64,
 }
 
@@ -67,16 +69,18 @@ impl Margin {
         self.asked.max(self.noise_floor)
     }
 
-    /// The edges `ln(1-δ)` and `ln(1+δ)` of what was asked for, or, where they lie further out, those of the noise floor F,
-    /// `-ln(1+F)` and `ln(1+F)`: identical variants differ by that factor in either direction. Of a margin of 100% or more the
-    /// lower edge is infinitely far away: nothing is slower by more than that.
+    /// The edges `ln(1-δ)` and `ln(1+δ)` of what was asked for, or, where they lie further out,
+    /// those of the noise floor F, `-ln(1+F)` and `ln(1+F)`: identical variants differ by that
+    /// factor in either direction. Of a margin of 100% or more the lower edge is infinitely far
+    /// away: nothing is slower by more than that.
     pub(crate) fn log_edges(&self) -> (f64, f64) {
         let below = if self.asked < 1.0 { (-self.asked).ln_1p() } else { f64::NEG_INFINITY };
         (below.min(-self.noise_floor.ln_1p()), self.used().ln_1p())
     }
 
-    /// The verdict for an interval of log ratios. Where the margin in force is 100% or more nothing is called equivalent:
-    /// that identical variants differ by a factor of two makes none the same as another.
+    /// The verdict for an interval of log ratios. Where the margin in force is 100% or more nothing
+    /// is called equivalent: that identical variants differ by a factor of two makes none the same
+    /// as another.
     pub(crate) fn verdict(&self, low: f64, high: f64) -> Verdict {
         let (below, above) = self.log_edges();
         if high < below {
@@ -90,9 +94,10 @@ impl Margin {
         }
     }
 
-    /// How many blocks beyond `blocks` it takes until the interval decides, if mean and deviation of the log ratios
-    /// stay what they are: the smallest n with a decided `mean ± t(n-1) · sd/√n`. As the mean will move, about half
-    /// of all experiments need more. `None` above [`MAX_FURTHER_BLOCKS`].
+    /// How many blocks beyond `blocks` it takes until the interval decides, if mean and deviation
+    /// of the log ratios stay what they are: the smallest n with a decided `mean ± t(n-1) · sd/√n`.
+    /// As the mean will move, about half of all experiments need more. `None` above
+    /// [`MAX_FURTHER_BLOCKS`].
     pub(crate) fn further_blocks(&self, mean: f64, sd: f64, blocks: usize, p: f64) -> Option<u32> {
         let decided = |further: u32| {
             let n = blocks as f64 + f64::from(further);
@@ -105,7 +110,8 @@ impl Margin {
     }
 }
 
-/// The least number from `low` on that is enough, if one below `high` is, else `high`; with one that is enough all larger are.
+/// The least number from `low` on that is enough, if one below `high` is, else `high`; with one
+/// that is enough all larger are.
 pub(crate) fn fewest(mut low: u32, mut high: u32, enough: impl Fn(u32) -> bool) -> u32 {
     while low < high {
         let middle = low.midpoint(high);

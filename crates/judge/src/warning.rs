@@ -4,8 +4,8 @@ use std::fmt;
 
 /// Number of blocks from which on a comparison carries no warning about their number.
 ///
-/// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so that no outcome of it
-/// could ever be called significant at 5%.
+/// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so
+/// that no outcome of it could ever be called significant at 5%.
 pub const ENOUGH_BLOCKS: usize = 6;
 
 /// Not an error that prevents a comparison, but to be presented with it.
@@ -18,8 +18,8 @@ pub enum Warning {
         /// How many there were.
         blocks: usize,
     },
-    /// The interval excludes 1, the sign-flip test does not reach 5%: the t interval leans on its assumption of
-    /// normal noise here, or a few blocks carry the difference.
+    /// The interval excludes 1, the sign-flip test does not reach 5%: the t interval leans on its
+    /// assumption of normal noise here, or a few blocks carry the difference.
     SignFlipDisagrees {
         /// Two-sided p value of the sign-flip test.
         p: f64,
@@ -31,15 +31,16 @@ pub enum Warning {
         /// The one used.
         used: f64,
     },
-    /// Alone this would have been called a regression or an improvement; among so many comparisons it would not.
+    /// Alone this would have been called a regression or an improvement; among so many comparisons
+    /// it would not.
     NotAmongMany {
         /// How many comparisons were made.
         comparisons: usize,
         /// p value after Benjamini and Hochberg.
         adjusted_p: f64,
     },
-    /// Slices within a single start of the servers: nothing is known of how much starts differ, so there is neither interval
-    /// nor verdict.
+    /// Slices within a single start of the servers: nothing is known of how much starts differ, so
+    /// there is neither interval nor verdict.
     OneRestart,
     /// Some restart has fewer rounds of slices than [`crate::ENOUGH_ROUNDS`].
     FewRounds {
@@ -56,8 +57,8 @@ pub enum Warning {
         /// Share of the rounds, 0 to 1.
         share: f64,
     },
-    /// One did nothing in more than a quarter of its slices of some restart: the ratio is that of all that was done, as a
-    /// typical slice has none.
+    /// One did nothing in more than a quarter of its slices of some restart: the ratio is that of
+    /// all that was done, as a typical slice has none.
     Stalled {
         /// Who.
         side: crate::Side,
@@ -69,7 +70,8 @@ pub enum Warning {
         /// Ratio by the longer ones.
         long: f64,
     },
-    /// All slices together give another ratio than the middle half of them, which the verdict is about.
+    /// All slices together give another ratio than the middle half of them, which the verdict is
+    /// about.
     RareSlices {
         /// Ratio by the middle half.
         middle: f64,

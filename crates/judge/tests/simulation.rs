@@ -18,8 +18,8 @@ impl Random {
         (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// k blocks of a variant with the true `ratio`. Blocks as a whole differ by 10% (the machine), trials inside a
-    /// block by `cv`.
+    /// k blocks of a variant with the true `ratio`. Blocks as a whole differ by 10% (the machine),
+    /// trials inside a block by `cv`.
     fn experiment(&mut self, k: usize, ratio: f64, cv: f64, margin: f64) -> Comparison {
         let mut base = Vec::new();
         let mut variant = Vec::new();

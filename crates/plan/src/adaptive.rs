@@ -8,14 +8,14 @@ use crate::types::Plan;
 const LIMIT_FACTOR: u32 = 4;
 
 impl Plan {
-    /// Whether the run may go beyond [`Plan::blocks`] for steps that are undecided: one of `precision`, `max_blocks` and
-    /// `budget` is given.
+    /// Whether the run may go beyond [`Plan::blocks`] for steps that are undecided: one of
+    /// `precision`, `max_blocks` and `budget` is given.
     pub fn is_adaptive(&self) -> bool {
         self.precision.is_some() || self.max_blocks.is_some() || self.budget.is_some()
     }
 
-    /// Blocks after which the run ends, decided or not: `max_blocks`, in an adaptive run without it four times `blocks`, in a plain
-    /// one `blocks`.
+    /// Blocks after which the run ends, decided or not: `max_blocks`, in an adaptive run without it
+    /// four times `blocks`, in a plain one `blocks`.
     pub fn block_limit(&self) -> u32 {
         match self.max_blocks {
             Some(limit) => limit.max(self.blocks),
@@ -24,11 +24,13 @@ impl Plan {
         }
     }
 
-    /// The numbers of blocks after which an adaptive run looks at its results, rising: `blocks`, then each a third more than the
-    /// one before, up to [`Plan::block_limit`]. A plain plan is looked at once.
+    /// The numbers of blocks after which an adaptive run looks at its results, rising: `blocks`,
+    /// then each a third more than the one before, up to [`Plan::block_limit`]. A plain plan is
+    /// looked at once.
     ///
-    /// Every look is a chance to be wrong, so the error rate is split over all of them and more looks mean wider
-    /// intervals; steps of a third cost few looks, and a run ends at most a third later than it could have.
+    /// Every look is a chance to be wrong, so the error rate is split over all of them and more
+    /// looks mean wider intervals; steps of a third cost few looks, and a run ends at most a third
+    /// later than it could have.
     pub fn looks(&self) -> Vec<u32> {
         let limit = self.block_limit();
         let mut looks = vec![self.blocks];

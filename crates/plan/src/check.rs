@@ -26,7 +26,8 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
         }
     }
     for (i, variant) in variants.iter().enumerate() {
-        // Only a plan made by a program can hold the same name twice; in TOML that is an error of syntax.
+        // Only a plan made by a program can hold the same name twice; in TOML that is an error of
+        // syntax.
         if variants[..i].iter().any(|v| v.name == variant.name) {
             problems.of(
                 "variants",

@@ -10,9 +10,9 @@ use crate::place::read_beside;
 use crate::problem::Problems;
 use crate::section::{Section, choice, integer, join, one_or_more, printable, string, strings};
 
-/// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of the default 100
-/// buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows it reads them all, and statistics, and so plans,
-/// are the same each time.
+/// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of
+/// the default 100 buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows
+/// it reads them all, and statistics, and so plans, are the same each time.
 pub const DEFAULT_COUNT_ROWS: u64 = 20_000;
 /// What begins a statement's name in a file of statements.
 const NAME: &str = "-- name:";
@@ -24,8 +24,8 @@ const SETUP: &str = "setup";
 pub struct CountPlan {
     /// Rows in the table before the first statement that is counted, > 0.
     pub rows: u64,
-    /// Executions counted of each kind, after as many that are not; `None`: by the kind, fewer where a statement
-    /// writes many rows.
+    /// Executions counted of each kind, after as many that are not; `None`: by the kind, fewer
+    /// where a statement writes many rows.
     pub statements: Option<u32>,
     /// Protocols to count in, each once.
     pub protocols: Vec<Protocol>,
@@ -106,8 +106,8 @@ pub struct OwnStatements {
 }
 
 impl OwnStatements {
-    /// Reads a file of statements: blocks, each of which begins with a line `-- name: NAME`. The one called `setup` is
-    /// executed once, before the others are counted.
+    /// Reads a file of statements: blocks, each of which begins with a line `-- name: NAME`. The
+    /// one called `setup` is executed once, before the others are counted.
     ///
     /// # Errors
     /// What is wrong, in words.

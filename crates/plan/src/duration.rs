@@ -40,7 +40,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// Writes whole seconds so that [`parse_duration`] reads the same time: `1h30m`; `0s` for less than one second.
+/// Writes whole seconds so that [`parse_duration`] reads the same time: `1h30m`; `0s` for less than
+/// one second.
 pub fn format_duration(time: Duration) -> String {
     let mut left = time.as_secs();
     let mut text = String::new();

@@ -2,11 +2,13 @@
 
 use strsim::osa_distance;
 
-/// The known word nearest to `word`, when it is near enough to be meant; upper case counts as lower, and `-` as `_`.
+/// The known word nearest to `word`, when it is near enough to be meant; upper case counts as
+/// lower, and `-` as `_`.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |s: &str| s.to_ascii_lowercase().replace('-', "_");
     let distance = |candidate| (osa_distance(&fold(word), &fold(candidate)), candidate);
-    // A third of the letters may be wrong, at least one (as rustc and cargo do it for mistyped names).
+    // A third of the letters may be wrong, at least one (as rustc and cargo do it for mistyped
+    // names).
     let near = |(distance, _): &(usize, &str)| *distance <= (word.chars().count() / 3).max(1);
     known.into_iter().map(distance).filter(near).min_by_key(|one| one.0).map(|one| one.1)
 }

@@ -9,11 +9,12 @@ use crate::section::printable;
 /// Longest file read beside a plan, 1 MiB.
 const MAX_FILE: u64 = 1 << 20;
 
-/// What a `dbms` begins with that names something by its path. A repository may also be somewhere else.
+/// What a `dbms` begins with that names something by its path. A repository may also be somewhere
+/// else.
 const KINDS: [&str; 3] = ["path:", "git:", "src:"];
 
-/// The same `dbms` with its path absolute, where it is relative and the plan has a folder. `~/` is left to stand for the home
-/// directory of whoever runs the plan.
+/// The same `dbms` with its path absolute, where it is relative and the plan has a folder. `~/` is
+/// left to stand for the home directory of whoever runs the plan.
 pub(crate) fn in_folder(dbms: &str, folder: Option<&Path>) -> String {
     let whole = || dbms.to_owned();
     let Some(folder) = folder else { return whole() };
@@ -47,8 +48,8 @@ pub(crate) fn in_folder(dbms: &str, folder: Option<&Path>) -> String {
     }
 }
 
-/// The text of a file that the key of this path, `x_file`, names. A plan without a folder gives the text itself, as
-/// `text_key`.
+/// The text of a file that the key of this path, `x_file`, names. A plan without a folder gives the
+/// text itself, as `text_key`.
 pub(crate) fn read_beside(
     p: &mut Problems,
     folder: Option<&Path>,

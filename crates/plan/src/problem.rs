@@ -84,7 +84,8 @@ pub(crate) struct Problems<'t> {
     /// Where the value of a key stands, by its path, such as `workload.insert.rows`.
     places: HashMap<String, Range<usize>>,
     found: Vec<(Option<usize>, Problem)>,
-    /// Paths of keys whose value could not be understood; checks that build on them would only add noise.
+    /// Paths of keys whose value could not be understood; checks that build on them would only add
+    /// noise.
     unread: HashSet<String>,
 }
 
@@ -119,7 +120,8 @@ impl<'t> Problems<'t> {
         self.push(Some(span.start), Some(place), message.into());
     }
 
-    /// Adds a problem of a key, by its path; when the text lacks the key, the nearest table around it is named.
+    /// Adds a problem of a key, by its path; when the text lacks the key, the nearest table around
+    /// it is named.
     pub(crate) fn of(&mut self, path: &str, message: impl Into<String>) {
         let mut prefix = path;
         loop {

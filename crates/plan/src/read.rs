@@ -33,8 +33,9 @@ impl Plan {
 
     /// Reads a plan from its text.
     ///
-    /// `folder` is where configuration files are looked for; without one they cannot be read (a stored plan holds their text).
-    /// `origin` says where the text came from; problems begin with it.
+    /// `folder` is where configuration files are looked for; without one they cannot be read (a
+    /// stored plan holds their text). `origin` says where the text came from; problems begin with
+    /// it.
     ///
     /// # Errors
     /// [`PlanError::Invalid`] with every problem found.

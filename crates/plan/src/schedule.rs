@@ -28,15 +28,17 @@ pub struct Trial {
 }
 
 /// Spreads block numbers over seeds. Any odd constant would do except the increment of SplitMix64,
-/// with which `seed_from_u64` fills the generator's state: neighbouring blocks would then share state words.
+/// with which `seed_from_u64` fills the generator's state: neighbouring blocks would then share
+/// state words.
 const BLOCK_STRIDE: u64 = 0xD1B5_4A32_D192_ED03;
 
 impl Plan {
     /// The trials of the plan, block after block.
     ///
-    /// Within a block all pairs of variant and sequence are shuffled (Fisher–Yates, from the last place to the second)
-    /// by a Xoshiro256++ generator seeded from `seed + block · 0xD1B54A32D192ED03` (mod 2⁶⁴). Each block thus depends on the seed and its own number only: more
-    /// blocks never change earlier ones. The same seed gives the same order on every machine.
+    /// Within a block all pairs of variant and sequence are shuffled (Fisher–Yates, from the last
+    /// place to the second) by a Xoshiro256++ generator seeded from `seed + block ·
+    /// 0xD1B54A32D192ED03` (mod 2⁶⁴). Each block thus depends on the seed and its own number only:
+    /// more blocks never change earlier ones. The same seed gives the same order on every machine.
     pub fn schedule(&self, seed: u64) -> Vec<Block> {
         (1..=self.blocks).map(|number| self.block(seed, number)).collect()
     }
@@ -72,7 +74,8 @@ fn shuffle<T>(items: &mut [T], seed: u64, block: u32) {
     }
 }
 
-/// A uniform number in [0, n): draws beyond the largest multiple of n are thrown away, so that no value is favoured.
+/// A uniform number in [0, n): draws beyond the largest multiple of n are thrown away, so that no
+/// value is favoured.
 fn below(random: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
     let limit = u64::MAX - u64::MAX % n;
     loop {

@@ -1,4 +1,5 @@
-//! The short form: a plan without a file, as `steelyard run insert -v postgres@13.7 -v postgres@14.3` makes it.
+//! The short form: a plan without a file, as `steelyard run insert -v postgres@13.7 -v
+//! postgres@14.3` makes it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -59,8 +60,9 @@ impl Plan {
 }
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
-/// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`, `src:postgresql-15.8.tar.bz2` →
-/// `pg-postgresql-15.8`, `postgres://user:secret@db:5432/x` → `pg-db`.
+/// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`,
+/// `src:postgresql-15.8.tar.bz2` → `pg-postgresql-15.8`, `postgres://user:secret@db:5432/x` →
+/// `pg-db`.
 pub fn variant_name(dbms: &str) -> String {
     let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     // What stands behind this kind, with or without the system before it.
@@ -98,7 +100,8 @@ pub fn variant_name(dbms: &str) -> String {
     }
 }
 
-/// Names for several variants, all different: a name that comes again gets a number, `pg13.7`, `pg13.7-2`.
+/// Names for several variants, all different: a name that comes again gets a number, `pg13.7`,
+/// `pg13.7-2`.
 pub fn variant_names<S: AsRef<str>>(dbms: &[S]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for reference in dbms {

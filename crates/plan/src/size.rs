@@ -12,8 +12,8 @@ pub struct SizeError {
 
 /// Reads a size in bytes: `4096`, `512MB`, `1.5 GiB`.
 ///
-/// Units count in steps of 1024, with or without `i` and in either case, since that is how Postgres and MySQL
-/// read `MB` in their settings: `512MB` = `512MiB` = 536870912.
+/// Units count in steps of 1024, with or without `i` and in either case, since that is how Postgres
+/// and MySQL read `MB` in their settings: `512MB` = `512MiB` = 536870912.
 ///
 /// # Errors
 /// When the text is no such size or does not fit 64 bits.

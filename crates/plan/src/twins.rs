@@ -9,10 +9,12 @@ use crate::types::{Plan, Variant};
 const SUFFIX: &str = ".aa";
 
 impl Plan {
-    /// The same plan with every variant doubled: `pg13.7` is followed by `pg13.7.aa`, the same system under a second name. Variants that
-    /// are twins or have one stay as they are, so that doubling twice changes nothing.
+    /// The same plan with every variant doubled: `pg13.7` is followed by `pg13.7.aa`, the same
+    /// system under a second name. Variants that are twins or have one stay as they are, so that
+    /// doubling twice changes nothing.
     ///
-    /// A name that is too long or taken is found when the result is read again: `Plan::parse(&plan.with_twins().text, …)`.
+    /// A name that is too long or taken is found when the result is read again:
+    /// `Plan::parse(&plan.with_twins().text, …)`.
     pub fn with_twins(&self) -> Plan {
         let mut plan = self.clone();
         plan.variants = Vec::with_capacity(2 * self.variants.len());

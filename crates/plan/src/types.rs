@@ -13,20 +13,22 @@ use crate::workloads::WorkloadPlan;
 pub const DEFAULT_BLOCKS: u32 = 6;
 /// What counts as a small difference when the plan does not say (design.md: δ, default 2%).
 pub const DEFAULT_MARGIN: f64 = 0.02;
-/// Share of the machine's CPU time that a hypervisor may take during a step when the plan does not say. A twentieth
-/// gone to others moves a CPU-bound rate by about as much: more than twice the margin, so the sample would decide nothing.
+/// Share of the machine's CPU time that a hypervisor may take during a step when the plan does not
+/// say. A twentieth gone to others moves a CPU-bound rate by about as much: more than twice the
+/// margin, so the sample would decide nothing.
 pub const DEFAULT_STEAL_LIMIT: f64 = 0.05;
 /// How often a polluted trial is run again when the plan does not say.
 pub const DEFAULT_REPEATS: u32 = 2;
 
-/// Seconds that a profile of a step takes when the plan does not say: some 2500 samples of each busy process, which tell
-/// a share of 20% to within 2 points.
+/// Seconds that a profile of a step takes when the plan does not say: some 2500 samples of each
+/// busy process, which tell a share of 20% to within 2 points.
 pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
 
 /// An experiment as its author wants it: variants, workload, repetitions.
 ///
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
-/// stand in each variant, a configuration file's text stands where its name stood. What was written is in [`Plan::text`].
+/// stand in each variant, a configuration file's text stands where its name stood. What was written
+/// is in [`Plan::text`].
 ///
 /// `==` compares [`Plan::text`] too: plans that mean the same may be written in other words.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +39,8 @@ pub struct Plan {
     pub base: String,
     /// Trials per variant and dop, ≥ 1.
     pub blocks: u32,
-    /// Seed of the order of trials and of all parameters; `None`: the run chooses one and records it.
-    /// At most `i64::MAX`, so that TOML and SQLite can hold it.
+    /// Seed of the order of trials and of all parameters; `None`: the run chooses one and records
+    /// it. At most `i64::MAX`, so that TOML and SQLite can hold it.
     pub seed: Option<u64>,
     /// δ: differences up to this share count as small, in (0, 1).
     pub margin: f64,
@@ -49,8 +51,9 @@ pub struct Plan {
     /// Length of a slice in milliseconds, 2 to 10,000; `None`: chosen by measurement. Only with
     /// [`Pairing::Slices`] or [`Pairing::Auto`].
     pub slice_ms: Option<u32>,
-    /// Last step of the load: it and the steps before it run once per variant and sequence, and every
-    /// trial starts on a copy of the data directory as they left it. `None`: every trial loads.
+    /// Last step of the load: it and the steps before it run once per variant and sequence, and
+    /// every trial starts on a copy of the data directory as they left it. `None`: every trial
+    /// loads.
     pub restore_after: Option<String>,
     /// Share of the machine's CPU time taken by the hypervisor in a step above which the trial
     /// counts as polluted and is run again; 0 to 1, 1 = never.
@@ -64,7 +67,8 @@ pub struct Plan {
     pub max_blocks: Option<u32>,
     /// Time after which no block may end, in whole seconds.
     pub budget: Option<Duration>,
-    /// Whether each step's server is profiled with perf, outside of what is measured, and its events are counted.
+    /// Whether each step's server is profiled with perf, outside of what is measured, and its
+    /// events are counted.
     pub profile: bool,
     /// How long a profile takes, in seconds, 1 to 600.
     pub profile_seconds: u32,
@@ -84,8 +88,9 @@ pub struct Plan {
 pub struct Variant {
     /// Name, such as `pg13.7`; fit to be part of a file name.
     pub name: String,
-    /// Which DBMS, such as `postgres@13.7`; understood by the crate `dbms`. The path of a repository, a tarball or an
-    /// installation is absolute where the plan came from a file, or begins with `~/`.
+    /// Which DBMS, such as `postgres@13.7`; understood by the crate `dbms`. The path of a
+    /// repository, a tarball or an installation is absolute where the plan came from a file, or
+    /// begins with `~/`.
     pub dbms: String,
     /// How it is built, for one that is built from source; `None`: as by default.
     pub build: Option<BuildPlan>,
@@ -93,7 +98,8 @@ pub struct Variant {
     pub config: BTreeMap<String, String>,
     /// Name of the configuration file, as written in the plan. Its text is in `config_text`.
     pub config_file: Option<String>,
-    /// Text of the configuration file at the time the plan was read. Settings in `config` win over it.
+    /// Text of the configuration file at the time the plan was read. Settings in `config` win over
+    /// it.
     pub config_text: Option<String>,
     /// Further arguments of `initdb`.
     pub initdb: Vec<String>,
@@ -111,7 +117,8 @@ pub struct BuildPlan {
     pub cflags: Option<String>,
     /// The C compiler, such as `clang` or `ccache cc`.
     pub compiler: Option<String>,
-    /// Further options of the configure script, such as `--with-llvm`, or of Meson, such as `-Dcassert=true`.
+    /// Further options of the configure script, such as `--with-llvm`, or of Meson, such as
+    /// `-Dcassert=true`.
     pub configure: Vec<String>,
     /// What builds it.
     pub system: Option<BuildSystem>,

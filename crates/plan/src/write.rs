@@ -59,7 +59,8 @@ fn settings(out: &mut String, all: &BTreeMap<String, String>, common: &BTreeMap<
     }
 }
 
-/// A key of a setting: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot would nest.
+/// A key of a setting: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot
+/// would nest.
 fn quoted_key(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if key.chars().all(bare) { key.to_owned() } else { quoted(key) }

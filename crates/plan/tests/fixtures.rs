@@ -1,4 +1,5 @@
-//! Plans from files: good ones are understood, bad ones are answered with exactly the expected text.
+//! Plans from files: good ones are understood, bad ones are answered with exactly the expected
+//! text.
 #![allow(irrefutable_let_patterns, reason = "there may be other workloads")]
 
 use std::fs;
@@ -32,7 +33,8 @@ fn insert_of(plan: &Plan) -> &InsertPlan {
     insert
 }
 
-/// `bad/x.toml` belongs to `bad/x.txt`, the whole message. `STEELYARD_BLESS=1` writes the messages anew; then read the difference.
+/// `bad/x.toml` belongs to `bad/x.txt`, the whole message. `STEELYARD_BLESS=1` writes the messages
+/// anew; then read the difference.
 #[test]
 fn bad_plans_get_the_expected_answer() {
     let bless = std::env::var_os("STEELYARD_BLESS").is_some();

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::files::Held;
 
-/// Rates are read of at most so many CPUs, evenly spread: some kernels take a few milliseconds for each.
+/// Rates are read of at most so many CPUs, evenly spread: some kernels take a few milliseconds for
+/// each.
 const CPUS: usize = 8;
 
 /// The files with the clock rates of some CPUs, kept open.

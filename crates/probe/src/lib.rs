@@ -1,15 +1,17 @@
 //! What the kernel says: host, devices, processes, cgroups, perf.
 //!
 //! This room reads `/proc`, `/sys` and control groups and turns them into figures. It knows nothing
-//! of databases: a "dbms" here is a process tree or a control group whose costs are to be told apart
-//! from those of the load driver.
+//! of databases: a "dbms" here is a process tree or a control group whose costs are to be told
+//! apart from those of the load driver.
 //!
 //! - [`host_facts`] and [`block_device_of`]: what the machine is, recorded with every result.
 //! - [`Cgroup`]: exact CPU accounting and a memory limit for a group of processes (v1, v2, hybrid).
 //! - [`Tree`]: the CPU of a process tree although its children come and go; needs no privileges.
-//! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a second.
+//! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a
+//!   second.
 //! - [`perf`]: call stacks and counts of events of processes, by the program `perf`.
-//! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under valgrind.
+//! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under
+//!   valgrind.
 //! - [`Sampler`]: one thread which takes a row of figures every period, and exact totals.
 //!
 //! ```

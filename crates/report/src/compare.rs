@@ -62,7 +62,8 @@ pub struct Comparison {
 /// Judges every step and lays everything out.
 ///
 /// # Errors
-/// When the base asked for is no variant, the margin no fraction between 0 and 1, or a metric is none.
+/// When the base asked for is no variant, the margin no fraction between 0 and 1, or a metric is
+/// none.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
     let metrics = distinct(&options.metrics).into_iter();

@@ -72,7 +72,8 @@ pub type Labels = BTreeMap<String, String>;
 pub struct VariantDocument {
     /// Name.
     pub name: String,
-    /// Name of the variant that this one is the same system as; such twins are not judged against the base.
+    /// Name of the variant that this one is the same system as; such twins are not judged against
+    /// the base.
     pub twin_of: Option<String>,
     /// Number of finished trials with this step.
     pub blocks: usize,
@@ -80,7 +81,8 @@ pub struct VariantDocument {
     pub absolute: Costs<Figure>,
     /// Compared with the base.
     pub relative: RelativeFigures,
-    /// How its slices and the base's (for a twin, those of its original) went; `null` where the load did not move in slices.
+    /// How its slices and the base's (for a twin, those of its original) went; `null` where the
+    /// load did not move in slices.
     pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
     pub latency: BTreeMap<String, LatencyFigures>,
@@ -109,7 +111,8 @@ pub(crate) fn costs<T>(of: impl Fn(&str) -> T) -> Costs<T> {
 /// A figure over the blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figure {
-    /// Geometric mean over the blocks that are paired with the base; arithmetic where one has none of it.
+    /// Geometric mean over the blocks that are paired with the base; arithmetic where one has none
+    /// of it.
     pub mean: Option<f64>,
     /// One value per block that has one, in order of the blocks.
     pub values: Vec<f64>,
@@ -159,7 +162,8 @@ pub struct BothMeans {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(concrete(T = ())))]
 pub struct RelativeFigures<T = Costs<Option<f64>>> {
-    /// The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an interval.
+    /// The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an
+    /// interval.
     pub ratio: Option<f64>,
     /// Lower end of the 95% interval of the ratio.
     pub low: Option<f64>,
@@ -178,8 +182,9 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     pub verdict: Option<String>,
     /// Whether there is a difference for sure, be it smaller than the margin.
     pub confirmed: Option<bool>,
-    /// Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as many blocks again would
-    /// confirm with a power of 80% among as many comparisons; `null` below 5 blocks.
+    /// Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as
+    /// many blocks again would confirm with a power of 80% among as many comparisons; `null` below
+    /// 5 blocks.
     pub detectable: Option<f64>,
     /// Estimated further blocks until the verdict is decided; 0 when it is.
     pub further_blocks: Option<u32>,
@@ -209,7 +214,8 @@ pub struct TwinsDocument {
     pub rate_high: Option<f64>,
     /// Each pair in each step.
     pub pairs: Vec<TwinDocument>,
-    /// Per step of the experiment the difference below which nothing is called a difference, as a fraction.
+    /// Per step of the experiment the difference below which nothing is called a difference, as a
+    /// fraction.
     pub noise_floors: Vec<Option<f64>>,
 }
 
@@ -244,7 +250,8 @@ pub struct LatencyFigures {
     /// In microseconds.
     #[serde(flatten)]
     pub times: Latency,
-    /// Share (0 to 1) of the responses in each bucket: 256us, 1ms, 4ms, 16ms, 64ms, 256ms, 1s, 4s, 16s, gt.
+    /// Share (0 to 1) of the responses in each bucket: 256us, 1ms, 4ms, 16ms, 64ms, 256ms, 1s, 4s,
+    /// 16s, gt.
     pub buckets: Vec<f64>,
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn paired(base: &VariantStep, variant: &VariantStep, metric: &str) ->
     pairs
 }
 
-/// The mean of values over blocks: geometric, as ratios are; arithmetic where a block has none of it (0 reads), because
-/// a geometric mean would then say that there were none in any.
+/// The mean of values over blocks: geometric, as ratios are; arithmetic where a block has none of
+/// it (0 reads), because a geometric mean would then say that there were none in any.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     if values.iter().all(|value| *value > 0.0) {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -33,8 +33,8 @@ pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     judge::mean(values)
 }
 
-/// What is shown of a variant in a step: the [`mean`] over the blocks in which it is paired with the base (the base: with
-/// any other), or over all of its blocks where there is no pair.
+/// What is shown of a variant in a step: the [`mean`] over the blocks in which it is paired with
+/// the base (the base: with any other), or over all of its blocks where there is no pair.
 pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
     let own = step.variant(place)?.values(metric);
     let others: Vec<Vec<(u32, f64)>> = step
@@ -53,9 +53,9 @@ pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &s
     mean(&of(&has)).or_else(|| mean(&of(&|_| true)))
 }
 
-/// A metric of a variant as a fraction of the base's: the quotient of their [`mean`]s over the paired blocks, which with
-/// positive values is `exp(mean ln(variant / base))`. `None` when the base has none of it, and with a single pair: one
-/// block says nothing about a difference.
+/// A metric of a variant as a fraction of the base's: the quotient of their [`mean`]s over the
+/// paired blocks, which with positive values is `exp(mean ln(variant / base))`. `None` when the
+/// base has none of it, and with a single pair: one block says nothing about a difference.
 pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
     let pairs = paired(step.variant(base)?, step.variant(place)?, metric);
     if pairs.blocks.len() < 2 {

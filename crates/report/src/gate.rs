@@ -8,8 +8,8 @@ use crate::model::{Results, VariantStep};
 /// How strict a gate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gate {
-    /// A confirmed regression fails it, and whatever says nothing: an unfinished experiment, missing results, steps that
-    /// can't be judged.
+    /// A confirmed regression fails it, and whatever says nothing: an unfinished experiment,
+    /// missing results, steps that can't be judged.
     #[default]
     Regressions,
     /// Also a step that is judged and undecided.

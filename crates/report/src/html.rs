@@ -20,8 +20,8 @@ pub fn has_page() -> bool {
     TEMPLATE.contains(PLACE)
 }
 
-/// The report of an experiment as one HTML file that needs nothing else, with a history if one is given. Series are read
-/// from the store.
+/// The report of an experiment as one HTML file that needs nothing else, with a history if one is
+/// given. Series are read from the store.
 ///
 /// # Errors
 /// When the binary was built without the page, or the store cannot be read.
@@ -35,7 +35,8 @@ pub fn html(
     filled(TEMPLATE, &serde_json::to_string(&page)?)
 }
 
-/// Writes the report to a file: first beside it, then renamed, so that a reader never sees half of one.
+/// Writes the report to a file: first beside it, then renamed, so that a reader never sees half of
+/// one.
 ///
 /// # Errors
 /// As [`html`], and when the file cannot be written.
@@ -67,8 +68,9 @@ fn filled(template: &str, json: &str) -> Result<String, ReportError> {
     Ok(format!("{before}{tag}{}</script>{after}", harmless(json)))
 }
 
-/// JSON that cannot end the script element it stands in (`</script`, `<!--`), all ASCII, so that the browser keeps the page
-/// in one byte a character. In JSON these characters occur only inside strings, where escapes mean the same.
+/// JSON that cannot end the script element it stands in (`</script`, `<!--`), all ASCII, so that
+/// the browser keeps the page in one byte a character. In JSON these characters occur only inside
+/// strings, where escapes mean the same.
 fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 64);
     let mut units = [0_u16; 2];

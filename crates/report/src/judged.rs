@@ -15,7 +15,8 @@ use crate::{ReportError, sliced};
 /// The comparisons of an experiment by one metric.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// Name of the metric as asked for: `o/s`, `dbms.cpu/o`, or `p99` for the one of what each step counts.
+    /// Name of the metric as asked for: `o/s`, `dbms.cpu/o`, or `p99` for the one of what each step
+    /// counts.
     pub metric: String,
     /// Place of the base in [`Results::variants`].
     pub base: usize,
@@ -34,7 +35,8 @@ pub struct Judged {
 /// What became of one variant in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Not to be judged: the base, a twin, a load that ran once, a metric that the step is not about.
+    /// Not to be judged: the base, a twin, a load that ran once, a metric that the step is not
+    /// about.
     Aside,
     /// Judged.
     Compared(judge::Comparison),
@@ -64,7 +66,8 @@ pub(crate) struct Finding<'a> {
     pub(crate) verdict: Option<Verdict>,
     /// Paired blocks; with slices, restarts of the servers.
     pub(crate) blocks: usize,
-    /// Where there is one with an interval: one block says nothing that could be shown as a difference.
+    /// Where there is one with an interval: one block says nothing that could be shown as a
+    /// difference.
     pub(crate) comparison: Option<&'a judge::Comparison>,
     /// Why there is none.
     pub(crate) reason: Option<Cow<'a, str>>,
@@ -183,8 +186,8 @@ impl Judged {
         judge::false_alarm_rate(&comparisons)
     }
 
-    /// The warnings of the comparisons, each once; with its step and variant (places) when it is about one comparison
-    /// only, else with neither.
+    /// The warnings of the comparisons, each once; with its step and variant (places) when it is
+    /// about one comparison only, else with neither.
     pub(crate) fn warnings(&self) -> Vec<(Option<(usize, usize)>, judge::Warning)> {
         let mut found: Vec<(Option<(usize, usize)>, judge::Warning)> = Vec::new();
         for (step, variants) in self.steps.iter().enumerate() {
@@ -208,10 +211,12 @@ impl Judged {
     }
 }
 
-/// Judges the throughput of all steps, paired by block, and controls false discoveries over all of them.
+/// Judges the throughput of all steps, paired by block, and controls false discoveries over all of
+/// them.
 ///
-/// `base` and `margin` are those of the plan when not given. Every interval has the confidence of the look that its
-/// number of blocks has reached: where the plan looks several times, 5% of error are split over its looks.
+/// `base` and `margin` are those of the plan when not given. Every interval has the confidence of
+/// the look that its number of blocks has reached: where the plan looks several times, 5% of error
+/// are split over its looks.
 ///
 /// # Errors
 /// When `base` names no variant or `margin` is no fraction.
@@ -223,8 +228,9 @@ pub fn judge_results(
     judge_metric(results, OPS.name, base, margin)
 }
 
-/// The same by any metric that has a better direction. Of a cost a regression is more of it by more than the margin. False
-/// discoveries are controlled within the metric, so that a verdict does not depend on what else was asked for.
+/// The same by any metric that has a better direction. Of a cost a regression is more of it by more
+/// than the margin. False discoveries are controlled within the metric, so that a verdict does not
+/// depend on what else was asked for.
 ///
 /// # Errors
 /// Also when there is no such metric.
@@ -311,8 +317,8 @@ impl Judge<'_> {
         self.results.steps.iter().enumerate().flat_map(of_step).collect()
     }
 
-    /// One variant in a step compared with another: its throughput by slices where the step ran in slices, everything else
-    /// by blocks.
+    /// One variant in a step compared with another: its throughput by slices where the step ran in
+    /// slices, everything else by blocks.
     fn outcome(&self, step: &StepResults, base: usize, variant: usize, margin: Margin) -> Outcome {
         let results = self.results;
         if let Some(lacking) = Unjudged::without_results(results, step, base, variant) {
@@ -351,7 +357,8 @@ impl Judge<'_> {
         }
     }
 
-    /// What a comparison lacks: blocks in which both were to run, and figures of some in which both did.
+    /// What a comparison lacks: blocks in which both were to run, and figures of some in which both
+    /// did.
     fn gap(
         &self,
         step: &StepResults,

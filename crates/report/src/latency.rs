@@ -1,4 +1,5 @@
-//! Response times: histograms of all blocks pooled, percentiles, and the buckets of published reports.
+//! Response times: histograms of all blocks pooled, percentiles, and the buckets of published
+//! reports.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ReportError;
 
-/// The buckets of the published insert benchmark reports: name and upper bound (inclusive) in nanoseconds. A response
-/// counts once, in the first bucket it fits; `gt` takes the rest.
+/// The buckets of the published insert benchmark reports: name and upper bound (inclusive) in
+/// nanoseconds. A response counts once, in the first bucket it fits; `gt` takes the rest.
 pub const BUCKETS: [(&str, u64); 9] = [
     ("256us", 256_000),
     ("1ms", 1_000_000),
@@ -85,7 +86,8 @@ impl Pooled {
         Latency { count: self.histogram.len(), figures }
     }
 
-    /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number of values carries.
+    /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number
+    /// of values carries.
     pub fn curve(&self) -> Vec<(f64, f64)> {
         let count = self.histogram.len() as f64;
         CURVE

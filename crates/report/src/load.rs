@@ -19,8 +19,8 @@ use crate::rounds::Slices;
 use crate::starts::differing;
 use crate::table::place_of;
 
-/// Above so many steps in one experiment only throughput, rates and costs are read; a warning says so. Response times,
-/// sizes and counters of more would take seconds to read.
+/// Above so many steps in one experiment only throughput, rates and costs are read; a warning says
+/// so. Response times, sizes and counters of more would take seconds to read.
 const DETAILED_STEPS: usize = 20_000;
 
 /// Which experiment of a store.
@@ -29,7 +29,8 @@ pub enum Which<'a> {
     /// The newest run.
     #[default]
     Latest,
-    /// The newest run or, where there is none, the newest count: results without steps, for a page that shows counts.
+    /// The newest run or, where there is none, the newest count: results without steps, for a page
+    /// that shows counts.
     LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),
@@ -137,7 +138,8 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
     variants.iter().map(twin).collect()
 }
 
-/// The steps that the plan asks for, without figures. Without a plan the steps are those that were stored.
+/// The steps that the plan asks for, without figures. Without a plan the steps are those that were
+/// stored.
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
     let of = |sequence: plan::Sequence| {

@@ -1,4 +1,5 @@
-//! The results of one experiment, ready to be laid out: what was measured, and nothing about how it is shown.
+//! The results of one experiment, ready to be laid out: what was measured, and nothing about how it
+//! is shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,12 +18,13 @@ pub struct Results {
     pub host: Vec<HostFact>,
     /// In the order of the plan.
     pub variants: Vec<VariantResults>,
-    /// In order of execution: per number of clients, the steps of the plan. Steps without results are there, empty.
+    /// In order of execution: per number of clients, the steps of the plan. Steps without results
+    /// are there, empty.
     pub steps: Vec<StepResults>,
     /// The looks that an adaptive experiment planned; a plain one has a single look.
     pub looks: judge::Looks,
-    /// Blocks that every comparison of a finished experiment must have: those of the plan, none where a budget may have
-    /// ended it before.
+    /// Blocks that every comparison of a finished experiment must have: those of the plan, none
+    /// where a budget may have ended it before.
     pub least_blocks: u32,
     /// What to know beside the figures.
     pub warnings: Vec<Noted>,
@@ -65,8 +67,8 @@ pub struct StepResults {
     pub unit: String,
     /// The class of statements that an operation is.
     pub class: String,
-    /// Whether the plan runs it once per variant and has trials begin on copies of what it left: there is nothing to
-    /// pair, so it is shown and never judged.
+    /// Whether the plan runs it once per variant and has trials begin on copies of what it left:
+    /// there is nothing to pair, so it is shown and never judged.
     pub loaded_once: bool,
     /// One per variant, in the order of [`Results::variants`].
     pub variants: Vec<VariantStep>,
@@ -170,8 +172,8 @@ impl Results {
         self.experiment.state == store::ExperimentState::Finished
     }
 
-    /// Leaves out the samples of blocks after `last`, as if only those had been run when it comes to judging.
-    /// What is pooled over all blocks (response times, sizes, counters) stays as it is.
+    /// Leaves out the samples of blocks after `last`, as if only those had been run when it comes
+    /// to judging. What is pooled over all blocks (response times, sizes, counters) stays as it is.
     pub fn keep_blocks(&mut self, last: u32) {
         for variant in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             variant.samples.retain(|sample| sample.block <= last);

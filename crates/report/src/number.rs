@@ -18,7 +18,8 @@ pub(crate) fn relative(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// A cost per operation: the published tables have six decimals for the smallest figures and three for others.
+/// A cost per operation: the published tables have six decimals for the smallest figures and three
+/// for others.
 pub(crate) fn cost(value: f64) -> String {
     if value == 0.0 {
         "0".to_owned()
@@ -136,7 +137,8 @@ pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
         return value;
     }
     let magnitude = value.abs().log10().floor() as i32;
-    // Dividing by a power of ten gives the nearest float to the decimal; multiplying by its inverse would not.
+    // Dividing by a power of ten gives the nearest float to the decimal; multiplying by its inverse
+    // would not.
     let places = digits - 1 - magnitude;
     if places >= 0 {
         let scale = 10_f64.powi(places.min(300));

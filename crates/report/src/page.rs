@@ -22,8 +22,9 @@ use crate::table::Table;
 use crate::tables::{self, View};
 use crate::time::rfc3339;
 
-/// So many values of series go into a page at most; a browser opens that in about two seconds. Throughput of all blocks
-/// comes first, then everything of the block nearest the median of each variant, then the other blocks.
+/// So many values of series go into a page at most; a browser opens that in about two seconds.
+/// Throughput of all blocks comes first, then everything of the block nearest the median of each
+/// variant, then the other blocks.
 const MAX_VALUES: usize = 3_000_000;
 
 /// Makes the page's data. Series are read from the store step by step.
@@ -97,7 +98,8 @@ fn variant(results: &crate::VariantResults) -> PageVariant {
         map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     };
     let with_unit = |value: &str, setting: &Setting| {
-        // "8192" with the unit "8kB" is 8192 times 8 kB: PostgreSQL keeps them apart, and so does this.
+        // "8192" with the unit "8kB" is 8192 times 8 kB: PostgreSQL keeps them apart, and so does
+        // this.
         if setting.unit.is_empty() {
             value.to_owned()
         } else {

@@ -25,7 +25,8 @@ pub(crate) struct Times {
     max: Number,
 }
 
-// What the facts of the host serialise to; a comment of documentation would go into the page's types.
+// What the facts of the host serialise to; a comment of documentation would go into the page's
+// types.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
 pub(crate) struct PageFact {

@@ -5,8 +5,9 @@ use metrics::Words;
 
 use crate::number::{percent, signed};
 
-/// Says what a comparison with an interval found: "14.3 is 6.6% slower than 13.7 (95% interval −7.4% to −5.8%, 6 blocks):
-/// regression", "14.3 uses 5.2% more CPU per operation of the DBMS than 13.7 (…): regression".
+/// Says what a comparison with an interval found: "14.3 is 6.6% slower than 13.7 (95% interval
+/// −7.4% to −5.8%, 6 blocks): regression", "14.3 uses 5.2% more CPU per operation of the DBMS than
+/// 13.7 (…): regression".
 ///
 /// `not_held`: the classes whose rate one of the two did not hold, which puts the figure in doubt.
 pub(crate) fn sentence(
@@ -46,7 +47,8 @@ fn open(comparison: &Comparison, words: Words) -> String {
     said
 }
 
-/// A difference that is sure, which may be small, or the minimum detectable effect: how small one could have been seen.
+/// A difference that is sure, which may be small, or the minimum detectable effect: how small one
+/// could have been seen.
 fn seen(comparison: &Comparison, words: Words, perhaps: &str) -> String {
     match comparison.detectable {
         _ if comparison.confirmed() => {

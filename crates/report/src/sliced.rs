@@ -1,4 +1,5 @@
-//! Steps whose load moved between the servers of all variants in slices: their rates by round, and their comparison.
+//! Steps whose load moved between the servers of all variants in slices: their rates by round, and
+//! their comparison.
 
 use judge::{
     JudgeError, Looks, Margin, RestartRatio, compare_slices, lengths_agree, restart_ratio,
@@ -25,7 +26,8 @@ pub struct Slicing {
     pub set_aside: f64,
     /// Throughput of the variant / throughput of the base.
     pub ratio: f64,
-    /// Standard error of the log ratio of one restart, from batches of its rounds: the root mean square over the restarts.
+    /// Standard error of the log ratio of one restart, from batches of its rounds: the root mean
+    /// square over the restarts.
     pub within: f64,
     /// Standard deviation of the log ratios of the restarts; `null` with one.
     pub between: Option<f64>,
@@ -43,8 +45,9 @@ struct Restart {
     by_length: Option<(RestartRatio, RestartRatio)>,
 }
 
-/// A variant compared with the base over the restarts in which both have slices; `None` where there are none with rounds
-/// enough. A restart in which one of the two did nothing is not left out: it is an error, with its block.
+/// A variant compared with the base over the restarts in which both have slices; `None` where there
+/// are none with rounds enough. A restart in which one of the two did nothing is not left out: it
+/// is an error, with its block.
 pub(crate) fn compare(
     base: &VariantStep,
     variant: &VariantStep,
@@ -158,7 +161,8 @@ mod tests {
     use super::*;
     use crate::model::Sample;
 
-    /// Rates around `level` that a fixed rule disturbs, in rounds of 40 ms of which every fourth has 80 ms.
+    /// Rates around `level` that a fixed rule disturbs, in rounds of 40 ms of which every fourth
+    /// has 80 ms.
     fn slices(level: f64, rounds: usize, phase: usize) -> Slices {
         let noise =
             |round: usize| 1.0 + 0.01 * (((round * 7919 + phase) % 101) as f64 / 50.0 - 1.0);
@@ -291,7 +295,8 @@ mod tests {
     fn a_stall_is_compared_although_it_took_the_other_slices_of_its_rounds() {
         let mut base = slices(1000.0, 200, 1);
         let mut variant = slices(1000.0, 200, 2);
-        // Every fiftieth round the variant stalls for five rounds, and the base has no slices in them.
+        // Every fiftieth round the variant stalls for five rounds, and the base has no slices in
+        // them.
         for round in (0..200).filter(|round| round % 50 < 5) {
             variant.rates[round] = 0.0;
             (base.rates[round], base.reasons[round]) = (f64::NAN, 3.0);

@@ -1,4 +1,5 @@
-//! Trials whose step began on another page cache than those of the others: what can only be seen when several are there.
+//! Trials whose step began on another page cache than those of the others: what can only be seen
+//! when several are there.
 
 use store::Warning;
 
@@ -7,12 +8,12 @@ use metrics::{START_CACHED, START_DIRTY, START_WRITEBACK};
 
 /// A difference to the median of a step's trials is told from this factor on …
 const FACTOR: f64 = 2.0;
-/// … if it is of at least so many KB. 64 MB are written in a fraction of a second by most storage today, and are what a
-/// few seconds of load leave behind; what is less is soon over.
+/// … if it is of at least so many KB. 64 MB are written in a fraction of a second by most storage
+/// today, and are what a few seconds of load leave behind; what is less is soon over.
 const KB: f64 = 64.0 * 1024.0;
 
-/// One warning for each trial and step that began on a page cache far from the median of all trials of that step, of all
-/// variants.
+/// One warning for each trial and step that began on a page cache far from the median of all trials
+/// of that step, of all variants.
 pub(crate) fn differing(results: &Results) -> Vec<Noted> {
     results.steps.iter().flat_map(of_step).collect()
 }

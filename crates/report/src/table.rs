@@ -56,8 +56,8 @@ pub struct Row {
 
 /// A table of texts.
 ///
-/// Tables of the same `title` and `step` following each other are parts of one (absolute, then relative): in text they
-/// share the title and the legend.
+/// Tables of the same `title` and `step` following each other are parts of one (absolute, then
+/// relative): in text they share the title and the legend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {

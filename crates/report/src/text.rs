@@ -11,8 +11,8 @@ pub(crate) enum Style {
     Markdown,
 }
 
-/// Tables in the published shape: a legend, absolute values, a line `--- relative to first result`, relative values.
-/// A legend that stood above an earlier table is not repeated.
+/// Tables in the published shape: a legend, absolute values, a line `--- relative to first result`,
+/// relative values. A legend that stood above an earlier table is not repeated.
 pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
     let mut out = String::new();
     let mut before: Option<&Table> = None;

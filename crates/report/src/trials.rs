@@ -1,5 +1,5 @@
-//! The finished trials of several experiments, one metric of each: what `variance`, `history` and `advise` group in
-//! their own ways.
+//! The finished trials of several experiments, one metric of each: what `variance`, `history` and
+//! `advise` group in their own ways.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -29,7 +29,8 @@ pub struct Source<'a> {
 /// Which experiments of the results directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Chosen {
-    /// Those that ran the same workload as the newest: the same in everything but the numbers of clients and the list of steps.
+    /// Those that ran the same workload as the newest: the same in everything but the numbers of
+    /// clients and the list of steps.
     #[default]
     SameWorkload,
     /// Those that ran the same workload as this one of the first results directory.
@@ -156,8 +157,8 @@ impl Trials {
     /// Reads the finished trials of the experiments chosen.
     ///
     /// # Errors
-    /// When a store cannot be read, an experiment asked for is in none of them, no step has the metric, or there is no
-    /// finished trial.
+    /// When a store cannot be read, an experiment asked for is in none of them, no step has the
+    /// metric, or there is no finished trial.
     pub(crate) fn read(
         sources: &[Source<'_>],
         chosen: &Chosen,
@@ -308,7 +309,8 @@ impl Trials {
         &self.steps[value.step]
     }
 
-    /// Throughput in the whole seconds of a value's step; empty where it has none, as the creation of an index.
+    /// Throughput in the whole seconds of a value's step; empty where it has none, as the creation
+    /// of an index.
     pub(crate) fn seconds(
         &self,
         sources: &[Source<'_>],
@@ -426,8 +428,8 @@ impl Shape {
 }
 
 impl Machine {
-    /// By the hardware: model and numbers of the processor, model of the storage. Kernel and settings may change from run
-    /// to run on one machine.
+    /// By the hardware: model and numbers of the processor, model of the storage. Kernel and
+    /// settings may change from run to run on one machine.
     fn of(facts: &[store::HostFact]) -> Self {
         let fact = |group: &str, name: &str| {
             let found = facts.iter().find(|fact| fact.group == group && fact.name == name)?;
@@ -472,8 +474,8 @@ impl System {
     }
 }
 
-/// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it, `path:…` does not, and the only one
-/// there is so far is meant.
+/// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it, `path:…`
+/// does not, and the only one there is so far is meant.
 fn family(dbms: &str) -> &str {
     match dbms.split(['@', ':']).next().unwrap_or_default() {
         "" | "path" | "git" | "postgresql" => "postgres",

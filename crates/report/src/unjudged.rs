@@ -13,8 +13,9 @@ use crate::table::{one_line, place_of};
 /// What can't be judged: it is shown with its reason, and no gate passes over it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unjudged {
-    /// What is sure all the same: [`Verdict::Regression`] for a variant that did nothing where the base worked,
-    /// [`Verdict::Inconclusive`] elsewhere. `None` where there is nothing to compare because both sides have exactly none.
+    /// What is sure all the same: [`Verdict::Regression`] for a variant that did nothing where the
+    /// base worked, [`Verdict::Inconclusive`] elsewhere. `None` where there is nothing to compare
+    /// because both sides have exactly none.
     pub verdict: Option<Verdict>,
     /// Why, in plain words.
     pub reason: String,
@@ -73,12 +74,13 @@ impl Unjudged {
         })
     }
 
-    /// A value that is no positive number; `None` where all are. Zero against zero in all blocks is no difference of a cost
-    /// and nothing to go by in a throughput.
+    /// A value that is no positive number; `None` where all are. Zero against zero in all blocks is
+    /// no difference of a cost and nothing to go by in a throughput.
     ///
-    /// A variant that did nothing in some blocks gets the verdict towards which the interval goes when its rate in these
-    /// blocks goes to 0 ([`surely_less`]). A base that did nothing is nothing to compare with. Of a cost a block without any
-    /// says little: one read more would make it a ratio. So there is no verdict.
+    /// A variant that did nothing in some blocks gets the verdict towards which the interval goes
+    /// when its rate in these blocks goes to 0 ([`surely_less`]). A base that did nothing is
+    /// nothing to compare with. Of a cost a block without any says little: one read more would make
+    /// it a ratio. So there is no verdict.
     pub(crate) fn by_values(
         names: (&str, &str),
         metric: &Metric,
@@ -151,9 +153,11 @@ impl Unjudged {
     }
 }
 
-/// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios of `zeros` of them go to
-/// 0. With these at −M and the others at 0 the mean is −M·j/k, the standard error M·√(j(k−j)/(k−1))/k, so that for large M
-/// the upper end is below everything exactly where √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
+/// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios
+/// of `zeros` of them go to
+/// 0. With these at −M and the others at 0 the mean is −M·j/k, the standard error
+///    M·√(j(k−j)/(k−1))/k, so that for large M the upper end is below everything exactly where
+///    √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
 fn surely_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
     if blocks < 2 || zeros == 0 {
         return false;

@@ -133,7 +133,8 @@ fn blocks_are_paired_by_number() {
     let lab = Lab::new(&two, &plan(&two, &steps, 6, &[1]), 6);
     for block in 1..=6 {
         for place in [0, 1] {
-            // The base lost block 2, the variant block 5; the machine doubles its speed with every block.
+            // The base lost block 2, the variant block 5; the machine doubles its speed with every
+            // block.
             if (place, block) == (0, 2) || (place, block) == (1, 5) {
                 continue;
             }
@@ -268,7 +269,8 @@ fn a_warning_about_one_comparison_names_it_and_others_stand_once() {
     let steps = ["l.i0", "l.i1"];
     let two = ["a", "b"];
     let lab = Lab::new(&two, &plan(&two, &steps, 15, &[1]), 15);
-    // Darwin's maize, as log ratios in thousandths: Student's t says 0.050, the sign-flip test 0.053.
+    // Darwin's maize, as log ratios in thousandths: Student's t says 0.050, the sign-flip test
+    // 0.053.
     let maize =
         [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
     lab.run(&steps, 15, 1, &|name, place, block| {
@@ -352,7 +354,8 @@ fn a_load_that_ran_once_is_shown_and_neither_judged_nor_gated() {
     assert!(!text.contains("too few blocks"), "{text}");
 }
 
-/// Whoever divides two absolute figures gets the relative one, in tables and in JSON, however skewed the blocks are.
+/// Whoever divides two absolute figures gets the relative one, in tables and in JSON, however
+/// skewed the blocks are.
 #[test]
 fn absolute_figures_divide_to_relative_ones() {
     let steps = ["l.i0", "qr100"];
@@ -405,7 +408,8 @@ fn absolute_figures_divide_to_relative_ones() {
     assert_eq!(divided, 2 + 2 * 2, "o/s twice, dbms.cpu/o and o/s of each step");
 }
 
-/// Costs with known truth: b needs 6% more CPU per operation, writes as much, and reads nothing, as a does.
+/// Costs with known truth: b needs 6% more CPU per operation, writes as much, and reads nothing, as
+/// a does.
 #[test]
 fn costs_are_judged_and_gated() {
     let steps = ["l.i0", "qr100"];
@@ -466,8 +470,8 @@ fn costs_are_judged_and_gated() {
     assert!(lost[0].contains("cs/o was not measured for a and b"), "{lost:?}");
 }
 
-/// What is missing does not look like a result: blocks of a finished run, values of some blocks, a variant whose trials all
-/// failed, a rate that only the base held.
+/// What is missing does not look like a result: blocks of a finished run, values of some blocks, a
+/// variant whose trials all failed, a rate that only the base held.
 #[test]
 fn what_is_missing_fails_the_gate() {
     let two = ["a", "b"];

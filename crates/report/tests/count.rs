@@ -7,7 +7,8 @@ use store::CountRecord;
 const KINDS: [(&str, u64); 4] =
     [("insert-1", 1), ("insert-100", 100), ("range-10", 10), ("point", 0)];
 
-/// Three versions: the second executes more, the third is the first but for a function of another name.
+/// Three versions: the second executes more, the third is the first but for a function of another
+/// name.
 fn three() -> Counting {
     let counting = Counting::new(&["pg13.7", "pg14.3", "pg15.0"]);
     let slower = build(|cost| match cost.0 {

@@ -21,7 +21,8 @@ fn stacks(plan: u32, parse: u32, analyze: u32, execute: u32, palloc: u32) -> Str
     )
 }
 
-/// Three blocks of both variants with a profile of l.i0 in the first two, and one of a trial that failed.
+/// Three blocks of both variants with a profile of l.i0 in the first two, and one of a trial that
+/// failed.
 fn lab() -> Lab {
     let mut text = plan(&VARIANTS, &STEPS, 3, &[1]);
     text = text.replacen("blocks = 3\n", "blocks = 3\nprofile = true\n", 1);

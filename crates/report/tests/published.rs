@@ -1,9 +1,11 @@
-//! Published figures as a test: relative tables follow from absolute ones, and ours read like the originals.
+//! Published figures as a test: relative tables follow from absolute ones, and ours read like the
+//! originals.
 
 use crate::common::{Lab, counter, plan, record};
 use report::{Format, Section};
 
-/// "Insert Benchmark for Postgres 12, 13, 14 and 15", June 2022, cached workload: throughput relative to 13.7.
+/// "Insert Benchmark for Postgres 12, 13, 14 and 15", June 2022, cached workload: throughput
+/// relative to 13.7.
 #[test]
 fn relative_throughput_of_the_insert_benchmark() {
     let variants = ["13.7", "14.3", "15b1"];
@@ -28,7 +30,8 @@ version   l.i0   l.i1  qr100
     assert!(text.contains(published), "{text}");
 }
 
-/// IO-bound sysbench insert on Postgres 15 to 18, 2025: hardware per operation, absolute and relative (two digits).
+/// IO-bound sysbench insert on Postgres 15 to 18, 2025: hardware per operation, absolute and
+/// relative (two digits).
 #[test]
 fn hardware_per_operation() {
     let variants = ["15.15", "16.11", "17.7", "18.1"];
@@ -71,7 +74,8 @@ fn hardware_per_operation() {
     }
 }
 
-/// The same report: sizes at the end of l.i1 and of the read+write steps, and pg_stat_wal at the end of l.i0.
+/// The same report: sizes at the end of l.i1 and of the read+write steps, and pg_stat_wal at the
+/// end of l.i0.
 #[test]
 fn sizes_and_counters() {
     const MB: u64 = 1_048_576;

@@ -12,7 +12,8 @@ use crate::records::{ExperimentId, VariantId};
 use crate::store::Store;
 use crate::write::{int, twice};
 
-/// How many instructions the statements of one kind took in a variant's server, counted at least twice.
+/// How many instructions the statements of one kind took in a variant's server, counted at least
+/// twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountRecord {
     /// Kind of statement, such as `insert-100` or a name from a file of statements.
@@ -25,7 +26,8 @@ pub struct CountRecord {
     pub statements: u64,
     /// Rows that all of them together wrote or asked for; 0: the kind has no rows.
     pub rows: u64,
-    /// Instructions of all statements in the count that `phases` and `functions` are of; one of `counts`.
+    /// Instructions of all statements in the count that `phases` and `functions` are of; one of
+    /// `counts`.
     pub instructions: u64,
     /// Instructions of all statements in every count, in the order in which they were made.
     pub counts: Vec<u64>,
@@ -63,8 +65,9 @@ impl Store {
     /// Stores a count of a variant; durable when it returns.
     ///
     /// # Errors
-    /// When it cannot be written, there is no such variant, the variant has a count of this kind, protocol and place already, or the
-    /// record contradicts itself ([`StoreError::UnfitCount`]). Nothing of it is stored then.
+    /// When it cannot be written, there is no such variant, the variant has a count of this kind,
+    /// protocol and place already, or the record contradicts itself ([`StoreError::UnfitCount`]).
+    /// Nothing of it is stored then.
     pub fn record_count(&self, variant: VariantId, record: &CountRecord) -> Result<()> {
         let unfit = |what| StoreError::UnfitCount { kind: record.kind.clone(), what };
         check(record).map_err(unfit)?;
@@ -80,8 +83,8 @@ impl Store {
         })
     }
 
-    /// The counts of an experiment with the variants they belong to, in the order in which they were stored. Made for the functions of
-    /// a hundred counts at once.
+    /// The counts of an experiment with the variants they belong to, in the order in which they
+    /// were stored. Made for the functions of a hundred counts at once.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -117,7 +120,8 @@ impl Store {
         Ok(found.into_iter().map(|(_, variant, record)| (variant, record)).collect())
     }
 
-    /// Reads phases and functions of the counts from `low` to `high`; other experiments may have some between.
+    /// Reads phases and functions of the counts from `low` to `high`; other experiments may have
+    /// some between.
     fn fill(
         &self,
         low: i64,

@@ -122,7 +122,8 @@ impl<const N: usize> Sets<N> {
     }
 }
 
-/// FNV-1a, 64 bits (RFC 9923), over the lengths and bytes of all cells. Only narrows the search: contents are compared.
+/// FNV-1a, 64 bits (RFC 9923), over the lengths and bytes of all cells. Only narrows the search:
+/// contents are compared.
 fn digest<const N: usize>(rows: &[[String; N]]) -> i64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let mut add = |bytes: &[u8]| {

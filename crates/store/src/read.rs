@@ -96,7 +96,8 @@ impl Store {
         self.host_set("SELECT host_set_id FROM experiment WHERE id = ?1", experiment.0)
     }
 
-    /// The machine that a trial ran on; differs from the experiment's when that was resumed after a change.
+    /// The machine that a trial ran on; differs from the experiment's when that was resumed after a
+    /// change.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -133,7 +134,8 @@ impl Store {
         Ok(settings.collect())
     }
 
-    /// Settings of the server in the last trial of a variant that recorded any; finished trials come first.
+    /// Settings of the server in the last trial of a variant that recorded any; finished trials
+    /// come first.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -193,7 +195,8 @@ impl Store {
         self.rows(sql, [experiment.0], |row| row.get(0))
     }
 
-    /// Some metrics of all steps of an experiment, in the order in which the steps ran. Made for 100,000 steps at once.
+    /// Some metrics of all steps of an experiment, in the order in which the steps ran. Made for
+    /// 100,000 steps at once.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -244,7 +247,8 @@ impl Store {
             })
         })?;
         if let ([first, ..], [.., last]) = (&steps[..], &steps[..]) {
-            // Both sides come in the order of steps; going along them together beats a lookup per step.
+            // Both sides come in the order of steps; going along them together beats a lookup per
+            // step.
             let (low, high) = (first.step.0, last.step.0);
             let mut rest = steps.iter_mut().peekable();
             let sql = "SELECT step_id, name_id, value FROM metric WHERE step_id BETWEEN ?1 AND ?2 ORDER BY step_id";

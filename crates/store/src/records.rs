@@ -78,7 +78,8 @@ states!(
         Failed = "failed",
         /// Left running by a run that was killed.
         Abandoned = "abandoned",
-        /// Something outside took so much of the machine that it was run again; the error says what.
+        /// Something outside took so much of the machine that it was run again; the error says
+        /// what.
         Polluted = "polluted",
     }
 );
@@ -297,7 +298,8 @@ pub struct Histogram {
     pub class: String,
     /// Number of values.
     pub count: u64,
-    /// The histogram in HdrHistogram's V2 serialisation, values in nanoseconds. Not looked into here.
+    /// The histogram in HdrHistogram's V2 serialisation, values in nanoseconds. Not looked into
+    /// here.
     pub hdr: Vec<u8>,
 }
 

@@ -5,7 +5,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 /// Marks a database as steelyard's in its header (`PRAGMA application_id`): "STLY".
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
-/// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add another.
+/// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add
+/// another.
 pub(crate) const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
@@ -54,9 +55,9 @@ pub(crate) const VIEWS: [(i64, &str); 3] = [
 
 /// Brings a database to the newest version of `migrations`, all in one transaction.
 ///
-/// Another process may do the same at this moment: the version is read again under the lock. Foreign keys are not
-/// enforced meanwhile, else a table could not be made anew without losing the rows that refer to it; afterwards they
-/// are, and nothing is changed where one would be broken.
+/// Another process may do the same at this moment: the version is read again under the lock.
+/// Foreign keys are not enforced meanwhile, else a table could not be made anew without losing the
+/// rows that refer to it; afterwards they are, and nothing is changed where one would be broken.
 pub(crate) fn migrate(connection: &Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     if usize::try_from(user_version(connection)?).is_ok_and(|version| version < migrations.len()) {
         connection.pragma_update(None, "foreign_keys", false)?;

@@ -21,8 +21,8 @@ const STATEMENTS: usize = 64;
 
 /// A results directory: `steelyard.db` and `artifacts/`.
 ///
-/// Can be sent to another thread but not shared between threads; every thread or process opens its own.
-/// Several may read while one writes. Writers wait for each other up to 10 seconds.
+/// Can be sent to another thread but not shared between threads; every thread or process opens its
+/// own. Several may read while one writes. Writers wait for each other up to 10 seconds.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -31,7 +31,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory for writing and reading; makes what is missing, brings an older schema up to date.
+    /// Opens the store in a directory for writing and reading; makes what is missing, brings an
+    /// older schema up to date.
     ///
     /// # Errors
     /// When the directory cannot be made, `steelyard.db` is something else, or of a newer schema.
@@ -70,7 +71,8 @@ impl Store {
     /// Opens a store for reading only, also from a directory that cannot be written.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::NotADatabase`], [`StoreError::Newer`] or [`StoreError::Older`].
+    /// [`StoreError::Missing`], [`StoreError::NotADatabase`], [`StoreError::Newer`] or
+    /// [`StoreError::Older`].
     pub fn open_read_only(directory: &Path) -> Result<Store> {
         let database = directory.join(DATABASE);
         if !database.is_file() {
@@ -79,8 +81,9 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str())?;
         let store = match store.check(false) {
-            // Reading in WAL mode needs two files beside the database, which SQLite cannot make in a directory closed to us.
-            // With no WAL there is nothing in it to miss, and no writer, so the file can be taken as unchanging.
+            // Reading in WAL mode needs two files beside the database, which SQLite cannot make in
+            // a directory closed to us. With no WAL there is nothing in it to miss, and no writer,
+            // so the file can be taken as unchanging.
             Err(StoreError::Sqlite { .. }) if !wal_in_use(&database) => {
                 let uri = immutable_uri(&database);
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;

@@ -43,8 +43,8 @@ impl Store {
         })
     }
 
-    /// Adds a variant behind those already there; one of the same name is brought up to date and keeps its place and id.
-    /// Passwords in its texts are taken out.
+    /// Adds a variant behind those already there; one of the same name is brought up to date and
+    /// keeps its place and id. Passwords in its texts are taken out.
     ///
     /// # Errors
     /// When it cannot be written, or there is no such experiment.
@@ -73,8 +73,8 @@ impl Store {
         })
     }
 
-    /// Records the machine that an experiment runs on. Called again, as on resuming, it replaces the facts of the experiment; those of
-    /// earlier trials stay.
+    /// Records the machine that an experiment runs on. Called again, as on resuming, it replaces
+    /// the facts of the experiment; those of earlier trials stay.
     ///
     /// # Errors
     /// When they cannot be written, or there is no such experiment.
@@ -90,7 +90,8 @@ impl Store {
         })
     }
 
-    /// Begins an attempt at a trial, in state running; it is bound to the facts of the machine last recorded.
+    /// Begins an attempt at a trial, in state running; it is bound to the facts of the machine last
+    /// recorded.
     ///
     /// # Errors
     /// When it cannot be written, or there is no such experiment or variant.
@@ -145,8 +146,9 @@ impl Store {
     /// Stores a step of a running trial with all its measurements.
     ///
     /// # Errors
-    /// When it cannot be written ([`StoreError::Full`] when the disk is full), the trial does not run, or the record holds two metrics,
-    /// series or histograms of one name. Nothing of it is stored then.
+    /// When it cannot be written ([`StoreError::Full`] when the disk is full), the trial does not
+    /// run, or the record holds two metrics, series or histograms of one name. Nothing of it is
+    /// stored then.
     pub fn record_step(&self, trial: TrialId, record: &StepRecord) -> Result<StepId> {
         check_record(record)?;
         self.transaction(|connection| {
@@ -200,7 +202,8 @@ impl Store {
         self.end_trials(&[trial], TrialState::Failed, Some(error))
     }
 
-    /// Ends trials that are to be run again, for a reason outside the experiment: none of their steps is a result.
+    /// Ends trials that are to be run again, for a reason outside the experiment: none of their
+    /// steps is a result.
     ///
     /// # Errors
     /// When it cannot be written, or one of the trials does not run; none of them is ended then.

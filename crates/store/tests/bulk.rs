@@ -20,7 +20,8 @@ const METRICS: [&str; 12] = [
     "seconds",
 ];
 
-/// Trials of ten steps with all metrics and two more each; half of the trials belong to another experiment.
+/// Trials of ten steps with all metrics and two more each; half of the trials belong to another
+/// experiment.
 fn fill(folder: &std::path::Path, steps: usize) -> store::ExperimentId {
     let store = Store::open(folder).unwrap();
     let (experiment, [variant, _]) = begin(&store);

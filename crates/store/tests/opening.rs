@@ -217,7 +217,8 @@ fn a_directory_closed_to_us_can_be_read() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Version 3 kept two counts; they are read as they are, and stay when the database is brought up to date.
+/// Version 3 kept two counts; they are read as they are, and stay when the database is brought up
+/// to date.
 #[test]
 fn the_two_counts_of_an_older_schema_are_read() {
     let folder = tempfile::tempdir().unwrap();

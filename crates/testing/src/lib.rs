@@ -45,8 +45,8 @@ pub fn skip(reason: impl Display) {
 }
 
 /// The calling test again, as a command that runs it in another process, for a test of what happens
-/// when a process is killed or cannot reach something. There [`given`] is `path`. `before` are words
-/// to put before the program, such as `["unshare", "--mount", "--"]`.
+/// when a process is killed or cannot reach something. There [`given`] is `path`. `before` are
+/// words to put before the program, such as `["unshare", "--mount", "--"]`.
 ///
 /// # Panics
 /// Outside a test.

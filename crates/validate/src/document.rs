@@ -1,8 +1,9 @@
 //! Putting tables between the markers of VALIDATION.md, and seeing whether they are still those.
 //!
-//! The line after a subject's tables carries two digests. One is of the tables, so that a figure edited by hand is noticed. The
-//! other stands for what computed them: the code of the subject, and what its short form finds, to the last hit. Whatever
-//! changes an answer of `judge` shows there, and `make validate` is due; renaming, moving and commenting code does not.
+//! The line after a subject's tables carries two digests. One is of the tables, so that a figure
+//! edited by hand is noticed. The other stands for what computed them: the code of the subject, and
+//! what its short form finds, to the last hit. Whatever changes an answer of `judge` shows there,
+//! and `make validate` is due; renaming, moving and commenting code does not.
 
 use crate::{Findings, Size, Subject};
 
@@ -66,7 +67,8 @@ fn place<'a>(text: &'a str, name: &str) -> Result<Place<'a>, DocumentError> {
     found.ok_or(DocumentError::NoPlace { begin, end })
 }
 
-/// `text` with everything between the markers of the subject replaced by `findings`; `short` are those of the short form.
+/// `text` with everything between the markers of the subject replaced by `findings`; `short` are
+/// those of the short form.
 ///
 /// # Errors
 /// When the text has no markers for it.
@@ -85,7 +87,8 @@ pub fn replace(
     Ok(format!("{before}{begin}\n\n{tables}\n\n{end} {digests} -->{after}"))
 }
 
-/// Looks whether a document shows the tables of a subject as they were written, by code that does what today's does.
+/// Looks whether a document shows the tables of a subject as they were written, by code that does
+/// what today's does.
 ///
 /// # Errors
 /// When it does not.

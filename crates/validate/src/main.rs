@@ -1,5 +1,5 @@
-//! `make validate`: simulates experiments with known truth, prints what `judge` says of them as Markdown, and puts the
-//! tables into VALIDATION.md. Exit code 1 when a bound is missed.
+//! `make validate`: simulates experiments with known truth, prints what `judge` says of them as
+//! Markdown, and puts the tables into VALIDATION.md. Exit code 1 when a bound is missed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

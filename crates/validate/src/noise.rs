@@ -18,7 +18,8 @@ pub enum Tails {
 pub struct Noise {
     /// Its name in the tables.
     pub name: &'static str,
-    /// Standard deviation of whole trials (a fraction): the restart, the layout of memory, the file system.
+    /// Standard deviation of whole trials (a fraction): the restart, the layout of memory, the file
+    /// system.
     pub between: f64,
     /// Their distribution.
     pub tails: Tails,

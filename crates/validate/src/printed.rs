@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// A printed figure: its value, and half a unit of its last digit, within which the unrounded one lay.
+/// A printed figure: its value, and half a unit of its last digit, within which the unrounded one
+/// lay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Printed {
     /// As printed.
@@ -30,8 +31,8 @@ impl Printed {
         text.parse().ok().filter(|value: &f64| value.is_finite()).map(|value| Self { value, half })
     }
 
-    /// Whether this figure follows from others that give `value` as printed, and between `low` and `high` before they were
-    /// rounded.
+    /// Whether this figure follows from others that give `value` as printed, and between `low` and
+    /// `high` before they were rounded.
     pub fn follows_from(self, low: f64, value: f64, high: f64) -> Agreement {
         // The last bits of a binary fraction decide no tie.
         let slack = self.half * (1.0 + 1e-9);

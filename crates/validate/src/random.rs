@@ -12,9 +12,11 @@ pub struct Random {
 }
 
 impl Random {
-    /// The generator of experiment `number` of the stream `seed`. Different numbers give independent sequences.
+    /// The generator of experiment `number` of the stream `seed`. Different numbers give
+    /// independent sequences.
     pub fn new(seed: u64, number: u64) -> Self {
-        // Two odd constants (the golden ratio and a prime of xxHash), so that no (seed, number) meets another in use.
+        // Two odd constants (the golden ratio and a prime of xxHash), so that no (seed, number)
+        // meets another in use.
         let mixed =
             seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number.wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
         Self { bits: Xoshiro256PlusPlus::seed_from_u64(mixed), spare: None }
@@ -35,7 +37,8 @@ impl Random {
         ((self.uniform() * n as f64) as usize).min(n.saturating_sub(1))
     }
 
-    /// Normal with mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, *Ann. Math. Statist.* 29, 1958).
+    /// Normal with mean 0 and deviation 1 (G. E. P. Box and M. E. Muller, *Ann. Math. Statist.* 29,
+    /// 1958).
     pub fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

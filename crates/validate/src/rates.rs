@@ -50,8 +50,8 @@ impl fmt::Display for Rate {
     }
 }
 
-/// The results of experiments 0 to `count - 1`, in order, computed on all processors. An experiment must depend on
-/// nothing but its number.
+/// The results of experiments 0 to `count - 1`, in order, computed on all processors. An experiment
+/// must depend on nothing but its number.
 pub fn in_parallel<T: Send>(count: usize, experiment: impl Fn(u64) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(count.max(1));
     let share = count.div_ceil(threads).max(1);

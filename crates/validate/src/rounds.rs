@@ -31,15 +31,16 @@ pub const MODELS: [Rounds; 6] = [
     Rounds { name: "all together", autocorrelation: 0.5, heavy: true, disturbed: 0.05, ..PLAIN },
 ];
 
-/// Standard deviation and autocorrelation, from slice to slice, of what the machine does slowly and to both servers.
+/// Standard deviation and autocorrelation, from slice to slice, of what the machine does slowly and
+/// to both servers.
 const MACHINE: (f64, f64) = (0.05, 0.99);
 
 /// Change of the machine's level from the first to the last round.
 const DRIFT: f64 = 0.02;
 
 impl Rounds {
-    /// Rates of base and variant in `count` rounds, around 1; both servers are identical. Each has one slice per round, in
-    /// random order.
+    /// Rates of base and variant in `count` rounds, around 1; both servers are identical. Each has
+    /// one slice per round, in random order.
     pub fn pair(&self, count: usize, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
         let mut servers = [random.normal(), random.normal()];
         let mut machine = random.normal();

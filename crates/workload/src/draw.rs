@@ -253,8 +253,8 @@ impl Rng {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Fisher and Yates' shuffle, in Durstenfeld's form ("Algorithm 235: Random permutation", 1964):
-    /// every order is equally likely.
+    /// Fisher and Yates' shuffle, in Durstenfeld's form ("Algorithm 235: Random permutation",
+    /// 1964): every order is equally likely.
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last as u64 + 1) as usize);

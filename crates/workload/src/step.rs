@@ -151,9 +151,9 @@ pub struct Stream {
 pub enum Finds {
     /// At least so many per query in the mean.
     Mean(f64),
-    /// What follows from the rows in the table, for queries that ask for ids drawn uniformly between
-    /// two cells. Not every id there needs to be in the table: clients that share a sequence each
-    /// take a number of ids at once, and leave gaps.
+    /// What follows from the rows in the table, for queries that ask for ids drawn uniformly
+    /// between two cells. Not every id there needs to be in the table: clients that share a
+    /// sequence each take a number of ids at once, and leave gaps.
     Ids {
         /// Ids that one query asks for.
         ids: u32,
@@ -163,8 +163,8 @@ pub enum Finds {
         low: Cell,
         /// The highest id.
         high: Cell,
-        /// A cell with the number of rows inserted since the step began, where as many of the oldest
-        /// are deleted.
+        /// A cell with the number of rows inserted since the step began, where as many of the
+        /// oldest are deleted.
         deleted: Option<Cell>,
     },
 }
@@ -179,13 +179,15 @@ impl Finds {
                 let deleted = deleted.map_or(0.0, |deleted| cell(deleted) as f64);
                 // More rows than there are ids say as well that some are missing.
                 let rows = (rows as f64 - deleted).max(0.0);
-                // Each row is found unless none of the ids is its own; one drawn twice is found once.
+                // Each row is found unless none of the ids is its own; one drawn twice is found
+                // once.
                 rows * (1.0 - (1.0 - 1.0 / width).powi(ids as i32))
             }
         }
     }
 
-    /// How far the rows of one query scatter about their expectation: at most this standard deviation.
+    /// How far the rows of one query scatter about their expectation: at most this standard
+    /// deviation.
     pub fn scatter(&self) -> f64 {
         match *self {
             Finds::Mean(_) => 0.0,

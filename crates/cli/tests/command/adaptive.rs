@@ -6,8 +6,9 @@ use crate::database::Database;
 use crate::place::Place;
 use crate::plans::{ONE, plan};
 
-/// 13.7 against itself, and against itself with a pause of 0.1 s before each commit. With a margin of next to nothing noise
-/// never decides the first within a few blocks, but for a false alarm once in 40 times; the second is decided at once.
+/// 13.7 against itself, and against itself with a pause of 0.1 s before each commit. With a margin
+/// of next to nothing noise never decides the first within a few blocks, but for a false alarm once
+/// in 40 times; the second is decided at once.
 const PAUSED: &str = r#"
 name = "adaptive"
 seed = 7

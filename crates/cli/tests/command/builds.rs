@@ -1,4 +1,5 @@
-//! What is known of builds: a difference is told beside the results, and a run goes on with the same binaries or not at all.
+//! What is known of builds: a difference is told beside the results, and a run goes on with the
+//! same binaries or not at all.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -24,7 +25,8 @@ fn builds_that_differ_are_told_beside_the_results() {
     let packaged = format!("path:{path}");
     let variants = [("pg14.3", "postgres@14.3"), ("pg15", packaged.as_str())];
     place.run(&[&place.plan(&plan(&variants, "", QUICK))]).expect(0, &[]);
-    // The fetched release is built for size by an old compiler, the package for speed by that of its system.
+    // The fetched release is built for size by an old compiler, the package for speed by that of
+    // its system.
     let texts = Database::of(&place.results())
         .texts("SELECT text FROM warning WHERE code = 'builds-differ'");
     let begins = |begin: &str| texts.iter().find(|text| text.starts_with(begin));

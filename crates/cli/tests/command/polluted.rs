@@ -1,5 +1,5 @@
-//! Trials from which a hypervisor takes CPU time. It cannot be had at will, so `/proc/stat` is replaced, for the command
-//! alone, by a file in which half of the time is stolen.
+//! Trials from which a hypervisor takes CPU time. It cannot be had at will, so `/proc/stat` is
+//! replaced, for the command alone, by a file in which half of the time is stolen.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;

@@ -1,4 +1,5 @@
-//! Profiles of real servers: taken beside what is measured, kept, explained, and nothing left of taking them.
+//! Profiles of real servers: taken beside what is measured, kept, explained, and nothing left of
+//! taking them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -83,8 +84,9 @@ fn both_versions_are_profiled_beside_what_is_measured() {
     }
 }
 
-/// The CPU that perf counted is about the CPU that the kernel's accounts have: of other seconds of the same step, and a neighbour may
-/// have been there in one of them. A wrong unit or a process left out would be another order of magnitude.
+/// The CPU that perf counted is about the CPU that the kernel's accounts have: of other seconds of
+/// the same step, and a neighbour may have been there in one of them. A wrong unit or a process
+/// left out would be another order of magnitude.
 fn check_counts(database: &Database) {
     let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
     let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();
@@ -135,7 +137,8 @@ fn check_explanation(place: &Place) {
 #[test]
 fn a_step_that_ends_by_its_work_has_a_window() {
     let place = Place::new();
-    // So many rows that it takes over 6 s here; on a much faster machine the note says that it did not.
+    // So many rows that it takes over 6 s here; on a much faster machine the note says that it did
+    // not.
     let workload = "rows = 900000\nsteps = [\"l.i0\", \"l.x\"]";
     let file = place.plan(&plan(ONE, "profile = true\nprofile_seconds = 1", workload));
     place.run(&[&file]).expect(0, &[]);

@@ -15,7 +15,8 @@ pub(super) struct Commit {
     place: Repository,
 }
 
-/// Finds the commit that `revision` means now. A repository elsewhere is only asked for its list of names.
+/// Finds the commit that `revision` means now. A repository elsewhere is only asked for its list of
+/// names.
 pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Commit, Error> {
     match repository {
         Repository::Local(path) => resolve_local(&place::expand_home(path), revision),
@@ -91,8 +92,8 @@ fn is_whole_id(text: &str) -> bool {
 }
 
 impl Commit {
-    /// Writes the commit's files as a tar file, `workshop`/source.tar, and says when and why the commit was made. The
-    /// repository's work tree is not touched.
+    /// Writes the commit's files as a tar file, `workshop`/source.tar, and says when and why the
+    /// commit was made. The repository's work tree is not touched.
     pub(super) fn export(&self, work: &Work<'_>, workshop: &Path) -> Result<Exported, Error> {
         let git_dir = match &self.place {
             Repository::Local(path) => path.clone(),

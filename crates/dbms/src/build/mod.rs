@@ -1,8 +1,9 @@
-//! From source to an installation in the cache: a commit or a tarball is unpacked, configured, compiled and installed as
-//! an unprivileged user, in a directory that is always the same one, so that the same source gives the same binary.
+//! From source to an installation in the cache: a commit or a tarball is unpacked, configured,
+//! compiled and installed as an unprivileged user, in a directory that is always the same one, so
+//! that the same source gives the same binary.
 //!
-//! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the commands; `tools` looks beforehand whether they
-//! are there.
+//! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the
+//! commands; `tools` looks beforehand whether they are there.
 
 mod git;
 pub(crate) mod options;
@@ -26,7 +27,8 @@ use crate::{
 };
 use work::Work;
 
-/// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs anyway.
+/// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs
+/// anyway.
 const WORKSHOP: &str = "build";
 
 /// What to build, found and identified.
@@ -70,7 +72,8 @@ pub(crate) fn obtain(
         ));
         Ok(installation)
     })?;
-    // The same commit by another name is the same build, but the caller's words are what a report should say.
+    // The same commit by another name is the same build, but the caller's words are what a report
+    // should say.
     Ok(Installation { source: format!("{what} ({sort} {short})"), ..installation })
 }
 

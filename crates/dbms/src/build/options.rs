@@ -2,8 +2,9 @@
 
 use crate::Error;
 
-/// Flags of the C compiler when nothing else is said: optimised as releases are, with what a profiler needs. Frame
-/// pointers cost a register, which is the same in all variants that are built alike.
+/// Flags of the C compiler when nothing else is said: optimised as releases are, with what a
+/// profiler needs. Frame pointers cost a register, which is the same in all variants that are built
+/// alike.
 pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
 
 /// The C compiler when nothing else is said.
@@ -45,14 +46,17 @@ pub enum BuildSystem {
     Meson,
 }
 
-/// How a system is built. What is the same in all of these, of the same commit or tarball, is built once.
+/// How a system is built. What is the same in all of these, of the same commit or tarball, is built
+/// once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Flags of the C compiler, separated by spaces: [`DEFAULT_CFLAGS`].
     pub cflags: String,
-    /// The C compiler with words before or after it, such as `clang-16` or `ccache cc`: [`DEFAULT_COMPILER`].
+    /// The C compiler with words before or after it, such as `clang-16` or `ccache cc`:
+    /// [`DEFAULT_COMPILER`].
     pub compiler: String,
-    /// Further options of the configure script, such as `--with-llvm`, or of `meson setup`, such as `-Dcassert=true`.
+    /// Further options of the configure script, such as `--with-llvm`, or of `meson setup`, such as
+    /// `-Dcassert=true`.
     pub configure: Vec<String>,
     /// What builds it; `None`: make where the source has a configure script, else Meson.
     pub system: Option<BuildSystem>,

@@ -53,7 +53,8 @@ fn is_there(program: &str, path: &str) -> bool {
     path.split(':').any(|directory| executable(&Path::new(directory).join(program)))
 }
 
-/// The program that unpacks a tarball, by the first bytes of the file; tar itself finds and starts it.
+/// The program that unpacks a tarball, by the first bytes of the file; tar itself finds and starts
+/// it.
 pub(crate) fn unpacker(begin: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 4] = [
         (b"\x1f\x8b", "gzip"),

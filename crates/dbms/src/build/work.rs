@@ -11,8 +11,9 @@ use std::sync::atomic::AtomicBool;
 
 use crate::{Error, ServerUser, launch, place};
 
-/// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells only this shell that
-/// steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else in the group at once, itself included.
+/// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells
+/// only this shell that steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else
+/// in the group at once, itself included.
 const SUPERVISOR: &str = r#"trap 'kill -KILL 0' QUIT TERM; "$@" & wait "$!""#;
 
 /// How many lines of a failed command are shown.
@@ -23,7 +24,8 @@ const ENOUGH: u64 = 256 * 1024;
 /// Variables of the caller that a build needs to find its programs and libraries.
 const PASSED_ON: [&str; 2] = ["PATH", "PKG_CONFIG_PATH"];
 
-/// Variables by which git would take another repository for ours, as when steelyard runs in a hook of git.
+/// Variables by which git would take another repository for ours, as when steelyard runs in a hook
+/// of git.
 const GIT_LOCAL: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -109,7 +111,8 @@ impl<'a> Work<'a> {
         if self.user.differs() { place::give(path, self.user.uid, self.user.gid) } else { Ok(()) }
     }
 
-    /// Runs `words` in `directory` as the user that compiles, with an environment that is the same for all.
+    /// Runs `words` in `directory` as the user that compiles, with an environment that is the same
+    /// for all.
     pub(crate) fn compile(&self, words: &[OsString], directory: &Path) -> Result<(), Error> {
         let mut command = supervised(words, Some(self.user), Some(&self.scratch))?;
         if let Some(directory) = &self.ccache {
@@ -146,8 +149,9 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A command below the shell that ends everything with it, run as `user` with a clean environment and
-/// a directory for what it has to keep, or (`None`) for git, which runs as the caller in its environment.
+/// A command below the shell that ends everything with it, run as `user` with a clean environment
+/// and a directory for what it has to keep, or (`None`) for git, which runs as the caller in its
+/// environment.
 fn supervised(
     words: &[OsString],
     user: Option<&ServerUser>,
@@ -220,7 +224,8 @@ fn shown(words: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The last `count` lines. Where several compilers run at once the first error may stand further up; then it comes first.
+/// The last `count` lines. Where several compilers run at once the first error may stand further
+/// up; then it comes first.
 fn last_lines(text: &str, count: usize) -> String {
     let text = text.rsplit_once("\n$ ").map_or(text, |(_, last)| {
         // Without the line of the command itself.
@@ -294,7 +299,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
         let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
-        // cargo sets this one for tests; make and configure would read such as MAKEFLAGS and CONFIG_SITE.
+        // cargo sets this one for tests; make and configure would read such as MAKEFLAGS and
+        // CONFIG_SITE.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         work.compile(&words(&["env"]), directory.path()).unwrap();
         let text = launch::end_of(&work.log_path, ENOUGH);

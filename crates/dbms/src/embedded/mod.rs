@@ -1,9 +1,10 @@
 //! Engines without a server: a library in a process of its own.
 //!
 //! The process runs a program of ours that has the engine in it. It listens at two unix sockets: at
-//! one, `control`, it answers for the engine ([`serve`]); at the other, `load`, it takes loads, whose
-//! clients are threads of its own. So one version of a library is in one process, it is started,
-//! watched, limited and ended as a server is, and what the engine costs is what the process costs.
+//! one, `control`, it answers for the engine ([`serve`]); at the other, `load`, it takes loads,
+//! whose clients are threads of its own. So one version of a library is in one process, it is
+//! started, watched, limited and ended as a server is, and what the engine costs is what the
+//! process costs.
 
 mod inside;
 

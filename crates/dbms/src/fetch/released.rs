@@ -1,7 +1,7 @@
 //! Released versions, from their archive into the cache.
 //!
-//! The file's checksum is verified before anything is unpacked. Unpacking and asking for the version
-//! happen with the rights of the servers' user.
+//! The file's checksum is verified before anything is unpacked. Unpacking and asking for the
+//! version happen with the rights of the servers' user.
 
 use super::maven::{Version, joined, parse};
 use crate::builds::ARCHIVE_HASH;

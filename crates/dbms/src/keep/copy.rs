@@ -1,5 +1,5 @@
-//! Copies of whole directories: blocks shared where the filesystem can, else copied inside the kernel, holes kept.
-//! Never hard links: servers write in place.
+//! Copies of whole directories: blocks shared where the filesystem can, else copied inside the
+//! kernel, holes kept. Never hard links: servers write in place.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,17 +15,18 @@ use nix::unistd::{Whence, lseek64};
 use crate::Error;
 use crate::place::{give, set_mode, walk};
 
-/// Bytes asked of the kernel at once, so that an interrupt is seen in between: about a tenth of a second each.
+/// Bytes asked of the kernel at once, so that an interrupt is seen in between: about a tenth of a
+/// second each.
 const PIECE: u64 = 64 * 1024 * 1024;
 /// Unit of `st_blocks`, whatever the filesystem's blocks are (stat(3type)).
 const BLOCK: u64 = 512;
 
-/// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives everything to `owner`
-/// (uid, gid) if set. Whether its files share their blocks with the original.
+/// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives
+/// everything to `owner` (uid, gid) if set. Whether its files share their blocks with the original.
 ///
 /// # Errors
-/// [`Error::Space`] before the first byte is copied where it would not fit; [`Error::Interrupted`] soon after
-/// `interrupted` was set; [`Error::Io`].
+/// [`Error::Space`] before the first byte is copied where it would not fit; [`Error::Interrupted`]
+/// soon after `interrupted` was set; [`Error::Io`].
 pub(crate) fn copy_tree(
     from: &Path,
     to: &Path,
@@ -89,7 +90,8 @@ impl Copier<'_> {
             return Ok(());
         }
         if self.shares != Some(false) {
-            // SAFETY: both descriptors are open for the duration of the call; FICLONE takes a descriptor by value.
+            // SAFETY: both descriptors are open for the duration of the call; FICLONE takes a
+            // descriptor by value.
             let cloned =
                 unsafe { libc::ioctl(copy.as_raw_fd(), libc::FICLONE, source.as_raw_fd()) };
             if cloned == 0 {
@@ -106,7 +108,8 @@ impl Copier<'_> {
     }
 }
 
-/// Copies what is data in `source`; what is a hole there stays one. Ends early where `interrupted` is set.
+/// Copies what is data in `source`; what is a hole there stays one. Ends early where `interrupted`
+/// is set.
 fn copy_data(
     mut source: &File,
     mut copy: &File,
@@ -133,7 +136,8 @@ fn copy_data(
     Ok(())
 }
 
-/// The next stretch of data at or after `at`, as its begin and end; `None` where only a hole is left.
+/// The next stretch of data at or after `at`, as its begin and end; `None` where only a hole is
+/// left.
 fn data_after(file: &File, at: u64, size: u64) -> io::Result<Option<(u64, u64)>> {
     if at >= size {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! Installations in the cache: each with a file that describes it, whose presence says that it is complete.
+//! Installations in the cache: each with a file that describes it, whose presence says that it is
+//! complete.
 
 use std::fs;
 use std::path::Path;

@@ -9,8 +9,8 @@ use super::manifest::Manifest;
 use crate::ledger::Remains;
 use crate::{Error, IpcObjects, place};
 
-/// The data directory of a server that was shut down in good order, kept as it was left. Written down in the ledger as
-/// long as it exists; removed when this is dropped.
+/// The data directory of a server that was shut down in good order, kept as it was left. Written
+/// down in the ledger as long as it exists; removed when this is dropped.
 #[derive(Debug)]
 pub struct Loaded {
     remains: Remains,
@@ -34,11 +34,12 @@ pub struct Origin<'a> {
 pub enum Pages {
     /// Whatever copying left: for where nothing that is measured takes time.
     Any,
-    /// The copy is on storage, nothing of the original is in the page cache, and of the copy as much as fits: it was read
-    /// once from its first file to its last. So every copy begins alike, whatever ran before it.
+    /// The copy is on storage, nothing of the original is in the page cache, and of the copy as
+    /// much as fits: it was read once from its first file to its last. So every copy begins alike,
+    /// whatever ran before it.
     Alike,
-    /// The same, and what is in the page cache is charged to the server's control group: needed where that has a memory
-    /// limit, which pages charged to steelyard would circumvent.
+    /// The same, and what is in the page cache is charged to the server's control group: needed
+    /// where that has a memory limit, which pages charged to steelyard would circumvent.
     Charged,
 }
 
@@ -57,7 +58,8 @@ pub struct Restored {
     pub copy_seconds: f64,
     /// Seconds for comparing the copy with the manifest.
     pub check_seconds: f64,
-    /// Seconds for reading it again on behalf of the server's control group; 0 where the check has read it for all.
+    /// Seconds for reading it again on behalf of the server's control group; 0 where the check has
+    /// read it for all.
     pub read_seconds: f64,
 }
 
@@ -96,8 +98,8 @@ impl Loaded {
         self.remains.discard()
     }
 
-    /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for byte. Pages are not charged
-    /// to anybody else yet.
+    /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for
+    /// byte. Pages are not charged to anybody else yet.
     pub(crate) fn copy_to(
         &self,
         to: &Path,

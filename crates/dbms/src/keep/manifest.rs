@@ -1,4 +1,5 @@
-//! What a directory holds, to the byte: path, kind, mode, owner, size and a hash of the content of everything in it.
+//! What a directory holds, to the byte: path, kind, mode, owner, size and a hash of the content of
+//! everything in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +16,8 @@ use crate::{Error, hash};
 /// As many differences are told.
 const TOLD: usize = 5;
 
-/// What a directory holds. Two directories with equal manifests are the same to the byte: the hash is
-/// SHA-256.
+/// What a directory holds. Two directories with equal manifests are the same to the byte: the hash
+/// is SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     items: BTreeMap<PathBuf, Item>,
@@ -63,7 +64,8 @@ impl Manifest {
         Ok(Self { items })
     }
 
-    /// Where `other` differs and how, by paths relative to the directory; empty for the directory itself.
+    /// Where `other` differs and how, by paths relative to the directory; empty for the directory
+    /// itself.
     pub fn differences(&self, other: &Self) -> BTreeMap<PathBuf, &'static str> {
         let missing = self.items.iter().filter_map(|(path, item)| {
             let how = match other.items.get(path) {
@@ -111,8 +113,8 @@ impl Manifest {
         })
     }
 
-    /// A short name for the whole content: the first 16 hexadecimal digits of a SHA-256 over all that the manifest
-    /// says.
+    /// A short name for the whole content: the first 16 hexadecimal digits of a SHA-256 over all
+    /// that the manifest says.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for (path, item) in &self.items {

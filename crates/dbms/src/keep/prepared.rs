@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::unpack::Modes;
 use crate::{Cache, Error, ServerSpec, ServerUser, hash, identity, place};
 
-/// The prepared data directory for `spec`, whose programs are in `bin_dir`, from the cache or filled
-/// now by `make`. The names of such directories begin with `prefix`; what `make` does differently
-/// than before has another `form`.
+/// The prepared data directory for `spec`, whose programs are in `bin_dir`, from the cache or
+/// filled now by `make`. The names of such directories begin with `prefix`; what `make` does
+/// differently than before has another `form`.
 pub(crate) fn prepare(
     spec: &ServerSpec<'_>,
     bin_dir: &Path,

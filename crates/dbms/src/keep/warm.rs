@@ -7,13 +7,14 @@ use std::time::Instant;
 use super::copy;
 use crate::{Error, Origin, ServerSpec, launch, place};
 
-/// Files given to one reader: their paths together stay far under the kernel's limit for arguments (128 KB for one,
-/// a quarter of the stack limit for all, execve(2)).
+/// Files given to one reader: their paths together stay far under the kernel's limit for arguments
+/// (128 KB for one, a quarter of the stack limit for all, execve(2)).
 const FILES: usize = 500;
 
-/// Takes `data` out of the page cache and has it read by a process in the server's control group, so that what is
-/// cached is charged to the group, and what its memory limit does not allow is not cached. In the order of paths,
-/// the directories `without` left out, which the server will not read. Seconds it took.
+/// Takes `data` out of the page cache and has it read by a process in the server's control group,
+/// so that what is cached is charged to the group, and what its memory limit does not allow is not
+/// cached. In the order of paths, the directories `without` left out, which the server will not
+/// read. Seconds it took.
 pub(crate) fn read_in_group(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,

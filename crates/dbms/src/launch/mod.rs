@@ -24,9 +24,9 @@ use nix::unistd::Pid;
 
 use crate::{Error, ServerUser};
 
-/// A command that runs `program` as `user`: nothing from our environment but what concerns its libraries, so that
-/// two runs see the same; umask 077; a session of its own, so that Ctrl-C in a terminal reaches only us; SIGQUIT
-/// when we die.
+/// A command that runs `program` as `user`: nothing from our environment but what concerns its
+/// libraries, so that two runs see the same; umask 077; a session of its own, so that Ctrl-C in a
+/// terminal reaches only us; SIGQUIT when we die.
 pub(crate) fn command(
     program: &Path,
     user: &ServerUser,
@@ -49,8 +49,9 @@ pub(crate) fn command(
     }
     let (uid, gid, change) = (user.uid, user.gid, user.differs());
     let parent = std::process::id();
-    // SAFETY: the closure runs between fork and exec and makes only system calls that are async-signal-safe; it
-    // allocates nothing and takes no lock. The files it holds were opened before.
+    // SAFETY: the closure runs between fork and exec and makes only system calls that are
+    // async-signal-safe; it allocates nothing and takes no lock. The files it holds were opened
+    // before.
     unsafe {
         command.pre_exec(move || prepare(&groups, uid, gid, change, parent));
     }
@@ -68,7 +69,8 @@ fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io
     unsafe {
         check(libc::setsid())?;
         libc::umask(0o077);
-        // A shell has its background jobs ignore SIGQUIT, and programs they start inherit that; it is how they end.
+        // A shell has its background jobs ignore SIGQUIT, and programs they start inherit that; it
+        // is how they end.
         for signal in [libc::SIGQUIT, libc::SIGTERM] {
             if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
                 return Err(io::Error::last_os_error());
@@ -93,8 +95,9 @@ fn check(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Spawns `command` from a thread that lives as long as this process does: the kernel counts the thread that
-/// forked as the parent whose death is signalled (prctl(2), PR_SET_PDEATHSIG), not the process.
+/// Spawns `command` from a thread that lives as long as this process does: the kernel counts the
+/// thread that forked as the parent whose death is signalled (prctl(2), PR_SET_PDEATHSIG), not the
+/// process.
 pub(crate) fn spawn(command: Command) -> io::Result<Child> {
     type Job = (Command, Sender<io::Result<Child>>);
     static KEEPER: OnceLock<Sender<Job>> = OnceLock::new();

@@ -11,7 +11,8 @@ use crate::ledger::{self, Remains};
 use crate::process::wait_until;
 use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
 
-/// How long a server gets in each stage when it is ended without anybody waiting for it to be graceful.
+/// How long a server gets in each stage when it is ended without anybody waiting for it to be
+/// graceful.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
 /// Log lines in which the reason of a failed start is looked for.
@@ -139,7 +140,8 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it: in good order if `gracefully`, then at once, then by SIGKILL to every process of it.
+    /// Ends it: in good order if `gracefully`, then at once, then by SIGKILL to every process of
+    /// it.
     fn end(&mut self, gracefully: bool, limit: Duration) -> Result<Ending, Error> {
         let mut ending = match (self.alive(), &self.ended) {
             (false, Some(how)) => Some(Ending::Died(how.clone())),

@@ -37,13 +37,14 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     })
 }
 
-/// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback the one its
-/// postmaster.pid names, if the file can be read and is of this very server.
+/// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback
+/// the one its postmaster.pid names, if the file can be read and is of this very server.
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => {
-            // For a client the peer is the process that called listen(2), see SO_PEERCRED in unix(7).
+            // For a client the peer is the process that called listen(2), see SO_PEERCRED in
+            // unix(7).
             let stream = UnixStream::connect(file).ok()?;
             let peer = getsockopt(&stream, PeerCredentials).ok()?;
             u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
@@ -65,8 +66,9 @@ pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     }
 }
 
-/// The pid in a postmaster.pid (pid, data directory, start time, …; see miscadmin.h) if the start time, in
-/// seconds, agrees: behind a port of this machine may be a server elsewhere with the same data directory.
+/// The pid in a postmaster.pid (pid, data directory, start time, …; see miscadmin.h) if the start
+/// time, in seconds, agrees: behind a port of this machine may be a server elsewhere with the same
+/// data directory.
 fn pid_of_lock_file(text: &str, started: i64) -> Option<u32> {
     let mut lines = text.lines();
     let pid = lines.next()?.trim().parse().ok()?;

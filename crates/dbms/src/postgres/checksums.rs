@@ -5,8 +5,8 @@ use crate::Compared;
 /// The first major version whose initdb makes them unless told otherwise (its release notes).
 const BY_DEFAULT: u32 = 18;
 
-/// Whether a data directory has them that initdb of this major version makes with these options; `None` for a version that
-/// is not known.
+/// Whether a data directory has them that initdb of this major version makes with these options;
+/// `None` for a version that is not known.
 fn made(major: Option<u32>, initdb: &[String]) -> Option<bool> {
     let by_default = major? >= BY_DEFAULT;
     let said = initdb.iter().rev().find_map(|option| match option.as_str() {

@@ -1,11 +1,13 @@
-//! postgresql.conf: the variant's settings, steelyard's own minimum, and what a server says against them.
+//! postgresql.conf: the variant's settings, steelyard's own minimum, and what a server says against
+//! them.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::{Error, ServerSpec};
 
-/// Settings steelyard must choose; whether its own lines, which come last, override others; and why.
+/// Settings steelyard must choose; whether its own lines, which come last, override others; and
+/// why.
 const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("listen_addresses", true, "servers listen only on a private unix socket"),
     ("unix_socket_directories", true, "every trial has a socket directory of its own"),
@@ -49,7 +51,8 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is appended to postgresql.conf: `config_file`, then the plan's settings, then steelyard's own.
+/// What is appended to postgresql.conf: `config_file`, then the plan's settings, then steelyard's
+/// own.
 pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<String, Error> {
     let mut text = String::from("\n");
     if let Some(path) = &spec.config_file {
@@ -87,7 +90,8 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
     Ok(text)
 }
 
-/// A value as a quoted string of postgresql.conf ("Setting Parameters"): quotes doubled, backslashes escaped.
+/// A value as a quoted string of postgresql.conf ("Setting Parameters"): quotes doubled,
+/// backslashes escaped.
 fn quote(value: &str) -> String {
     let mut quoted = String::from("'");
     for c in value.chars() {

@@ -23,12 +23,13 @@ const TABLE_VIEWS: [&str; 2] = ["pg_stat_all_tables", "pg_statio_all_tables"];
 /// The view with a row per index.
 const INDEX_VIEW: &str = "pg_stat_all_indexes";
 
-/// Before 15 a separate process collects the statistics and hands them out in a file that may be up to 500 ms old
-/// (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL 14); a file asked for later than that after the work is complete.
+/// Before 15 a separate process collects the statistics and hands them out in a file that may be up
+/// to 500 ms old (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL 14); a file asked for later than
+/// that after the work is complete.
 const COLLECTOR_WAIT: Duration = Duration::from_millis(650);
 
-/// From 15 on statistics are in shared memory; a backend writes its last ones on its way out, just after its client
-/// has closed the connection.
+/// From 15 on statistics are in shared memory; a backend writes its last ones on its way out, just
+/// after its client has closed the connection.
 const EXIT_WAIT: Duration = Duration::from_millis(150);
 
 /// All counters, those of `tables` with partitions summed under the name given.
@@ -36,7 +37,8 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
     let version = control.version()?;
     sleep(if version >= 150_000 { EXIT_WAIT } else { COLLECTOR_WAIT });
     if version >= 150_000 {
-        // Together with the next statement's end this hands in what the control connection itself has done.
+        // Together with the next statement's end this hands in what the control connection itself
+        // has done.
         control.execute("SELECT pg_stat_force_next_flush()")?;
     }
     let existing = existing_views(control)?;
@@ -66,8 +68,8 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
     Ok(Snapshot { rows: gathered.into_rows(), absent })
 }
 
-/// Rows of the index view under `table/index`, the indexes of partitions under the name of the partitioned index
-/// they belong to.
+/// Rows of the index view under `table/index`, the indexes of partitions under the name of the
+/// partitioned index they belong to.
 fn index_query(tree: &str) -> String {
     format!(
         "WITH RECURSIVE {tree}, family (name, indexrelid) AS (\
@@ -96,8 +98,8 @@ fn existing_views(control: &mut Control) -> Result<Vec<String>, Error> {
 struct Gathered(BTreeMap<(String, String, String), f64>);
 
 impl Gathered {
-    /// Takes rows of (object, JSON of the view's row); every numeric column is a counter. Ids come as text in
-    /// that JSON and times as text too, so both are left out.
+    /// Takes rows of (object, JSON of the view's row); every numeric column is a counter. Ids come
+    /// as text in that JSON and times as text too, so both are left out.
     fn add(&mut self, view: &str, rows: &[Vec<Option<String>>]) -> Result<(), Error> {
         for row in rows {
             let [Some(object), Some(json)] = row.as_slice() else { continue };

@@ -32,7 +32,8 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
 
 /// Adds what follows from other facts.
 pub(super) fn derive(facts: &mut BTreeMap<String, String>) {
-    // Objects by several compilers, or none that say so (packages are stripped of it): then what configure was told.
+    // Objects by several compilers, or none that say so (packages are stripped of it): then what
+    // configure was told.
     let by_one = facts.get(COMMENT).filter(|comment| !comment.contains("; "));
     let told = || facts.get(VERSION).and_then(|text| compiled_by(text));
     if let Some(compiler) = by_one.map(String::as_str).or_else(told).map(str::to_owned) {
@@ -62,7 +63,8 @@ fn yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
 }
 
-/// Adds what the ELF file says; its `.comment` is returned: what each compiler that made a part of it wrote there.
+/// Adds what the ELF file says; its `.comment` is returned: what each compiler that made a part of
+/// it wrote there.
 fn of_elf(bytes: &[u8], add: &mut dyn FnMut(&str, Option<String>)) -> Option<String> {
     let file = match object::File::parse(bytes) {
         Ok(file) => file,
@@ -94,14 +96,16 @@ fn of_elf(bytes: &[u8], add: &mut dyn FnMut(&str, Option<String>)) -> Option<Str
 /// Between this and the next comma `version()` names the compiler.
 const COMPILED_BY: &str = ", compiled by ";
 
-/// `PostgreSQL 13.7 on x86_64, compiled by gcc (Debian 10.2.1-6) 10.2.1 20210110, 64-bit` → `gcc (Debian 10.2.1-6) …`.
+/// `PostgreSQL 13.7 on x86_64, compiled by gcc (Debian 10.2.1-6) 10.2.1 20210110, 64-bit` → `gcc
+/// (Debian 10.2.1-6) …`.
 fn compiled_by(version: &str) -> Option<&str> {
     let (_, compiler) = version.split_once(COMPILED_BY)?;
     Some(compiler.rsplit_once(", ").map_or(compiler, |(compiler, _)| compiler))
 }
 
-/// What `pg_config --cflags` prints stands in the server since 9.6, for its view pg_config. PostgreSQL's configure puts
-/// these warnings in front of all other flags, and code of PostgreSQL is wrong without that flag, so that no other text is like it.
+/// What `pg_config --cflags` prints stands in the server since 9.6, for its view pg_config.
+/// PostgreSQL's configure puts these warnings in front of all other flags, and code of PostgreSQL
+/// is wrong without that flag, so that no other text is like it.
 fn is_cflags(text: &str) -> bool {
     text.contains("-Wmissing-prototypes") && text.contains("-fno-strict-aliasing")
 }
@@ -132,7 +136,8 @@ fn keeps_frame_pointers(flags: &str) -> bool {
 fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Option<String> {
     /// Longer than any of these texts; options of configure can be many.
     const LONGEST: usize = 16 * 1024;
-    // A constant of its own begins behind the zero byte of the one before it; behind the last one is none.
+    // A constant of its own begins behind the zero byte of the one before it; behind the last one
+    // is none.
     let end = bytes.iter().rposition(|byte| *byte == 0)?;
     let texts = bytes[..end].split(|byte| *byte == 0);
     texts

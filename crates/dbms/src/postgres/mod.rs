@@ -3,8 +3,8 @@
 //! `url` reads where a running server is; `archive` says where binaries are fetched and `recipe`
 //! how they are built; `binaries` describes them, with their `facts`. `initdb` (once) → `config` →
 //! `postmaster` → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it;
-//! `attach` for a server that runs already; `count` for counting instructions, with the functions that
-//! `profile` names.
+//! `attach` for a server that runs already; `count` for counting instructions, with the functions
+//! that `profile` names.
 
 mod archive;
 mod attach;

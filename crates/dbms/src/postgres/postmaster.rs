@@ -76,7 +76,8 @@ fn fill(
     Ok(None)
 }
 
-/// Lets the server read its configuration in a directory that holds nothing else, before data is copied.
+/// Lets the server read its configuration in a directory that holds nothing else, before data is
+/// copied.
 fn check_settings(
     spec: &ServerSpec<'_>,
     site: &Site<'_>,
@@ -98,7 +99,8 @@ fn check_settings(
     })
 }
 
-/// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that takes connections.
+/// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that
+/// takes connections.
 fn is_ready(file: &Path) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines().nth(7).is_some_and(|status| matches!(status.trim(), "ready" | "standby"))

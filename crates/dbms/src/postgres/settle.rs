@@ -66,7 +66,8 @@ pub(super) fn checkpoint(control: &mut Control) -> Result<String, Error> {
 fn vacuum(control: &mut Control, table: &str, options: &str) -> Result<Vec<String>, Error> {
     let begin = Instant::now();
     control.execute("SET statement_timeout = 0")?;
-    // Through regclass, so that a name means the same here as in sizes and counters, quotes included.
+    // Through regclass, so that a name means the same here as in sizes and counters, quotes
+    // included.
     let name = control
         .text(&format!("SELECT coalesce(to_regclass({}::text)::text, '')", literal(table)))?;
     if name.is_empty() {

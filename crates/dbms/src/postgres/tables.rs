@@ -4,8 +4,9 @@ use super::control::{Control, literal};
 use crate::Error;
 use crate::system::{Footprint, Setting, Sql};
 
-/// SQL of a relation `tree (root, relid)`: every table of `tables` under the name it was given, with everything
-/// that inherits from it. Works from 9.6 on, where partitions are children by inheritance.
+/// SQL of a relation `tree (root, relid)`: every table of `tables` under the name it was given,
+/// with everything that inherits from it. Works from 9.6 on, where partitions are children by
+/// inheritance.
 pub(super) fn tree(tables: &[String]) -> String {
     let named: Vec<String> = tables
         .iter()
@@ -48,8 +49,8 @@ pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<
         .collect()
 }
 
-/// Settings that differ from the built-in defaults. Those of source `client` and `session` are left out: they
-/// belong to the connection that asks, not to the server.
+/// Settings that differ from the built-in defaults. Those of source `client` and `session` are left
+/// out: they belong to the connection that asks, not to the server.
 pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
     let rows = control.query_rows(
         "SELECT name, current_setting(name), unit, source, boot_val FROM pg_catalog.pg_settings \

@@ -92,7 +92,8 @@ pub struct Variant {
     pub installation: Installation,
 }
 
-/// Obtains `text`; `None`, with the reason printed, if it is an installation that is not on this machine.
+/// Obtains `text`; `None`, with the reason printed, if it is an installation that is not on this
+/// machine.
 pub fn variant(text: &str) -> Option<Variant> {
     if let Some(path) = text.strip_prefix("path:")
         && !Path::new(path).exists()
@@ -107,8 +108,8 @@ pub fn variant(text: &str) -> Option<Variant> {
     Some(Variant { name: text.to_owned(), installation })
 }
 
-/// The variants named, as far as they are here, and those of the environment variable `DBMS_TEST_VERSIONS`, such as
-/// `postgres@9.6.24 postgres@18.1`.
+/// The variants named, as far as they are here, and those of the environment variable
+/// `DBMS_TEST_VERSIONS`, such as `postgres@9.6.24 postgres@18.1`.
 pub fn variants(texts: &[&str]) -> Vec<Variant> {
     let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
     texts.iter().copied().chain(more.split_ascii_whitespace()).filter_map(variant).collect()

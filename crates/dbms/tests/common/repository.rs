@@ -1,5 +1,6 @@
-//! A git repository of PostgreSQL to build from, made of the tarball that `scripts/setup.sh test` fetches. Tests of other
-//! rooms take this file in by its path; it needs nothing but `git`, `tar` and the standard library.
+//! A git repository of PostgreSQL to build from, made of the tarball that `scripts/setup.sh test`
+//! fetches. Tests of other rooms take this file in by its path; it needs nothing but `git`, `tar`
+//! and the standard library.
 //!
 //! ```ignore
 //! #[path = "../../../dbms/tests/common/repository.rs"]
@@ -8,8 +9,9 @@
 //! let dbms = format!("git:{}#{}", repository.display(), repository::LOOP);
 //! ```
 //!
-//! Given [`CFLAGS`] and [`compiler`], the builds of [`BASE`] and [`LOOP`] are the same for all tests, so that each is
-//! built once into the usual cache: the commits' names depend on the tarball alone.
+//! Given [`CFLAGS`] and [`compiler`], the builds of [`BASE`] and [`LOOP`] are the same for all
+//! tests, so that each is built once into the usual cache: the commits' names depend on the tarball
+//! alone.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -20,9 +22,11 @@ use std::process::Command;
 pub const BASE: &str = "base";
 /// Tag of the commit after it: [`FUNCTION`] adds 1000 numbers each time it is called.
 pub const LOOP: &str = "loop";
-/// Tag of the commit of [`fake_repository`], which does not compile: [`BROKEN_FILE`] ends in the middle.
+/// Tag of the commit of [`fake_repository`], which does not compile: [`BROKEN_FILE`] ends in the
+/// middle.
 pub const BROKEN: &str = "broken";
-/// The function with the loop. It is called once for each INSERT, UPDATE or DELETE without RETURNING, however many rows there are.
+/// The function with the loop. It is called once for each INSERT, UPDATE or DELETE without
+/// RETURNING, however many rows there are.
 pub const FUNCTION: &str = "ExecModifyTable";
 /// The file that is broken, among the first to be compiled.
 pub const BROKEN_FILE: &str = "src/port/pg_strong_random.c";
@@ -35,7 +39,8 @@ pub fn compiler() -> &'static str {
     if there { "ccache cc" } else { "cc" }
 }
 
-/// Makes the repository in `directory/postgres`; `None`, with the reason told, if there is no tarball.
+/// Makes the repository in `directory/postgres`; `None`, with the reason told, if there is no
+/// tarball.
 pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     let Some(tarball) = tarball() else {
         testing::skip(format_args!(
@@ -71,8 +76,9 @@ pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     Some(tree)
 }
 
-/// A repository that is no PostgreSQL but is built by the same commands and fails in the same places, within a second:
-/// configure refuses block sizes as PostgreSQL's does, and [`BROKEN_FILE`] of the commit [`BROKEN`] does not compile.
+/// A repository that is no PostgreSQL but is built by the same commands and fails in the same
+/// places, within a second: configure refuses block sizes as PostgreSQL's does, and [`BROKEN_FILE`]
+/// of the commit [`BROKEN`] does not compile.
 pub fn fake_repository(tree: &Path) {
     let configure = "#!/bin/sh\n\
         case \"$*\" in *--with-blocksize=7*) echo 'configure: error: Invalid block size' >&2; exit 1;; esac\n\
@@ -119,7 +125,8 @@ fn edit(tree: &Path, file: &str, change: impl FnOnce(&mut String)) {
     fs::write(&path, text).unwrap();
 }
 
-/// Commits all there is, also what a .gitignore would leave out, always under the same name, and tags it.
+/// Commits all there is, also what a .gitignore would leave out, always under the same name, and
+/// tags it.
 fn commit(tree: &Path, message: &str, tag: &str) {
     git(tree, &["add", "--all", "--force"]);
     git(tree, &["commit", "--quiet", "--message", message]);

@@ -38,7 +38,8 @@ fn a_sweep_ends_systems_whose_owner_is_gone() {
     for subject in first() {
         let place = Place::new();
         let mut system = subject.start(&place);
-        // As if another steelyard had started it and were gone: another start time of the owner is another process.
+        // As if another steelyard had started it and were gone: another start time of the owner is
+        // another process.
         let record = place.ledger.records().unwrap().remove(0);
         let path = place.ledger.path().join(format!("{}.json", record.id));
         let text = fs::read_to_string(&path).unwrap();

@@ -1,8 +1,9 @@
 //! What a best cut is worth when neighbouring values depend on each other.
 //!
-//! Exchanging values at random takes for granted that their order means nothing. Where a slow machine stays slow for a
-//! while (a first-order autoregression), plain noise wanders like a series of changes. So the cut found is held against
-//! simulated series that only wander, as strongly as this one does.
+//! Exchanging values at random takes for granted that their order means nothing. Where a slow
+//! machine stays slow for a while (a first-order autoregression), plain noise wanders like a series
+//! of changes. So the cut found is held against simulated series that only wander, as strongly as
+//! this one does.
 
 use crate::random::Random;
 use crate::{autocorrelation, quantile};
@@ -16,22 +17,23 @@ const GRID: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97];
 /// Simulated series for each point of [`GRID`].
 const CALIBRATION: usize = 100;
 
-/// A history that shows less dependence than this share of simulated ones of some strength is not taken to have it. Half
-/// would be right on average; as too little dependence raises false alarms and too much only doubts, a bit less. Chosen by
-/// simulation: with 0.35 plain noise of strength 0.8 raises an alarm in about 6% of histories of 100 runs (with 0.5 in 9%)
-/// while a step of three deviations among 20 independent runs is still found in 87%.
+/// A history that shows less dependence than this share of simulated ones of some strength is not
+/// taken to have it. Half would be right on average; as too little dependence raises false alarms
+/// and too much only doubts, a bit less. Chosen by simulation: with 0.35 plain noise of strength
+/// 0.8 raises an alarm in about 6% of histories of 100 runs (with 0.5 in 9%) while a step of three
+/// deviations among 20 independent runs is still found in 87%.
 const CAREFUL: f64 = 0.35;
 
 /// Simulated series that only wander.
 const WANDERING: usize = 399;
 
-/// The lag-1 autocorrelation of what is left of `values` when its `splits` best cuts are taken out, freed from its bias:
-/// the strength at which simulated series without changes, treated the same way, show less in [`CAREFUL`] of all cases.
-/// At least 0.
+/// The lag-1 autocorrelation of what is left of `values` when its `splits` best cuts are taken out,
+/// freed from its bias: the strength at which simulated series without changes, treated the same
+/// way, show less in [`CAREFUL`] of all cases. At least 0.
 ///
-/// Taking out the best cuts first keeps real changes from passing for dependence; it also eats much of real dependence,
-/// which no formula tells, hence the simulation (indirect inference: Gouriéroux, Monfort and Renault, *Journal of Applied
-/// Econometrics* 8, 1993).
+/// Taking out the best cuts first keeps real changes from passing for dependence; it also eats much
+/// of real dependence, which no formula tells, hence the simulation (indirect inference:
+/// Gouriéroux, Monfort and Renault, *Journal of Applied Econometrics* 8, 1993).
 pub(super) fn persistence(values: &[f64], cuts: &Cuts, splits: usize, seed: u64) -> f64 {
     let seen = residual_autocorrelation(values, cuts, splits);
     let expected = |point: usize| {
@@ -45,7 +47,8 @@ pub(super) fn persistence(values: &[f64], cuts: &Cuts, splits: usize, seed: u64)
             .collect();
         quantile(&estimates, CAREFUL).unwrap_or_default()
     };
-    // What is expected rises with the strength: the point after the last one that expects less than what is seen.
+    // What is expected rises with the strength: the point after the last one that expects less than
+    // what is seen.
     let (mut from, mut to) = (0, GRID.len());
     let mut below = None;
     let mut above = None;
@@ -82,8 +85,8 @@ fn residual_autocorrelation(values: &[f64], cuts: &Cuts, splits: usize) -> f64 {
     autocorrelation(&rest, 1).unwrap_or(0.0)
 }
 
-/// Share of series of `count` values that only wander, `rho` strong, whose best cut is as good as one of `divergence`
-/// (in units of the mean distance of two values).
+/// Share of series of `count` values that only wander, `rho` strong, whose best cut is as good as
+/// one of `divergence` (in units of the mean distance of two values).
 pub(super) fn p(count: usize, cuts: &[usize], rho: f64, divergence: f64, seed: u64) -> f64 {
     let mut random = Random::new(seed);
     let order: Vec<usize> = (0..count).collect();

@@ -43,9 +43,9 @@ impl Null {
         Self { sorted, exact }
     }
 
-    /// Share of the orders whose best cut reaches `divergence`. Of random orders the one seen counts as one more, without
-    /// which the test would not keep its level (Phipson and Smyth, *Statistical Applications in Genetics and Molecular
-    /// Biology* 9, 2010).
+    /// Share of the orders whose best cut reaches `divergence`. Of random orders the one seen
+    /// counts as one more, without which the test would not keep its level (Phipson and Smyth,
+    /// *Statistical Applications in Genetics and Molecular Biology* 9, 2010).
     pub(super) fn p(&self, divergence: f64) -> f64 {
         // Equal sums must count as equal although they were added in another order.
         let reached = divergence - 1e-9 * divergence.abs();
@@ -58,7 +58,8 @@ impl Null {
     }
 }
 
-/// Heap's algorithm (*The Computer Journal* 6, 1963): every order of the first `count` places, each once.
+/// Heap's algorithm (*The Computer Journal* 6, 1963): every order of the first `count` places, each
+/// once.
 fn every_order(order: &mut [usize], count: usize, visit: &mut impl FnMut(&[usize])) {
     if count <= 1 {
         visit(order);

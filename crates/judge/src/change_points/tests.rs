@@ -1,7 +1,8 @@
 use super::*;
 use crate::random::Random;
 
-/// Histories of one trial per run around 1000, `cv` apart, with levels that change at the given runs.
+/// Histories of one trial per run around 1000, `cv` apart, with levels that change at the given
+/// runs.
 fn history(random: &mut Random, count: usize, rho: f64, changes: &[(usize, f64)]) -> Vec<Vec<f64>> {
     let noise = random.autoregression(count, rho);
     let level = |run: usize| -> f64 {

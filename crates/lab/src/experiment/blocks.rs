@@ -20,7 +20,8 @@ use crate::trial::whole;
 pub struct Stint {
     /// Which trial.
     pub trial: Trial,
-    /// How many of the workload's steps it goes through, from the first; a trial that ran fewer than there are is a finished trial.
+    /// How many of the workload's steps it goes through, from the first; a trial that ran fewer
+    /// than there are is a finished trial.
     pub steps: usize,
 }
 
@@ -132,7 +133,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         Err(error)
     }
 
-    /// Loads for the missing trials of a block, where the plan loads once and this run has not done so yet.
+    /// Loads for the missing trials of a block, where the plan loads once and this run has not done
+    /// so yet.
     fn load(&self, stints: &[Stint]) -> Result<(), Error> {
         if self.conditions.plan().restore_after.is_none() {
             return Ok(());
@@ -146,7 +148,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Loads for a variant and sequence. Where an earlier run has done so too, its steps are the results.
+    /// Loads for a variant and sequence. Where an earlier run has done so too, its steps are the
+    /// results.
     fn load_once(&self, trial: &Trial) -> Result<(), Error> {
         let (conditions, store) = (self.conditions, self.conditions.store);
         conditions.go_on()?;
@@ -172,7 +175,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Enters a trial in the store and tells of it. `again`: whether it is run again where it is polluted.
+    /// Enters a trial in the store and tells of it. `again`: whether it is run again where it is
+    /// polluted.
     fn begin(&self, stint: Stint, again: bool) -> Result<Entered, Error> {
         self.conditions.go_on()?;
         let trial = stint.trial;

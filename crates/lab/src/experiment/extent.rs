@@ -21,9 +21,10 @@ impl Extent {
         Extent { steps: all.map(|(v, s)| ((v, s.key), s.steps.len())).collect() }
     }
 
-    /// What it takes to measure these steps again, each given as place of the variant in the plan, key of the sequence and
-    /// place of the step in it: the steps before them too, for the state they leave; the base, with which variants are
-    /// compared; and the twins of all of these, the yardstick of their noise, or a twin's original.
+    /// What it takes to measure these steps again, each given as place of the variant in the plan,
+    /// key of the sequence and place of the step in it: the steps before them too, for the state
+    /// they leave; the base, with which variants are compared; and the twins of all of these, the
+    /// yardstick of their noise, or a twin's original.
     pub fn of(open: &[(usize, u32, usize)], plan: &Plan) -> Extent {
         let base = plan.base_index();
         let related = |one: &Variant, other: &Variant| {

@@ -17,10 +17,11 @@ use crate::trial::conditions::Conditions;
 /// So many undecided comparisons are named; of more only the number is told.
 const NAMED: usize = 8;
 
-/// Goes through the blocks of the plan. An adaptive run looks at its results after planned numbers of blocks, and ends
-/// when all comparisons are decided, its limit is reached, or its time is over.
+/// Goes through the blocks of the plan. An adaptive run looks at its results after planned numbers
+/// of blocks, and ends when all comparisons are decided, its limit is reached, or its time is over.
 ///
-/// What a look says follows from the stored blocks up to it alone, so that a resumed run comes to the same.
+/// What a look says follows from the stored blocks up to it alone, so that a resumed run comes to
+/// the same.
 pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let conditions = execution.conditions;
     let (plan, store, experiment) = (conditions.plan(), conditions.store, conditions.experiment);
@@ -158,8 +159,8 @@ fn undecided(
     Ok(found)
 }
 
-/// Whether further blocks would be in vain. Equivalence counts within the margin that was asked for only: where twins raise
-/// it, more blocks are what brings it down again.
+/// Whether further blocks would be in vain. Equivalence counts within the margin that was asked for
+/// only: where twins raise it, more blocks are what brings it down again.
 fn settled(comparison: &Comparison, plan: &Plan) -> bool {
     let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
     let inside = || {
@@ -172,7 +173,8 @@ fn settled(comparison: &Comparison, plan: &Plan) -> bool {
             || inside())
 }
 
-/// Why the run must not begin this block: the time that it has used, and that the block would take. `None` when it may.
+/// Why the run must not begin this block: the time that it has used, and that the block would take.
+/// `None` when it may.
 fn out_of_time(
     execution: &Execution<'_, '_>,
     clock: &Clock,
@@ -313,8 +315,8 @@ mod tests {
         );
     }
 
-    /// An experiment of two blocks and more with these rates of `a` (the base), `b` and `c` in the first step, and of
-    /// `a` in the second, which is the same for all.
+    /// An experiment of two blocks and more with these rates of `a` (the base), `b` and `c` in the
+    /// first step, and of `a` in the second, which is the same for all.
     fn stored(directory: &std::path::Path, plan: &Plan, rates: &[[f64; 3]]) -> (Store, Experiment) {
         let store = Store::open(directory).unwrap();
         let id = store
@@ -416,7 +418,8 @@ mod tests {
         };
         assert_eq!(open(&both, "both"), [(1, 1, 0), (2, 1, 0)]);
         assert_eq!(open(&twins(&[1, 2]), "twins"), [(1, 1, 0), (2, 1, 0)]);
-        // The noise that the twin shows raises the margin so far that the other is equivalent; that is no reason to stop.
+        // The noise that the twin shows raises the margin so far that the other is equivalent; that
+        // is no reason to stop.
         assert_eq!(open(&twins(&[1]), "one"), [(2, 1, 0)]);
     }
 

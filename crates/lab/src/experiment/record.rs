@@ -9,7 +9,8 @@ use crate::error::Error;
 use crate::lineup::{Lineup, Subject};
 use crate::options::Options;
 
-/// The plan's text, complete without other files and without the folder that paths in it are relative to.
+/// The plan's text, complete without other files and without the folder that paths in it are
+/// relative to.
 pub fn complete_text(plan: &Plan) -> String {
     let alone = Plan::parse(&plan.text, None, "the plan's text");
     if alone.is_ok_and(|alone| alone == *plan) { plan.text.clone() } else { plan.to_toml() }

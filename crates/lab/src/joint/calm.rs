@@ -1,8 +1,8 @@
 //! Servers that are up and idle come to rest before another one is measured.
 //!
 //! Nothing about a server is changed for it: each has what it holds back written out where the load
-//! is about to be shared, all alike; then the host writes its dirty pages back, and it is waited for
-//! until no server does anything to speak of.
+//! is about to be shared, all alike; then the host writes its dirty pages back, and it is waited
+//! for until no server does anything to speak of.
 
 use std::time::{Duration, Instant};
 

@@ -19,9 +19,9 @@ use crate::trial::conditions::Conditions;
 use crate::trial::phase::phase;
 use crate::trial::server::{begin, set_up, stop};
 
-/// Runs the trials of one block and sequence together. Every finished step is in the store when this
-/// returns, whatever it returns. Where one is polluted and they can be run again, they end with
-/// the step that showed it.
+/// Runs the trials of one block and sequence together. Every finished step is in the store when
+/// this returns, whatever it returns. Where one is polluted and they can be run again, they end
+/// with the step that showed it.
 pub fn run(
     conditions: &Conditions<'_>,
     trials: &[Entered],

@@ -2,9 +2,10 @@
 //!
 //! A synchronous client and its server take turns: between them they can use one CPU. Where there
 //! are more, the scheduler puts the two now on one CPU, now on two, and a wake-up across CPUs that
-//! have gone idle costs more than many a statement: on 2 virtual CPUs, point queries ran at 16,000/s
-//! in some slices and at 7,000/s in others, for nothing that any server did. On one CPU the standard
-//! deviation of the log ratio of two identical servers fell from 0.30 to 0.04 (slices of 80 ms).
+//! have gone idle costs more than many a statement: on 2 virtual CPUs, point queries ran at
+//! 16,000/s in some slices and at 7,000/s in others, for nothing that any server did. On one CPU
+//! the standard deviation of the log ratio of two identical servers fell from 0.30 to 0.04 (slices
+//! of 80 ms).
 //!
 //! It is the same for all variants and leaves their settings alone. Steps in turns, and trials that
 //! have the machine to themselves, have all of it.
@@ -38,7 +39,8 @@ impl Pin {
         pin.move_servers(few).then_some(pin)
     }
 
-    /// Does something on a thread that may run where the servers are; threads that it starts stay there.
+    /// Does something on a thread that may run where the servers are; threads that it starts stay
+    /// there.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
         let own = Pid::from_raw(0);
         let moved = self.few().is_some_and(|few| sched_setaffinity(own, &few).is_ok());

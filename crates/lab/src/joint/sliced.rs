@@ -184,8 +184,8 @@ fn lowest_share(records: &[StepRecord]) -> f64 {
     records.iter().filter_map(share).fold(f64::NAN, f64::min)
 }
 
-/// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was set
-/// aside or its clients never came.
+/// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was
+/// set aside or its clients never came.
 fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     let readings = disturbance::of_target(seen, target, &outcome.slices);
     let reasons = disturbance::reasons(&readings, &outcome.slices, reads);
@@ -217,7 +217,8 @@ fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
         );
         return (ms, true, text);
     };
-    // Longer ones would have too few rounds: they are not tried then, and the choice says what it lacks.
+    // Longer ones would have too few rounds: they are not tried then, and the choice says what it
+    // lacks.
     let enough = choice.lengths.last().is_some_and(|length| length.rounds >= ROUNDS_TO_GO_ON);
     (choice.seconds * 1000.0, choice.settled || !enough, choice.to_string())
 }

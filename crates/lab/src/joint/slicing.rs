@@ -3,8 +3,9 @@
 //! What can be known beforehand follows from the step itself ([`can_slice`], [`grows_alike`]).
 //! Whether it is CPU-bound is measured, not believed: the first block slices every step that could
 //! be, and finds for each server the share of the time with the load in which it and its clients
-//! were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). Where that is under [`CPU_BOUND`] for one of them, the time went to
-//! waiting (storage, locks), and blocks after the first run the step in turns.
+//! were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). Where that is under
+//! [`CPU_BOUND`] for one of them, the time went to waiting (storage, locks), and blocks after the
+//! first run the step in turns.
 //!
 //! The length is chosen in the first block too, from rounds of several lengths mixed, unless the
 //! plan names one. What was found is stored with the steps of finished trials, and a run that is

@@ -10,21 +10,22 @@
 //!    checkpoint, autovacuum or another process of theirs ran beside the server that is measured;
 //! 2. in a step whose clients only read as fast as they can: when the device was written to at more
 //!    than [`BURST`] times what is within the usual while this server has the load (the 95th
-//!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the kernel
-//!    for it, left to be written back came into it.
+//!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the
+//!    kernel for it, left to be written back came into it.
 //!
 //! Neither rule looks at the rate that was measured, and both are the same for all variants. A
-//! server's own checkpoints and its own writing belong to it and stay in its slices. That is why the
-//! second rule is left out where clients write: nothing tells a server's own bursts from those of
-//! others there. (The kernel's accounts of control groups don't, under version 1: what a process has
-//! synchronised is not booked to its group.)
+//! server's own checkpoints and its own writing belong to it and stay in its slices. That is why
+//! the second rule is left out where clients write: nothing tells a server's own bursts from those
+//! of others there. (The kernel's accounts of control groups don't, under version 1: what a process
+//! has synchronised is not booked to its group.)
 //!
 //! The limits come from recordings of two servers of the same version. Of the slices of l.i0 and
 //! qp100 half saw an idle server use nothing and 90% less than 0.3% (3% where servers were not kept
-//! on some CPUs), while a checkpointer or an autovacuum worker used 25% to 76%, and a statement that
-//! outlasted its slice up to 100%. Loading, a server wrote its log at 35 MB/s, and at 130 MB/s to 1 GB/s
-//! when it filled a new segment of it, in 2% to 5% of its slices: these were 11% slower, by its own
-//! doing. Point queries saw 0.3 MB/s in 95% of the slices and up to 160 MB/s in the others.
+//! on some CPUs), while a checkpointer or an autovacuum worker used 25% to 76%, and a statement
+//! that outlasted its slice up to 100%. Loading, a server wrote its log at 35 MB/s, and at 130 MB/s
+//! to 1 GB/s when it filled a new segment of it, in 2% to 5% of its slices: these were 11% slower,
+//! by its own doing. Point queries saw 0.3 MB/s in 95% of the slices and up to 160 MB/s in the
+//! others.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -76,8 +77,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch servers, given by name and control group, and the device with their data from
-    /// `start` on.
+    /// Starts to watch servers, given by name and control group, and the device with their data
+    /// from `start` on.
     pub fn start(
         servers: &[(&str, Option<&Cgroup>)],
         device: Option<&Device>,
@@ -233,8 +234,8 @@ pub fn of_target(seen: &Seen, target: usize, slices: &[Slice]) -> Vec<Reading> {
         .collect()
 }
 
-/// Which slices of one target count, given what was seen in them; `reads` where its clients only read
-/// as fast as they can.
+/// Which slices of one target count, given what was seen in them; `reads` where its clients only
+/// read as fast as they can.
 pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<SliceReason> {
     let mut paces: Vec<f64> =
         readings.iter().map(|reading| reading.written).filter(|pace| !pace.is_nan()).collect();

@@ -5,9 +5,9 @@
 
 use store::{StepKind, StepRecord, StepState};
 
-/// How wrong a share of stolen time can be for a step of one second. The kernel shows CPU time in whole ticks of
-/// `USER_HZ`, 100 per second on Linux (proc(5)), so that a difference may be one tick per CPU too large; the number of CPUs
-/// cancels out of a share.
+/// How wrong a share of stolen time can be for a step of one second. The kernel shows CPU time in
+/// whole ticks of `USER_HZ`, 100 per second on Linux (proc(5)), so that a difference may be one
+/// tick per CPU too large; the number of CPUs cancels out of a share.
 const TICK: f64 = 0.01;
 
 /// What a trial is worth.
@@ -24,8 +24,9 @@ pub enum Fitness {
 }
 
 impl Fitness {
-    /// What a step says of its trial: polluted where the hypervisor took a larger share of the CPU time than `limit`
-    /// (0 to 1) during a finished, measured step, by more than the kernel's ticks can be wrong.
+    /// What a step says of its trial: polluted where the hypervisor took a larger share of the CPU
+    /// time than `limit` (0 to 1) during a finished, measured step, by more than the kernel's ticks
+    /// can be wrong.
     pub fn of_step(record: &StepRecord, limit: f64) -> Fitness {
         let measured = (record.kind, record.state) == (StepKind::Measured, StepState::Finished);
         match record.metric(metrics::STEAL.name) {
@@ -41,7 +42,8 @@ impl Fitness {
         }
     }
 
-    /// Takes what a further step says into account; the first thing that pollutes a trial is the one that is told.
+    /// Takes what a further step says into account; the first thing that pollutes a trial is the
+    /// one that is told.
     pub fn and(&mut self, further: Fitness) {
         if *self == Fitness::Clean {
             *self = further;

@@ -1,7 +1,8 @@
-//! What disturbed a measured step: figures and warnings from its seconds and from what the kernel said.
+//! What disturbed a measured step: figures and warnings from its seconds and from what the kernel
+//! said.
 //!
-//! None of it decides a verdict. The seconds of a trial depend on each other, so they describe it, and whether a
-//! difference is sure is told by trials alone.
+//! None of it decides a verdict. The seconds of a trial depend on each other, so they describe it,
+//! and whether a difference is sure is told by trials alone.
 
 use drive::Outcome;
 use judge::{Steadiness, Trend};
@@ -9,19 +10,22 @@ use probe::{HostTotals, Recording};
 use store::StepRecord;
 use workload::Step;
 
-/// Share of CPU time taken by the hypervisor from which a step's figures carry a warning: half of the margin that a plan
-/// has by default, as a step that is bound by CPU loses about the share that is taken.
+/// Share of CPU time taken by the hypervisor from which a step's figures carry a warning: half of
+/// the margin that a plan has by default, as a step that is bound by CPU loses about the share that
+/// is taken.
 const STEAL: f64 = plan::DEFAULT_MARGIN / 2.0;
-/// A trend is told from this change over a step on: its two halves then differ by 5%, and how long the step is decides
-/// what its mean is.
+/// A trend is told from this change over a step on: its two halves then differ by 5%, and how long
+/// the step is decides what its mean is.
 const TREND: f64 = 0.1;
-/// A warm-up is told where it moves the mean of the step by more than the margin that a plan has by default.
+/// A warm-up is told where it moves the mean of the step by more than the margin that a plan has by
+/// default.
 const WARM_UP: f64 = plan::DEFAULT_MARGIN;
-/// The clock is told to have fallen from this share on: at 3 GHz more than one of the steps of 100 MHz in which
-/// processors change it.
+/// The clock is told to have fallen from this share on: at 3 GHz more than one of the steps of 100
+/// MHz in which processors change it.
 const SLOWER: f64 = 0.05;
-/// With fewer independent seconds than this the mean of a step says little about the step; only told of steps of at
-/// least [`LONG`] seconds, since of shorter ones nothing else is to be expected.
+/// With fewer independent seconds than this the mean of a step says little about the step; only
+/// told of steps of at least [`LONG`] seconds, since of shorter ones nothing else is to be
+/// expected.
 const FEW_INDEPENDENT: f64 = 5.0;
 /// See [`FEW_INDEPENDENT`].
 const LONG: usize = 30;
@@ -107,7 +111,8 @@ fn throttling(record: &mut StepRecord, recording: &Recording) {
     }
 }
 
-/// What the step found in the page cache; whether that differs between trials is to be seen when there are several.
+/// What the step found in the page cache; whether that differs between trials is to be seen when
+/// there are several.
 fn page_cache(record: &mut StepRecord, recording: &Recording) {
     let cache = &recording.page_cache;
     for (metric, kb) in [
@@ -145,8 +150,8 @@ fn stalls(record: &mut StepRecord, seconds: &[f64]) {
     }
 }
 
-/// Whether throughput became steady, where it went, and what its seconds are worth. Of all this at most one warning,
-/// as a step that warms up has a trend and seconds that depend on each other too.
+/// Whether throughput became steady, where it went, and what its seconds are worth. Of all this at
+/// most one warning, as a step that warms up has a trend and seconds that depend on each other too.
 fn throughput(record: &mut StepRecord, seconds: &[f64]) {
     let steadiness = judge::steadiness(seconds);
     let from = match steadiness {
@@ -215,8 +220,9 @@ fn change(trend: &Trend) -> String {
     format!("{went} by {:.1}%{error}", 100.0 * trend.total.abs())
 }
 
-/// By which fraction the seconds before the steady ones move the mean of the step, where that is more than chance: more
-/// than two standard errors of the steady seconds' mean, from as many values as they are worth.
+/// By which fraction the seconds before the steady ones move the mean of the step, where that is
+/// more than chance: more than two standard errors of the steady seconds' mean, from as many values
+/// as they are worth.
 fn warm_up(seconds: &[f64], from: usize, worth: Option<f64>) -> Option<f64> {
     let steady = seconds.get(from..)?;
     let (all, level) = (judge::mean(seconds)?, judge::mean(steady)?);

@@ -1,10 +1,11 @@
 //! Profiles of a run's steps: what they need, found once, and where they are kept.
 //!
 //! A profile is never taken of what is judged. A step with a time goes on for a while after it
-//! ([`Profiler::window`]), and a step that ends by its work has some seconds in its middle left out of its result (see
-//! [`crate::observe::profiling`]). Profiles are taken in the first [`BLOCKS`] blocks, and those of a step and variant are read
-//! together: a profile of one trial is that of one start of the server, and between starts shares move by more than chance;
-//! three tell most of that, and more would only take time.
+//! ([`Profiler::window`]), and a step that ends by its work has some seconds in its middle left out
+//! of its result (see [`crate::observe::profiling`]). Profiles are taken in the first [`BLOCKS`]
+//! blocks, and those of a step and variant are read together: a profile of one trial is that of one
+//! start of the server, and between starts shares move by more than chance; three tell most of
+//! that, and more would only take time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +21,8 @@ use workload::Step;
 
 /// Profiles are taken up to this block.
 const BLOCKS: u32 = 3;
-/// What a window has besides the time for samples: to count events, and for `perf` to begin and to write what it has.
+/// What a window has besides the time for samples: to count events, and for `perf` to begin and to
+/// write what it has.
 const BESIDES: Duration = Duration::from_secs(2);
 /// How long `perf script` may take for a profile: it unwinds some thousand stacks a second.
 const UNWIND_LIMIT: Duration = Duration::from_secs(120);
@@ -51,7 +53,8 @@ pub struct Profiled {
 }
 
 impl Profiler {
-    /// The profiler of a run, where the plan wants profiles; what can't be had is told once for the experiment.
+    /// The profiler of a run, where the plan wants profiles; what can't be had is told once for the
+    /// experiment.
     ///
     /// # Errors
     ///
@@ -117,7 +120,8 @@ impl Profiler {
             .or_insert_with(|| CallGraph::of_program(&link).unwrap_or(CallGraph::Dwarf))
     }
 
-    /// Adds to a step's record what came of its profiling, and keeps its stacks among the artifacts.
+    /// Adds to a step's record what came of its profiling, and keeps its stacks among the
+    /// artifacts.
     pub fn keep(
         &self,
         record: &mut StepRecord,
@@ -171,7 +175,8 @@ pub fn in_block(block: u32) -> bool {
     block <= BLOCKS
 }
 
-/// A directory for what `perf` writes, recorded so that it and a `perf` at work in it are found after we were killed.
+/// A directory for what `perf` writes, recorded so that it and a `perf` at work in it are found
+/// after we were killed.
 pub struct Scratch {
     /// The directory.
     pub path: PathBuf,

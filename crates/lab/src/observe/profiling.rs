@@ -1,14 +1,17 @@
-//! The profiling of one step: when `perf` works beside it, and what of the step is left out of its result.
+//! The profiling of one step: when `perf` works beside it, and what of the step is left out of its
+//! result.
 //!
-//! A step with a time is measured for that time. Then its sampler stops, its load goes on, and `perf` counts events for
-//! a while and takes samples for the rest. Neither is done in what is measured: each switch between a client and its server
-//! would carry the events along, which took 6% of the throughput of point queries where it was tried (pgbench, prepared, one
-//! client, 2 cores, counting on and off in turns of 3 s).
+//! A step with a time is measured for that time. Then its sampler stops, its load goes on, and
+//! `perf` counts events for a while and takes samples for the rest. Neither is done in what is
+//! measured: each switch between a client and its server would carry the events along, which took
+//! 6% of the throughput of point queries where it was tried (pgbench, prepared, one client, 2
+//! cores, counting on and off in turns of 3 s).
 //!
-//! A step that ends by its work has a window of whole seconds about its middle, chosen after two seconds by how fast it is
-//! until then. Clients leave out what ends in it ([`drive::Running::leave_out`]), the sampler stops at its begin and
-//! another starts at its end. So the result is that of the step without the window. It is a third of
-//! the expected time at most and two seconds at least: shorter steps are not profiled. Nor are those that count as one
+//! A step that ends by its work has a window of whole seconds about its middle, chosen after two
+//! seconds by how fast it is until then. Clients leave out what ends in it
+//! ([`drive::Running::leave_out`]), the sampler stops at its begin and another starts at its end.
+//! So the result is that of the step without the window. It is a third of the expected time at most
+//! and two seconds at least: shorter steps are not profiled. Nor are those that count as one
 //! operation of their own, such as the creation of indexes: nothing of them can be left out.
 
 use std::path::PathBuf;
@@ -31,7 +34,8 @@ const PART: f64 = 1.0 / 3.0;
 const SHORTEST: u64 = 2;
 /// The part of a window in which events are counted.
 const COUNTED: f64 = 0.25;
-/// Before a window ends `perf` is told to write what it has; that must not reach into what is measured.
+/// Before a window ends `perf` is told to write what it has; that must not reach into what is
+/// measured.
 const TO_WRITE: Duration = Duration::from_millis(500);
 /// The clients have to know of a window before it begins.
 const TO_TELL: Duration = Duration::from_millis(200);
@@ -288,8 +292,8 @@ fn too_short(time: &str) -> String {
     )
 }
 
-/// First second and number of seconds of the window of a step that has run for `elapsed` and is expected to take
-/// `expected` seconds in all; `wanted` seconds or as many as it can have.
+/// First second and number of seconds of the window of a step that has run for `elapsed` and is
+/// expected to take `expected` seconds in all; `wanted` seconds or as many as it can have.
 fn window(elapsed: Duration, expected: f64, wanted: u64) -> Option<(u64, u64)> {
     let length = wanted.min((expected * PART) as u64);
     if length < SHORTEST {

@@ -87,7 +87,8 @@ pub struct Attempt<'a> {
     /// How its next step runs among those of other trials under way, for people; `None` where it is
     /// the only one.
     pub among: Option<String>,
-    /// How many phases of the benchmark a copy of the load has done already; the trial goes through the others.
+    /// How many phases of the benchmark a copy of the load has done already; the trial goes through
+    /// the others.
     pub first: usize,
     /// What to record of making that copy; `None` where the server began empty.
     pub restored: Option<StepRecord>,

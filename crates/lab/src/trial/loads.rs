@@ -1,9 +1,10 @@
-//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence, and what they left is kept
-//! while the run lasts, for its trials to begin on copies of it.
+//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence, and
+//! what they left is kept while the run lasts, for its trials to begin on copies of it.
 //!
-//! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each variant, and none of
-//! the blocks that verdicts come from. It draws its parameters from that block's seed, so all loads of a sequence insert the
-//! same values; the steps after it draw from their own block's.
+//! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each
+//! variant, and none of the blocks that verdicts come from. It draws its parameters from that
+//! block's seed, so all loads of a sequence insert the same values; the steps after it draw from
+//! their own block's.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -47,8 +48,8 @@ impl Loads {
     }
 }
 
-/// How many of a benchmark's phases belong to the load: those up to the plan's `restore_after`, and the settling that
-/// follows it. 0 where every trial loads.
+/// How many of a benchmark's phases belong to the load: those up to the plan's `restore_after`, and
+/// the settling that follows it. 0 where every trial loads.
 pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
     let Some(last) = &plan.restore_after else { return 0 };
     let is_last = |phase: &Phase| phase.step().is_some_and(|step| step.name == *last);
@@ -74,7 +75,8 @@ pub fn keep_record(loaded: &Loaded, phases: usize, dop: u32, began_ms: i64) -> S
     record
 }
 
-/// The record of making the copy on which a trial begins, before its first phase of its own, `first`.
+/// The record of making the copy on which a trial begins, before its first phase of its own,
+/// `first`.
 pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i64) -> StepRecord {
     // The load has at least one phase, else there would be nothing to restore.
     let mut record = between("restore", first.saturating_sub(1), dop, started_ms);

@@ -220,7 +220,8 @@ fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, lo
     }
 }
 
-/// A variant's configuration file, from the text that the plan keeps of it, beside the directory of its server.
+/// A variant's configuration file, from the text that the plan keeps of it, beside the directory of
+/// its server.
 pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
     let path = directory.with_extension("conf");
     fs::write(&path, text).map_err(|source| Error::Io {
@@ -231,7 +232,8 @@ pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Leaves out the phases after so many measured steps; where all are wanted, settling after the last stays.
+/// Leaves out the phases after so many measured steps; where all are wanted, settling after the
+/// last stays.
 fn end_after(phases: &mut Vec<Phase>, steps: usize) {
     let measured = phases.iter().enumerate().filter(|(_, p)| p.step().is_some());
     let ends: Vec<usize> = measured.map(|(place, _)| place + 1).collect();

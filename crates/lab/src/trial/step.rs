@@ -66,7 +66,8 @@ pub struct Ran {
 }
 
 /// Runs a step on one server that has the machine to itself. The record is complete also where the
-/// step failed; [`StepRecord::state`] and the trouble beside it tell. `connect` makes its load ready.
+/// step failed; [`StepRecord::state`] and the trouble beside it tell. `connect` makes its load
+/// ready.
 pub fn step(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,

@@ -22,8 +22,8 @@ pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Err
     Ok(fitness)
 }
 
-/// Loads for a variant and sequence, and keeps the state for its trials in place of one that was kept
-/// before. Every finished step is in the store when this returns, whatever it returns.
+/// Loads for a variant and sequence, and keeps the state for its trials in place of one that was
+/// kept before. Every finished step is in the store when this returns, whatever it returns.
 pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
     let mut attempt = begin(conditions, entered)?;
     let phases = load_phases(conditions.plan(), &attempt.benchmark);

@@ -1,7 +1,8 @@
-//! Reader of Callgrind's format, version 1 (valgrind's manual, "Callgrind Format Specification"; what that leaves open is as
-//! valgrind 3.19 writes it).
+//! Reader of Callgrind's format, version 1 (valgrind's manual, "Callgrind Format Specification";
+//! what that leaves open is as valgrind 3.19 writes it).
 //!
-//! Only what makes up costs of functions is kept. Positions within a function, source files and jumps are read past.
+//! Only what makes up costs of functions is kept. Positions within a function, source files and
+//! jumps are read past.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -130,8 +131,9 @@ impl<'a> Reader<'a> {
                 let listed = self.instructions(value.split_ascii_whitespace(), line)?;
                 self.check(listed)
             }
-            // Of no meaning for costs: pid, cmd, part, thread, desc, event, creator; the format may get more of them. And summary, which
-            // is not always the sum: with the simulation of caches it has the instructions of the last block, which no function gets.
+            // Of no meaning for costs: pid, cmd, part, thread, desc, event, creator; the format may
+            // get more of them. And summary, which is not always the sum: with the simulation of
+            // caches it has the instructions of the last block, which no function gets.
             _ if key.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Ok(()),
             _ => Err(self.wrong("key: value, spec=name or numbers", line)),
         }
@@ -146,7 +148,8 @@ impl<'a> Reader<'a> {
             "ob" => self.object = self.object(value, line)?,
             "cfn" => {
                 let name = self.name(value, line)?;
-                // Callgrind names a callee and leaves its calls out when they cost nothing. The object is that callee's, then.
+                // Callgrind names a callee and leaves its calls out when they cost nothing. The
+                // object is that callee's, then.
                 if self.callee.name.replace(name).is_some() && !self.callee.object_is_newer {
                     self.callee.object = None;
                 }

@@ -28,8 +28,9 @@ impl Names {
     }
 }
 
-/// A function of one object (program or library). Functions that share a name and an object and differ in their source
-/// file are one: without debug information Callgrind does not know the file either.
+/// A function of one object (program or library). Functions that share a name and an object and
+/// differ in their source file are one: without debug information Callgrind does not know the file
+/// either.
 pub(super) type Key = (NameId, NameId);
 
 /// The calls from one function to another.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::CgroupError;
 use crate::proc::mounts;
 
-/// The mounted control group hierarchies, with the directories of this process's own groups in them.
+/// The mounted control group hierarchies, with the directories of this process's own groups in
+/// them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     pub(super) v1: Vec<Hierarchy>,
@@ -84,8 +85,8 @@ impl Hierarchy {
     }
 }
 
-/// The line of `/proc/PID/cgroup` (`number:controllers:path`) that belongs to a mount, as controllers
-/// and path. The line without controllers is that of v2.
+/// The line of `/proc/PID/cgroup` (`number:controllers:path`) that belongs to a mount, as
+/// controllers and path. The line without controllers is that of v2.
 fn own_group<'a>(
     own_groups: &'a str,
     v1: bool,
@@ -104,8 +105,8 @@ fn own_group<'a>(
     })
 }
 
-/// Inside a container the mount may show only a part of the hierarchy (`root`), and the group's path
-/// may be given from above it.
+/// Inside a container the mount may show only a part of the hierarchy (`root`), and the group's
+/// path may be given from above it.
 fn own_directory(point: &Path, root: &Path, group: &Path) -> PathBuf {
     let below = group.strip_prefix(root).unwrap_or(Path::new(""));
     let climbs = below.components().any(|part| !matches!(part, std::path::Component::Normal(_)));

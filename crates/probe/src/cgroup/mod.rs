@@ -200,8 +200,8 @@ impl Cgroup {
         CpuMeter::open(file, kind).map_err(CgroupError::file("open", file))
     }
 
-    /// Memory charged to the group in bytes, page cache included; `None` where the group has no memory
-    /// controller.
+    /// Memory charged to the group in bytes, page cache included; `None` where the group has no
+    /// memory controller.
     pub fn memory_current(&self) -> Option<u64> {
         let files = self.memory.as_ref()?;
         let mut held = files.current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -303,8 +303,9 @@ impl Made {
         Ok(())
     }
 
-    /// Makes the group in the lowest directory where it can be what is wanted. A group with processes
-    /// in it cannot hand controllers down (only the root can), so the search goes upwards.
+    /// Makes the group in the lowest directory where it can be what is wanted. A group with
+    /// processes in it cannot hand controllers down (only the root can), so the search goes
+    /// upwards.
     fn v2_group(
         &mut self,
         hierarchy: &layout::Hierarchy,

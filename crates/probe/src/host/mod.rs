@@ -1,5 +1,5 @@
-//! Facts about the machine, recorded with every experiment and trial. No host name, no serial numbers,
-//! no users: results are published.
+//! Facts about the machine, recorded with every experiment and trial. No host name, no serial
+//! numbers, no users: results are published.
 
 mod cpu;
 mod storage;
@@ -21,8 +21,8 @@ pub struct Fact {
 }
 
 /// What the machine is that holds `data_dir`: CPU, memory, system, kernel settings, storage. Facts
-/// that only some machines have (a driver's boost switch, say) are there on these only; all others are
-/// always there, if need be as `unknown: why`.
+/// that only some machines have (a driver's boost switch, say) are there on these only; all others
+/// are always there, if need be as `unknown: why`.
 pub fn host_facts(data_dir: &Path) -> Vec<Fact> {
     let mut facts = Facts::default();
     cpu::add(&mut facts, Path::new("/sys"), Path::new("/proc"));

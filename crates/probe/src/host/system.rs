@@ -110,8 +110,8 @@ fn cgroup_version(mountinfo: &str) -> String {
     .to_owned()
 }
 
-/// Boot options that say how the machine runs. Everything else (addresses, names, identities of disks, what an
-/// installer passed) is nobody's business.
+/// Boot options that say how the machine runs. Everything else (addresses, names, identities of
+/// disks, what an installer passed) is nobody's business.
 const BOOT_OPTIONS: &[&str] = &[
     "clocksource",
     "cpuidle",

@@ -13,20 +13,22 @@ pub enum CallGraph {
     Dwarf,
 }
 
-/// Bytes of the stack that are copied with each sample. Deep in the executor and with the parser's tables (`base_yyparse`
-/// has some 5 KB of its own) a backend's stack is over perf's default of 8 KB; what is cut off lacks its outermost functions.
+/// Bytes of the stack that are copied with each sample. Deep in the executor and with the parser's
+/// tables (`base_yyparse` has some 5 KB of its own) a backend's stack is over perf's default of 8
+/// KB; what is cut off lacks its outermost functions.
 const STACK: u32 = 16 * 1024;
 
 /// `push %rbp; mov %rsp,%rbp`, with which a function on x86-64 sets up its frame pointer.
 const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
 
-/// Functions that set up a frame pointer from which a program counts as built with them. Compilers do so in single
-/// functions of any program (those with `alloca`): in servers built without, some dozens; built with, over ten thousand.
+/// Functions that set up a frame pointer from which a program counts as built with them. Compilers
+/// do so in single functions of any program (those with `alloca`): in servers built without, some
+/// dozens; built with, over ten thousand.
 const MANY: usize = 2000;
 
 impl CallGraph {
-    /// What suits a program, by the prologues of its functions. Only on x86-64 something can be told from them; elsewhere it
-    /// is [`CallGraph::Dwarf`], which always works.
+    /// What suits a program, by the prologues of its functions. Only on x86-64 something can be
+    /// told from them; elsewhere it is [`CallGraph::Dwarf`], which always works.
     ///
     /// # Errors
     /// When the file cannot be read.

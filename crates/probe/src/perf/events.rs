@@ -14,10 +14,11 @@ pub const COUNTERS: [&str; 10] = [
     "major-faults",
 ];
 
-/// Reads what `perf stat -x,` writes: `value,unit,event,time the counter ran,percentage of the time,…`
-/// (perf-stat(1), "CSV FORMAT"). A count that ran for a part of the time only is scaled by `perf` itself. Times are in
-/// milliseconds. Lines that are something else are skipped. An event has no modifier such as `:u`, and no value where the machine has no
-/// such counter or it never came to count.
+/// Reads what `perf stat -x,` writes: `value,unit,event,time the counter ran,percentage of the
+/// time,…` (perf-stat(1), "CSV FORMAT"). A count that ran for a part of the time only is scaled by
+/// `perf` itself. Times are in milliseconds. Lines that are something else are skipped. An event
+/// has no modifier such as `:u`, and no value where the machine has no such counter or it never
+/// came to count.
 pub(super) fn parse(text: &str) -> Vec<(String, Option<f64>)> {
     let line = |line: &str| {
         let mut fields = line.split(',');

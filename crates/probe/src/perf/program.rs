@@ -16,11 +16,13 @@ pub struct Perf {
     pub path: PathBuf,
     /// Its version, such as `6.1.158`.
     pub version: String,
-    /// What samples are taken by: `cycles`, counted by hardware, or on machines without hardware counters `cpu-clock`, a timer
-    /// of the kernel that runs while the process is on a CPU. It cannot interrupt code that runs with interrupts off: the time
-    /// of such code goes to what enables them again.
+    /// What samples are taken by: `cycles`, counted by hardware, or on machines without hardware
+    /// counters `cpu-clock`, a timer of the kernel that runs while the process is on a CPU. It
+    /// cannot interrupt code that runs with interrupts off: the time of such code goes to what
+    /// enables them again.
     pub event: &'static str,
-    /// Whether only what runs in user mode can be seen: without root where `kernel.perf_event_paranoid` is 2.
+    /// Whether only what runs in user mode can be seen: without root where
+    /// `kernel.perf_event_paranoid` is 2.
     pub user_only: bool,
     /// The events of [`COUNTERS`] that this machine counts, in that order.
     pub counters: Vec<String>,
@@ -62,7 +64,8 @@ impl Perf {
         Ok(perf)
     }
 
-    /// A command with what all have in common. Nothing is asked of the network (debuginfod), and numbers have points.
+    /// A command with what all have in common. Nothing is asked of the network (debuginfod), and
+    /// numbers have points.
     pub(super) fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.path);
         command.arg(subcommand).env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
@@ -93,7 +96,8 @@ impl Perf {
     }
 }
 
-/// `kernel.perf_event_paranoid`; -1 (everything allowed) where it cannot be read, so that trying tells.
+/// `kernel.perf_event_paranoid`; -1 (everything allowed) where it cannot be read, so that trying
+/// tells.
 fn paranoid() -> i32 {
     read_trimmed("/proc/sys/kernel/perf_event_paranoid")
         .and_then(|text| text.parse().ok())

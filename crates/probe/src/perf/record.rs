@@ -13,14 +13,16 @@ use super::control::Running;
 use super::program::failed;
 use super::{CallGraph, Perf, PerfError};
 
-/// Samples per second of CPU time. Not a round number, so that work done at round intervals is not always or never hit.
+/// Samples per second of CPU time. Not a round number, so that work done at round intervals is not
+/// always or never hit.
 pub const FREQUENCY: u32 = 499;
 
-/// How long `perf record` may take to write what it has: with copies of stacks some 10 MB for each second.
+/// How long `perf record` may take to write what it has: with copies of stacks some 10 MB for each
+/// second.
 const WRITE_LIMIT: Duration = Duration::from_secs(20);
 
-/// Kilobytes of memory per CPU between the kernel and `perf`, for root; others have to live with the small default.
-/// Copies of stacks come at 8 MB a second.
+/// Kilobytes of memory per CPU between the kernel and `perf`, for root; others have to live with
+/// the small default. Copies of stacks come at 8 MB a second.
 const BUFFER: &str = "16M";
 
 /// Samples are being taken. Dropped, it is ended without a result.
@@ -80,8 +82,9 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Folded stacks: `postgres;main;PostgresMain;… 17`, one line for each stack, sorted; functions of the kernel end in
-    /// `_[k]`, those without a symbol are named by their program in brackets. The samples' file is removed.
+    /// Folded stacks: `postgres;main;PostgresMain;… 17`, one line for each stack, sorted; functions
+    /// of the kernel end in `_[k]`, those without a symbol are named by their program in brackets.
+    /// The samples' file is removed.
     ///
     /// # Errors
     /// When `perf script` fails or takes longer than `limit`, or there are no samples.

@@ -14,7 +14,8 @@ const ATTACH: Duration = Duration::from_secs(10);
 /// How long it may take to begin, to pause or to write its counts.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Events of processes are counted whenever it is not paused. Dropped, it is ended without a result.
+/// Events of processes are counted whenever it is not paused. Dropped, it is ended without a
+/// result.
 #[derive(Debug)]
 pub struct Counting {
     running: Running,
@@ -23,8 +24,8 @@ pub struct Counting {
 }
 
 impl Perf {
-    /// Makes ready to count the events of processes and of whatever they start. Nothing is counted before
-    /// [`Counting::resume`].
+    /// Makes ready to count the events of processes and of whatever they start. Nothing is counted
+    /// before [`Counting::resume`].
     ///
     /// # Errors
     /// When `perf` cannot be started or does not answer.
@@ -62,7 +63,8 @@ impl Counting {
         self.control.tell("disable", &mut self.running, ANSWER)
     }
 
-    /// Ends it: events and what was counted of each while it was not paused. `task-clock` is in milliseconds.
+    /// Ends it: events and what was counted of each while it was not paused. `task-clock` is in
+    /// milliseconds.
     ///
     /// # Errors
     /// When `perf` does not end or has written nothing.

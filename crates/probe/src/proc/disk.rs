@@ -29,8 +29,8 @@ pub(crate) fn parse_counters(text: &str) -> Option<DiskCounters> {
     counters(text.split_ascii_whitespace())
 }
 
-/// A device's line of `/proc/diskstats`: 14, 18 or 20 fields. The 7-field lines which kernels before
-/// 2.6.25 printed for partitions count only requests and are refused.
+/// A device's line of `/proc/diskstats`: 14, 18 or 20 fields. The 7-field lines which kernels
+/// before 2.6.25 printed for partitions count only requests and are refused.
 pub(crate) fn parse_diskstats(text: &str, major: u32, minor: u32) -> Option<DiskCounters> {
     for line in text.lines() {
         let mut words = line.split_ascii_whitespace();

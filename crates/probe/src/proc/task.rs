@@ -86,8 +86,8 @@ pub(crate) fn parse_status(text: &str) -> Status {
     status
 }
 
-/// Bytes a process made the kernel fetch from or send to storage, its ended threads and the children
-/// it waited for included.
+/// Bytes a process made the kernel fetch from or send to storage, its ended threads and the
+/// children it waited for included.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TaskIo {
     pub(crate) read_bytes: u64,

@@ -22,8 +22,8 @@ pub struct Usage {
     /// Context switches. The kernel does not keep those of ended children: of a tree's member that
     /// ended, those up to the last sample count.
     pub switches: u64,
-    /// Memory in RAM now, in bytes. Of a tree: all private memory plus the largest shared part of any
-    /// one member, because members of a server map the same shared memory.
+    /// Memory in RAM now, in bytes. Of a tree: all private memory plus the largest shared part of
+    /// any one member, because members of a server map the same shared memory.
     pub rss_bytes: u64,
     /// Bytes fetched from storage.
     pub read_bytes: u64,
@@ -31,7 +31,8 @@ pub struct Usage {
     pub write_bytes: u64,
     /// Processes now.
     pub processes: u32,
-    /// False where the kernel denied the byte counts of a process (another user's): then they are low.
+    /// False where the kernel denied the byte counts of a process (another user's): then they are
+    /// low.
     pub io_known: bool,
 }
 

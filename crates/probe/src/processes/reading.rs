@@ -18,8 +18,8 @@ const SHARE_OF_FILES: u64 = 8;
 /// Open files per process that is kept open.
 const FILES_PER_PROCESS: u64 = 4;
 
-/// The files of one process. Opening a file of `/proc` costs as much as reading it, so they are kept
-/// open where the limit on open files allows it.
+/// The files of one process. Opening a file of `/proc` costs as much as reading it, so they are
+/// kept open where the limit on open files allows it.
 #[derive(Debug)]
 pub(crate) struct ProcessFiles {
     pid: u32,
@@ -102,7 +102,8 @@ pub(crate) fn thread_switches(pid: u32, tid: u32, buffer: &mut Vec<u8>) -> Optio
     Some(task::parse_status(&text).switches)
 }
 
-/// CPU time of a process, all its threads (ended ones too), in ns; `None` if there is no such process.
+/// CPU time of a process, all its threads (ended ones too), in ns; `None` if there is no such
+/// process.
 pub(crate) fn cpu_clock_ns(pid: u32) -> Option<u64> {
     let clock = clock_getcpuclockid(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
     let time = clock.now().ok()?;

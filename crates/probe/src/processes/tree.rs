@@ -1,18 +1,19 @@
 //! The CPU, switches, memory and I/O of a process tree although its children come and go.
 //!
-//! What makes the sum right: when a parent waits for an ended child, the kernel adds the child's exact
-//! times and I/O to the parent's "waited for" counters. So over all living members of the tree,
-//! own + waited-for is conserved. Own times come from the process's CPU clock in nanoseconds (all its
-//! threads, ended ones too); the waited-for times are exact sums shown in whole ticks, so they are at
-//! most two ticks (20 ms) low per parent, never more however many children ended.
+//! What makes the sum right: when a parent waits for an ended child, the kernel adds the child's
+//! exact times and I/O to the parent's "waited for" counters. So over all living members of the
+//! tree, own + waited-for is conserved. Own times come from the process's CPU clock in nanoseconds
+//! (all its threads, ended ones too); the waited-for times are exact sums shown in whole ticks, so
+//! they are at most two ticks (20 ms) low per parent, never more however many children ended.
 //!
-//! The split into user and system is coarser than the sum: the kernel attributes all time of a process that no
-//! timer tick hit in system mode to user mode (`cputime_adjust`), so a storm of children that live less than
-//! a tick looks like user time. A control group's split has no such bias.
+//! The split into user and system is coarser than the sum: the kernel attributes all time of a
+//! process that no timer tick hit in system mode to user mode (`cputime_adjust`), so a storm of
+//! children that live less than a tick looks like user time. A control group's split has no such
+//! bias.
 //!
-//! A child may be waited for while the members are being read. Members are read from the top down, so
-//! such a child is missed rather than counted twice; the pass is then repeated a few times, and what
-//! it still misses the next sample has.
+//! A child may be waited for while the members are being read. Members are read from the top down,
+//! so such a child is missed rather than counted twice; the pass is then repeated a few times, and
+//! what it still misses the next sample has.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -150,8 +151,8 @@ impl Tree {
         let mut at = 0;
         loop {
             if at == queue.len() {
-                // Known members the kernel's list skipped (it may while others end), and those whose
-                // parent ended: they belong to init now, but stay ours.
+                // Known members the kernel's list skipped (it may while others end), and those
+                // whose parent ended: they belong to init now, but stay ours.
                 let missing = self.known.keys().filter(|pid| !queue.contains(pid));
                 let missing: Vec<u32> = missing.copied().collect();
                 queue.extend(&missing);
@@ -203,8 +204,8 @@ impl Tree {
             self.known.iter().filter(|(pid, known)| starts.get(pid) != Some(&known.stat.start));
         let lost: Vec<(u32, bool)> = ended
             .map(|(pid, known)| {
-                // A parent that waited has the child's times. Nobody in the tree has them if the parent
-                // is outside or lets the kernel discard its children.
+                // A parent that waited has the child's times. Nobody in the tree has them if the
+                // parent is outside or lets the kernel discard its children.
                 let parent = self.known.get(&known.stat.parent);
                 (*pid, parent.is_none_or(|parent| parent.ignores_sigchld))
             })
@@ -305,7 +306,8 @@ impl Known {
         }
     }
 
-    /// The kernel shows switches per thread and forgets those of ended threads: these are kept here.
+    /// The kernel shows switches per thread and forgets those of ended threads: these are kept
+    /// here.
     fn count_thread_switches(&mut self, pid: u32, buffer: &mut Vec<u8>) {
         let mut now = HashMap::with_capacity(self.threads.len());
         for tid in thread_ids(pid) {

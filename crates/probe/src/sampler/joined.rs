@@ -4,8 +4,8 @@ use super::{DeviceTotals, GroupTotals, HostTotals, Recording, Series, Totals};
 use crate::throttle::Throttle;
 
 impl Recording {
-    /// This recording and a later one of the same targets as one, as if no time had passed between them. The state of
-    /// the page cache is that at the begin of this one.
+    /// This recording and a later one of the same targets as one, as if no time had passed between
+    /// them. The state of the page cache is that at the begin of this one.
     pub fn followed_by(mut self, later: Recording) -> Recording {
         let (length, further) = (length(&self.series), length(&later.series));
         for series in &mut self.series {

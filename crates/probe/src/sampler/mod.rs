@@ -79,9 +79,9 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts to sample at `start + n · period` on an absolute schedule. When this returns, the first
-    /// snapshot has been taken, or will be taken at `start` if that lies ahead. Periods that passed
-    /// before the call, or while the machine stood still, are NaN.
+    /// Starts to sample at `start + n · period` on an absolute schedule. When this returns, the
+    /// first snapshot has been taken, or will be taken at `start` if that lies ahead. Periods that
+    /// passed before the call, or while the machine stood still, are NaN.
     pub fn start(targets: Targets, start: Instant, period: Duration) -> Sampler {
         // A period of nothing would never let the thread rest.
         let period = period.max(Duration::from_millis(1));

@@ -37,7 +37,8 @@ fn between_two_marks_every_instruction_is_counted() {
     assert_eq!(spin.object, program.path().to_str().unwrap());
     assert!(!one.functions.contains_key("mark"), "{one:?}");
 
-    // session and main are on the stack at every mark. What they cost in this stretch is there, their call is not.
+    // session and main are on the stack at every mark. What they cost in this stretch is there,
+    // their call is not.
     let session = &one.functions["session"];
     assert_eq!((session.own, session.inclusive, session.calls), (CALL, STATEMENT + CALL, 0));
     assert_eq!(one.functions["main"].inclusive, STATEMENT + CALL);
@@ -51,7 +52,8 @@ fn between_two_marks_every_instruction_is_counted() {
     }
 }
 
-/// Callgrind itself counts a function with all that it calls when it is told to count inside of it alone: another way to the same figure.
+/// Callgrind itself counts a function with all that it calls when it is told to count inside of it
+/// alone: another way to the same figure.
 #[test]
 fn recursive_functions_cost_what_counting_inside_of_them_says() {
     let Some(program) = Program::compile("recursion", &["-O1", "-fno-optimize-sibling-calls"])
@@ -81,7 +83,8 @@ fn each_process_has_dumps_of_its_own() {
         of.entry(dump.pid).or_default().push(dump.part);
         Profile::read(&dump.path).unwrap();
     }
-    // The parent and the other program: one mark and the end. The child that only forked: two marks and the end.
+    // The parent and the other program: one mark and the end. The child that only forked: two marks
+    // and the end.
     let mut parts: Vec<_> = of.into_values().collect();
     parts.sort();
     assert_eq!(parts, [vec![1, 2], vec![1, 2], vec![1, 2, 3]]);
@@ -111,8 +114,8 @@ fn options_that_add_detail_change_no_cost() {
     ] {
         assert_eq!(program.profile(name, more), plain, "{name}");
     }
-    // With the simulation of caches the last instructions of the process, which others leave out, are in the cost of what
-    // is on the stack at its end.
+    // With the simulation of caches the last instructions of the process, which others leave out,
+    // are in the cost of what is on the stack at its end.
     let caches = program.profile("caches", &["--cache-sim=yes", "--branch-sim=yes"]);
     assert_eq!(caches.instructions, plain.instructions);
     for function in ["main", "once", "direct", "even", "walk", "visitor", "leaf"] {

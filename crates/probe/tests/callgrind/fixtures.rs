@@ -1,4 +1,5 @@
-//! Files as Callgrind wrote them (`fixtures/README.md`), of a program whose instructions were counted by hand.
+//! Files as Callgrind wrote them (`fixtures/README.md`), of a program whose instructions were
+//! counted by hand.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,9 +25,11 @@ fn the_figures_are_those_counted_by_hand() {
     let tiny = read("tiny.out");
     assert_eq!(tiny.instructions, 806);
     assert_eq!(tiny.functions.len(), 6);
-    // Called with 3: 7 activations that go on, of 14 instructions, 8 that do not, of 8; each spins for 22.
+    // Called with 3: 7 activations that go on, of 14 instructions, 8 that do not, of 8; each spins
+    // for 22.
     assert_eq!(figures(&tiny, "tree"), (7 * 14 + 8 * 8, 7 * 14 + 8 * 8 + 15 * 22, 15));
-    // Called with 4: ping, pong, ping, pong, ping; 11 instructions each and 8 the last; they spin for 8 and for 12.
+    // Called with 4: ping, pong, ping, pong, ping; 11 instructions each and 8 the last; they spin
+    // for 8 and for 12.
     assert_eq!(figures(&tiny, "ping"), (11 + 11 + 8, 100, 3));
     assert_eq!(figures(&tiny, "pong"), (11 + 11, 100 - 11 - 8, 2));
     assert_eq!(figures(&tiny, "spin"), (580, 580, 15 + 5 + 1));
@@ -41,8 +44,8 @@ fn other_ways_to_write_it_say_the_same() {
     for name in ["long.out", "combined.out"] {
         assert_eq!(read(name), tiny, "{name}");
     }
-    // With the simulation of caches the 3 instructions that end the process are in the cost of the call that leads there,
-    // though in no function.
+    // With the simulation of caches the 3 instructions that end the process are in the cost of the
+    // call that leads there, though in no function.
     let mut detail = read("detail.out");
     assert_eq!(detail.functions.remove("leave").unwrap().own, 0);
     detail.functions.get_mut("(below main)").unwrap().inclusive -= 3;
@@ -79,7 +82,8 @@ fn the_stretches_between_marks_add_up() {
     }
 }
 
-/// Every line of a real file left out, doubled, or spoilt: refused, or read, never a panic. Cut off: always refused.
+/// Every line of a real file left out, doubled, or spoilt: refused, or read, never a panic. Cut
+/// off: always refused.
 #[test]
 fn damaged_files_do_no_harm() {
     for name in ["tiny.out", "detail.out", "long.out", "combined.out"] {

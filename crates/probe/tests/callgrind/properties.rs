@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use probe::callgrind::{Cost, Profile};
 use proptest::prelude::*;
 
-// ---- what is written is read ---------------------------------------------------------------------------------------
+// ---- what is written is read
+// ------------------------------------------------------------
 
 /// A profile without recursion: costs by function and calls between them.
 #[derive(Debug, Clone)]
@@ -186,7 +187,8 @@ fn parse(bytes: &[u8]) -> Result<Profile, probe::callgrind::CallgrindError> {
     Profile::parse(bytes, "made up".as_ref())
 }
 
-// ---- recursion -----------------------------------------------------------------------------------------------------
+// ---- recursion
+// ------------------------------------------------------------
 
 /// One activation of a function, with those it called.
 #[derive(Debug, Clone)]
@@ -216,7 +218,8 @@ impl Activation {
     }
 }
 
-/// What Callgrind would count, with recursion levels in the names; and the truth, from the tree itself.
+/// What Callgrind would count, with recursion levels in the names; and the truth, from the tree
+/// itself.
 #[derive(Default)]
 struct Counted {
     own: BTreeMap<String, u64>,
@@ -270,7 +273,8 @@ impl Counted {
     }
 }
 
-// ---- broken files --------------------------------------------------------------------------------------------------
+// ---- broken files
+// ------------------------------------------------------------
 
 /// Lines as they stand in files, and some that do not.
 fn almost() -> impl Strategy<Value = String> {

@@ -13,7 +13,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// `None`, with the reason printed, where valgrind is missing. A missing compiler fails: without one there is no test running.
+    /// `None`, with the reason printed, where valgrind is missing. A missing compiler fails:
+    /// without one there is no test running.
     pub fn compile(name: &str, flags: &[&str]) -> Option<Self> {
         let valgrind = match Valgrind::find() {
             Ok(valgrind) => valgrind,
@@ -39,8 +40,8 @@ impl Program {
         &self.path
     }
 
-    /// Runs it and gives its dumps, also one before each entry of `mark`. `name` keeps the files of several runs apart, `more` are
-    /// further options of Callgrind.
+    /// Runs it and gives its dumps, also one before each entry of `mark`. `name` keeps the files of
+    /// several runs apart, `more` are further options of Callgrind.
     pub fn run(&self, name: &str, more: &[&str], mark: Option<&str>) -> Vec<Dump> {
         let out = self.directory.path().join(name);
         let line = self.valgrind.command_line(&out, mark);

@@ -49,7 +49,8 @@ pub struct AdvisedStep {
     pub dop: u32,
     /// Stored trials that tell about it.
     pub trials: usize,
-    /// CV between trials beyond what their seconds explain; `null` when not known, as for all figures here.
+    /// CV between trials beyond what their seconds explain; `null` when not known, as for all
+    /// figures here.
     pub between: Option<f64>,
     /// CV of the seconds of a trial; `null` where they could not be told apart.
     pub second: Option<f64>,
@@ -59,11 +60,13 @@ pub struct AdvisedStep {
     pub seconds_now: Option<f64>,
     /// Seconds as advised.
     pub seconds: Option<f64>,
-    /// The seconds that buy most, by Kalibera and Jones, if every step had its own; `null` where more are always better.
+    /// The seconds that buy most, by Kalibera and Jones, if every step had its own; `null` where
+    /// more are always better.
     pub optimal: Option<f64>,
     /// Expected half width of the 95% interval of a ratio.
     pub half_width: Option<f64>,
-    /// The smallest slowdown that is confirmed with a probability of 80% among all comparisons of the plan; `null` below 5 blocks.
+    /// The smallest slowdown that is confirmed with a probability of 80% among all comparisons of
+    /// the plan; `null` below 5 blocks.
     pub detectable: Option<f64>,
     /// Whether that is at most the margin; `null` when not known.
     pub decided: Option<bool>,

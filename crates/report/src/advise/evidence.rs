@@ -9,8 +9,8 @@ use crate::ReportError;
 use crate::table::place_of;
 use crate::trials::{Chosen, Shape, Source, System, Trials, Value};
 
-/// Under so many trials a deviation may well be off by a third: with 10 degrees of freedom its 95% interval reaches from 0.70 to
-/// 1.75 times the estimate (chi-squared distribution).
+/// Under so many trials a deviation may well be off by a third: with 10 degrees of freedom its 95%
+/// interval reaches from 0.70 to 1.75 times the estimate (chi-squared distribution).
 const FEW_TRIALS: usize = 12;
 
 /// Everything known about the plan's steps.
@@ -20,8 +20,8 @@ pub(super) struct Evidence {
     pub(super) experiments: Vec<String>,
     /// In the plan's order, one sequence after the other.
     pub(super) steps: Vec<KnownStep>,
-    /// By key of the sequence: seconds of a trial beside its measured steps (restart, restore, settling); `None` without a
-    /// trial.
+    /// By key of the sequence: seconds of a trial beside its measured steps (restart, restore,
+    /// settling); `None` without a trial.
     pub(super) overhead: BTreeMap<u32, f64>,
     /// What to know about it.
     pub(super) notes: Vec<String>,
@@ -151,7 +151,8 @@ impl Evidence {
     }
 }
 
-/// Workloads like the plan's but for numbers of rows and seconds; those with the same number of rows alone, if there are any.
+/// Workloads like the plan's but for numbers of rows and seconds; those with the same number of
+/// rows alone, if there are any.
 fn kin(plan: &Plan, trials: &Trials) -> Vec<usize> {
     let bare = |workload: &WorkloadPlan| {
         let mut bare = workload.without_steps();
@@ -221,7 +222,8 @@ fn seconds(plan: &Plan, trials: &Trials, values: &[&Value], name: &str) -> Optio
     judge::median(&taken.collect::<Vec<_>>())
 }
 
-/// Takes the variance of a step apart; where its seconds are too few, all of it lies between trials.
+/// Takes the variance of a step apart; where its seconds are too few, all of it lies between
+/// trials.
 fn variance(
     sources: &[Source<'_>],
     trials: &Trials,

@@ -1,7 +1,9 @@
-//! How many blocks of how many seconds decide most steps within a budget, from the variance stored so far.
+//! How many blocks of how many seconds decide most steps within a budget, from the variance stored
+//! so far.
 //!
-//! Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM* 2013): measure how much trials differ and how much the
-//! seconds within them, and what each costs; then repeat where it buys most. Only trials count as degrees of freedom.
+//! Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM* 2013): measure how much
+//! trials differ and how much the seconds within them, and what each costs; then repeat where it
+//! buys most. Only trials count as degrees of freedom.
 
 mod document;
 mod evidence;
@@ -22,11 +24,13 @@ pub use document::{AdviseDocument, AdvisedStep};
 /// What is wanted.
 #[derive(Debug, Clone)]
 pub struct AdviseOptions {
-    /// Which experiments may serve as pilots; those of another workload than the plan's are left out in any case.
+    /// Which experiments may serve as pilots; those of another workload than the plan's are left
+    /// out in any case.
     pub chosen: Chosen,
     /// The machine's time that may be spent.
     pub budget: Duration,
-    /// A step is decided when a slowdown by this fraction would be confirmed; `None`: the plan's margin.
+    /// A step is decided when a slowdown by this fraction would be confirmed; `None`: the plan's
+    /// margin.
     pub margin: Option<f64>,
     /// Whether steps that end by work may get more rows.
     pub scale_rows: bool,
@@ -38,8 +42,8 @@ pub type Advice = Printable<AdviseDocument>;
 /// Advises on a plan.
 ///
 /// # Errors
-/// When no stored trial is of the plan's workload, the budget is too small for two blocks, the margin is no fraction, or a store
-/// cannot be read.
+/// When no stored trial is of the plan's workload, the budget is too small for two blocks, the
+/// margin is no fraction, or a store cannot be read.
 pub fn advise(
     sources: &[Source<'_>],
     plan: &Plan,

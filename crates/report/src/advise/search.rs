@@ -1,7 +1,7 @@
 //! The blocks and seconds that decide most steps within a budget.
 //!
-//! A plan has one length for all its timed steps and one number of rows, so the choice is small enough to try all of it: every
-//! length of a ladder with every number of blocks that fits.
+//! A plan has one length for all its timed steps and one number of rows, so the choice is small
+//! enough to try all of it: every length of a ladder with every number of blocks that fits.
 
 use judge::{ENOUGH_BLOCKS, Looks, TrialCost, optimal_seconds};
 use plan::{Plan, Sequence};
@@ -9,13 +9,14 @@ use plan::{Plan, Sequence};
 use super::evidence::{Evidence, KnownStep};
 use crate::ReportError;
 
-/// Lengths of timed steps that are tried, in seconds; that of the plan too. Under 10 s start-up and the last partial second weigh
-/// too much.
+/// Lengths of timed steps that are tried, in seconds; that of the plan too. Under 10 s start-up and
+/// the last partial second weigh too much.
 const LENGTHS: [u32; 20] =
     [10, 12, 15, 20, 25, 30, 45, 60, 75, 90, 120, 150, 180, 240, 300, 450, 600, 900, 1800, 3600];
 /// How many times the rows, where they may grow.
 const ROWS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
-/// More blocks than that are never advised: days of trials find what a longer look at one step would tell.
+/// More blocks than that are never advised: days of trials find what a longer look at one step
+/// would tell.
 const MOST_BLOCKS: u32 = 200;
 
 /// What is asked of the search.
@@ -45,7 +46,8 @@ pub(super) struct Found {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     pub(super) seconds: Option<f64>,
-    /// By Kalibera and Jones, if it could have a length of its own; infinite where trials do not differ.
+    /// By Kalibera and Jones, if it could have a length of its own; infinite where trials do not
+    /// differ.
     pub(super) optimal: Option<f64>,
     pub(super) half_width: Option<f64>,
     pub(super) detectable: Option<f64>,
@@ -98,8 +100,8 @@ pub(super) fn search(
     })
 }
 
-/// The largest p value that confirms a slowdown which is alone in an experiment of so many blocks: 5% over all its comparisons
-/// and looks (see [`judge::Comparison::detectable`]).
+/// The largest p value that confirms a slowdown which is alone in an experiment of so many blocks:
+/// 5% over all its comparisons and looks (see [`judge::Comparison::detectable`]).
 fn level(plan: &Plan, evidence: &Evidence, blocks: u32) -> f64 {
     let base = plan.base_index();
     let compared = |(place, it): (usize, &plan::Variant)| place != base && it.twin_of.is_none();
@@ -118,8 +120,8 @@ pub(super) fn with_blocks(plan: &Plan, blocks: u32) -> Plan {
     plan
 }
 
-/// The lengths to try. Where seconds could not be told from trials, steps are not made shorter than they were measured: nobody
-/// knows what that would cost.
+/// The lengths to try. Where seconds could not be told from trials, steps are not made shorter than
+/// they were measured: nobody knows what that would cost.
 fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     let timed = || evidence.steps.iter().filter(|step| step.timed);
     if timed().next().is_none() {
@@ -137,8 +139,8 @@ fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     lengths
 }
 
-/// Whether a choice is better than the best so far: more steps decided; then, when all are, less time, else narrower
-/// intervals.
+/// Whether a choice is better than the best so far: more steps decided; then, when all are, less
+/// time, else narrower intervals.
 fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     let decided = |it: &Found| it.steps.iter().filter(|step| step.decided).count();
     let all = evidence.steps.iter().filter(|step| step.variance.is_some() && !step.load).count();

@@ -31,7 +31,8 @@ pub(crate) struct Kind {
     pub(crate) counts: Vec<Option<CountRecord>>,
 }
 
-/// How statements were sent, and in which process they were counted. Figures of two groups are not compared.
+/// How statements were sent, and in which process they were counted. Figures of two groups are not
+/// compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) protocol: String,
@@ -178,7 +179,8 @@ impl Counted {
         (0..self.variants.len()).filter(has).collect()
     }
 
-    /// The kind whose instructions differ most from the base's for certain: of one variant, or of any.
+    /// The kind whose instructions differ most from the base's for certain: of one variant, or of
+    /// any.
     pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(&Kind, Difference)> {
         let variants: Vec<usize> = match variant {
             Some(one) => vec![one],
@@ -195,8 +197,9 @@ impl Counted {
     }
 }
 
-/// Where a kind stands: several are counted at a time, so they are not stored in an order that means anything. Those of the workloads
-/// in the order of a row's life, others by name; numbers by their value, and what has a further part (`-indexed`) behind what has none.
+/// Where a kind stands: several are counted at a time, so they are not stored in an order that
+/// means anything. Those of the workloads in the order of a row's life, others by name; numbers by
+/// their value, and what has a further part (`-indexed`) behind what has none.
 fn order(kind: &str) -> (usize, usize, Vec<(String, u64)>) {
     const FAMILIES: [&str; 5] = ["insert", "range", "point", "update", "delete"];
     let family = kind.split('-').next().unwrap_or_default();
@@ -244,7 +247,8 @@ impl Kind {
     }
 }
 
-/// Instructions per statement in a phase; `None` where the phases are not known, 0 where the count lacks this one alone.
+/// Instructions per statement in a phase; `None` where the phases are not known, 0 where the count
+/// lacks this one alone.
 pub(crate) fn in_phase(record: &CountRecord, phase: &str) -> Option<f64> {
     if record.phases.is_empty() {
         return None;

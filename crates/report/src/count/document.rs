@@ -63,13 +63,15 @@ pub struct CountedVariant {
     pub counts: Vec<u64>,
     /// (largest - smallest) / mean of the counts.
     pub spread: f64,
-    /// Half the width of the 95% interval of the mean, as a fraction of it; `null` for a single count.
+    /// Half the width of the 95% interval of the mean, as a fraction of it; `null` for a single
+    /// count.
     pub repeatability: Option<f64>,
     /// Instructions per statement, in the mean of the counts.
     pub per_statement: f64,
     /// Instructions per row; `null`: the kind has no rows.
     pub per_row: Option<f64>,
-    /// Instructions per statement / those of the base; `null` for the base and where it has no count.
+    /// Instructions per statement / those of the base; `null` for the base and where it has no
+    /// count.
     pub relative: Option<f64>,
     /// Whether there is a difference for certain; `null` as above.
     pub certain: Option<bool>,
@@ -77,7 +79,8 @@ pub struct CountedVariant {
     pub verdict: Option<String>,
     /// In order; empty where they are not known.
     pub phases: Vec<PhaseDocument>,
-    /// Those whose own instructions differ most from the base's first; for the base those with the most.
+    /// Those whose own instructions differ most from the base's first; for the base those with the
+    /// most.
     pub functions: Vec<FunctionDocument>,
 }
 
@@ -90,7 +93,8 @@ pub struct PhaseDocument {
     pub per_statement: f64,
     /// Share of the statement, 0 to 1.
     pub share: f64,
-    /// Instructions per statement above those of the base; `null` for the base and where it is not known there.
+    /// Instructions per statement above those of the base; `null` for the base and where it is not
+    /// known there.
     pub difference: Option<f64>,
 }
 

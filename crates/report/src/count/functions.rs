@@ -33,8 +33,8 @@ pub struct FunctionDocument {
 
 type Found<'a> = (&'a str, WorkDocument);
 
-/// The functions of a count by name. Those of one name (static functions of several files, the same function of several libraries)
-/// are taken together.
+/// The functions of a count by name. Those of one name (static functions of several files, the same
+/// function of several libraries) are taken together.
 fn by_name(record: &CountRecord) -> BTreeMap<&str, Found<'_>> {
     let statements = record.statements as f64;
     let mut found: BTreeMap<&str, (&str, [u64; 3])> = BTreeMap::new();
@@ -89,7 +89,8 @@ pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function
     for name in shared {
         add(name, before.remove(name), after.remove(name));
     }
-    // What the compiler split or specialised in one of the builds alone: `f` here, `f.isra.0` there.
+    // What the compiler split or specialised in one of the builds alone: `f` here, `f.isra.0`
+    // there.
     for name in before.keys().copied().collect::<Vec<_>>() {
         let root = stem(name);
         let clones = |left: &BTreeMap<&str, Found<'_>>| {
@@ -120,7 +121,8 @@ fn sorted(mut functions: Vec<FunctionDocument>) -> Vec<FunctionDocument> {
     functions
 }
 
-/// A name without what GCC and LLVM append to clones of a function (`.isra.0`, `.constprop.1`, `.part.0`, `.cold`).
+/// A name without what GCC and LLVM append to clones of a function (`.isra.0`, `.constprop.1`,
+/// `.part.0`, `.cold`).
 fn stem(name: &str) -> &str {
     const CLONES: [&str; 6] = [".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"];
     let cut = CLONES

@@ -1,4 +1,5 @@
-//! Exact instruction counts: what a statement costs in each variant, in which phase, and which functions moved.
+//! Exact instruction counts: what a statement costs in each variant, in which phase, and which
+//! functions moved.
 
 mod counted;
 mod document;
@@ -25,7 +26,8 @@ pub use words::SentenceDocument;
 pub struct CountOptions {
     /// Name of the variant to compare with; that of the plan when `None`.
     pub base: Option<String>,
-    /// δ as a fraction: certain differences up to it are `equivalent`. That of the plan when `None`.
+    /// δ as a fraction: certain differences up to it are `equivalent`. That of the plan when
+    /// `None`.
     pub margin: Option<f64>,
     /// How many rows a table of functions has at most.
     pub functions: usize,
@@ -37,7 +39,8 @@ pub struct CountOptions {
 pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
-    /// The reasons for which a gate fails: kinds that take more, counts that are not finished, a variant without any.
+    /// The reasons for which a gate fails: kinds that take more, counts that are not finished, a
+    /// variant without any.
     pub fn gate(&self) -> Vec<String> {
         let mut reasons = self.regressions();
         if !self.document.finished {
@@ -52,8 +55,8 @@ impl CountReport {
         reasons
     }
 
-    /// A sentence for every kind of statement that takes more instructions than with the base, for certain and by more than the
-    /// margin.
+    /// A sentence for every kind of statement that takes more instructions than with the base, for
+    /// certain and by more than the margin.
     pub fn regressions(&self) -> Vec<String> {
         let mut found = Vec::new();
         for kind in &self.document.counts {
@@ -79,8 +82,8 @@ impl CountReport {
 /// Reads the counts of an experiment and lays them out.
 ///
 /// # Errors
-/// When the store cannot be read, holds no counts of this experiment, the base asked for has none, or the margin is no
-/// fraction between 0 and 1.
+/// When the store cannot be read, holds no counts of this experiment, the base asked for has none,
+/// or the margin is no fraction between 0 and 1.
 pub fn count(
     store: &Store,
     id: ExperimentId,

@@ -12,8 +12,8 @@ use crate::ReportError;
 use crate::number::rounded;
 use crate::time::rfc3339;
 
-/// A function that takes less than this share of the instructions of its count in every variant, with all that it calls, is left out of
-/// the page. The store and `steelyard count` have them all.
+/// A function that takes less than this share of the instructions of its count in every variant,
+/// with all that it calls, is left out of the page. The store and `steelyard count` have them all.
 const LEAST_SHARE: f64 = 0.000_01;
 
 /// A count of the results directory.
@@ -29,7 +29,8 @@ pub(crate) struct PageCounts {
     /// Place of the base among them.
     base: usize,
     kinds: Vec<PageKind>,
-    /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places.
+    /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their
+    /// places.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
     #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageCountWarning>"))]

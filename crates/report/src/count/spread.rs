@@ -1,17 +1,20 @@
 //! What several counts of the same statements say together.
 //!
-//! Two counts of a variant usually agree to the last instruction, but what a server does periodically reaches into some. So everything
-//! that was counted stands: what a variant takes is the mean of all its counts, and how sure that is follows from how far they
-//! scatter, by Student's t. Two variants differ for certain where their 95% intervals do not touch, and by more than [`LEAST`]. Of
-//! identical builds under 3% are told apart, however large the noise is, although counting ends early where counts agree by
-//! chance (VALIDATION.md).
+//! Two counts of a variant usually agree to the last instruction, but what a server does
+//! periodically reaches into some. So everything that was counted stands: what a variant takes is
+//! the mean of all its counts, and how sure that is follows from how far they scatter, by Student's
+//! t. Two variants differ for certain where their 95% intervals do not touch, and by more than
+//! [`LEAST`]. Of identical builds under 3% are told apart, however large the noise is, although
+//! counting ends early where counts agree by chance (VALIDATION.md).
 
-/// Differences up to this fraction are none, however well both sides repeat: 0.01%. The two counts of a variant start from copies of one load, and
-/// agree to a few hundred-thousandths; another load of the same data, by other processes in another directory, costs the same
-/// to 0.01% (the command's tests hold it to that).
+/// Differences up to this fraction are none, however well both sides repeat: 0.01%. The two counts
+/// of a variant start from copies of one load, and agree to a few hundred-thousandths; another load
+/// of the same data, by other processes in another directory, costs the same to 0.01% (the
+/// command's tests hold it to that).
 pub const LEAST: f64 = 0.000_1;
 
-/// Counting goes on while the interval is wider than this to either side: 0.05%. Of two counts that is a difference of 0.008%.
+/// Counting goes on while the interval is wider than this to either side: 0.05%. Of two counts that
+/// is a difference of 0.008%.
 const ENOUGH: f64 = 0.000_5;
 
 /// Several counts of the same.
@@ -21,7 +24,8 @@ pub struct Spread {
     pub mean: f64,
     /// (largest - smallest) / mean.
     pub range: f64,
-    /// Half the width of the 95% interval of the mean, as a fraction of it; infinite for a single count.
+    /// Half the width of the 95% interval of the mean, as a fraction of it; infinite for a single
+    /// count.
     pub interval: f64,
 }
 

@@ -246,7 +246,8 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     tables
 }
 
-/// The functions that moved: of the kind that moved most, or of all; of a lone variant those that cost most.
+/// The functions that moved: of the kind that moved most, or of all; of a lone variant those that
+/// cost most.
 fn functions(
     counted: &Counted,
     document: &CountDocument,

@@ -72,7 +72,8 @@ pub struct ExplainedVariant {
     pub phases: Option<BTreeMap<String, f64>>,
     /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,
-    /// Events per operation by perf's names, geometric means over the blocks; what the machine does not count is absent.
+    /// Events per operation by perf's names, geometric means over the blocks; what the machine does
+    /// not count is absent.
     pub events: BTreeMap<String, f64>,
 }
 
@@ -81,7 +82,8 @@ pub struct ExplainedVariant {
 pub struct ExplainedChild {
     /// The function; the parent's own name: samples in itself.
     pub function: String,
-    /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is no profile.
+    /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is
+    /// no profile.
     pub shares: Vec<Option<f64>>,
 }
 

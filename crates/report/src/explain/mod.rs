@@ -1,4 +1,5 @@
-//! Why a step costs what it costs: its costs per operation, the events and the functions behind them, and what moved.
+//! Why a step costs what it costs: its costs per operation, the events and the functions behind
+//! them, and what moved.
 
 mod document;
 mod tables;
@@ -101,7 +102,8 @@ fn why_not(steps: &[StepResults]) -> Vec<String> {
     notes
 }
 
-/// The tables of one step for the page: callees of a backend's function, phases, functions that moved.
+/// The tables of one step for the page: callees of a backend's function, phases, functions that
+/// moved.
 pub(crate) fn step_tables(results: &Results, profiles: &StepProfiles, base: usize) -> Vec<Table> {
     let options = ExplainOptions::default();
     let parent = document::parent(results, base, &options);

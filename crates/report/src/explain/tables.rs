@@ -1,4 +1,5 @@
-//! The tables of an explanation, in the shape of published ones: variants are columns, functions rows.
+//! The tables of an explanation, in the shape of published ones: variants are columns, functions
+//! rows.
 
 use dbms::ProfileFacts;
 

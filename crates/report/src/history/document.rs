@@ -1,4 +1,5 @@
-//! What `history --format json` prints and the page draws: the shape documented in `docs/trials-json.md`.
+//! What `history --format json` prints and the page draws: the shape documented in
+//! `docs/trials-json.md`.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +48,8 @@ pub struct HistoryRun {
     pub versions: Vec<String>,
 }
 
-/// A line: one configuration (by version and commit) or one variant's name (by date), on one machine.
+/// A line: one configuration (by version and commit) or one variant's name (by date), on one
+/// machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LineDocument {
@@ -75,7 +77,8 @@ pub struct HistoryStep {
     pub better: String,
     /// Runs with trials of it, in order.
     pub points: Vec<HistoryPoint>,
-    /// What was exchanged to test for chance: `trial` where all runs were measured side by side, else `run`.
+    /// What was exchanged to test for chance: `trial` where all runs were measured side by side,
+    /// else `run`.
     pub exchanged: String,
     /// Change points, in order.
     pub changes: Vec<ChangeDocument>,
@@ -95,7 +98,8 @@ pub struct HistoryPoint {
     pub trials: Vec<f64>,
     /// Their median.
     pub median: f64,
-    /// Geometric mean of the trials / that of the first point's; `null` where a value is not positive.
+    /// Geometric mean of the trials / that of the first point's; `null` where a value is not
+    /// positive.
     pub relative: Option<f64>,
 }
 

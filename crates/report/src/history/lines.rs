@@ -68,8 +68,8 @@ pub(super) struct StepLine<'a> {
 }
 
 impl StepLine<'_> {
-    /// Whether every run was measured in the same experiments, side by side: then what a day did to the machine it did to
-    /// all runs.
+    /// Whether every run was measured in the same experiments, side by side: then what a day did to
+    /// the machine it did to all runs.
     pub(super) fn is_interleaved(&self) -> bool {
         let experiments = |values: &Vec<&Value>| -> BTreeSet<usize> {
             values.iter().map(|value| value.experiment).collect()
@@ -241,8 +241,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Lines by the name of their variants without the version (`pg13.7.cx5`: `pg.cx5`), or by the DBMS where those
-    /// differ; with machine, workload and settings where these tell lines apart.
+    /// Lines by the name of their variants without the version (`pg13.7.cx5`: `pg.cx5`), or by the
+    /// DBMS where those differ; with machine, workload and settings where these tell lines apart.
     fn name_lines(&mut self, order: Order) {
         let plain = |line: &Line<'_>| match (&line.key.system, line.names.len()) {
             (Followed::Name(name), _) => (*name).to_owned(),

@@ -21,8 +21,8 @@ pub enum Order {
     Version,
     /// A run is an experiment; in the order in which they began.
     Date,
-    /// A run is a commit, found in what is recorded of a build; in the order given, else in that in which they were first
-    /// measured.
+    /// A run is a commit, found in what is recorded of a build; in the order given, else in that in
+    /// which they were first measured.
     Commit,
 }
 
@@ -48,7 +48,8 @@ pub struct HistoryOptions {
     pub order: Option<Order>,
     /// Only these steps, by name; empty: all.
     pub steps: Vec<String>,
-    /// Commits in order, the oldest first; what is not among them is left out. Empty: see [`Order::Commit`].
+    /// Commits in order, the oldest first; what is not among them is left out. Empty: see
+    /// [`Order::Commit`].
     pub commits: Vec<String>,
 }
 
@@ -69,11 +70,13 @@ pub type History = Printable<HistoryDocument>;
 
 /// Puts the runs of the experiments chosen in order and searches every step for change points.
 ///
-/// A line is what is followed over the runs. By version or commit: all systems of one DBMS that are set alike, on one machine.
-/// By date: the variant of one name, on one machine, whatever version or setting was behind the name.
+/// A line is what is followed over the runs. By version or commit: all systems of one DBMS that are
+/// set alike, on one machine. By date: the variant of one name, on one machine, whatever version or
+/// setting was behind the name.
 ///
 /// # Errors
-/// When there are no trials (of the steps asked for), a store cannot be read, or no commit is recorded.
+/// When there are no trials (of the steps asked for), a store cannot be read, or no commit is
+/// recorded.
 pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<History, ReportError> {
     let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;
     if !options.steps.is_empty() {

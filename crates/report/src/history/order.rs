@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// A version of a DBMS in the order of releases: 9.6 < 13.7 < 14.3, and 16beta1 < 16rc1 < 16 = 16.0 < 16.1.
+/// A version of a DBMS in the order of releases: 9.6 < 13.7 < 14.3, and 16beta1 < 16rc1 < 16 = 16.0
+/// < 16.1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     /// 14.3 is 14, 3.
@@ -23,8 +24,8 @@ enum Stage {
 }
 
 impl Version {
-    /// The first version in a text: `PostgreSQL 16beta1 (Debian …)`, `8.0.28-debug`, `13.7`. `None` where there is no
-    /// number.
+    /// The first version in a text: `PostgreSQL 16beta1 (Debian …)`, `8.0.28-debug`, `13.7`. `None`
+    /// where there is no number.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let start = text.find(|c: char| c.is_ascii_digit())?;
         let text = &text[start..];
@@ -75,8 +76,9 @@ impl PartialOrd for Version {
     }
 }
 
-/// The first commit named in a text: 7 to 40 hexadecimal digits by themselves, with a digit and a letter among them, so that
-/// neither 20261121 nor `defaced` is one. Perhaps with a g before it, as `git describe` writes.
+/// The first commit named in a text: 7 to 40 hexadecimal digits by themselves, with a digit and a
+/// letter among them, so that neither 20261121 nor `defaced` is one. Perhaps with a g before it, as
+/// `git describe` writes.
 pub(crate) fn commit(text: &str) -> Option<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
         let hex = |word: &str| {

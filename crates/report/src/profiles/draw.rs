@@ -7,8 +7,8 @@ use crate::ReportError;
 
 /// Width of a flamegraph in pixels: what the page has room for.
 const WIDTH: usize = 1150;
-/// Functions narrower than this percentage of the width, a pixel or so, are left out: they can't be seen, and most of an
-/// SVG is they.
+/// Functions narrower than this percentage of the width, a pixel or so, are left out: they can't be
+/// seen, and most of an SVG is they.
 const NARROW: f64 = 0.1;
 
 /// A flamegraph of the samples; `None` where there are none.
@@ -19,8 +19,9 @@ pub(crate) fn flamegraph(folded: &Folded, title: &str) -> Result<Option<String>,
     )
 }
 
-/// A flamegraph of the variant's samples in which colours show what has grown (red) or shrunk (blue) since the base, by shares:
-/// the base's samples are scaled to the number of the variant's. `None` where one has no samples.
+/// A flamegraph of the variant's samples in which colours show what has grown (red) or shrunk
+/// (blue) since the base, by shares: the base's samples are scaled to the number of the variant's.
+/// `None` where one has no samples.
 pub(crate) fn differential(
     base: &Folded,
     variant: &Folded,
@@ -50,7 +51,8 @@ fn options(title: &str, subtitle: &str) -> Options<'static> {
     options.title = title.to_owned();
     options.subtitle = Some(subtitle.to_owned());
     options.min_width = NARROW;
-    // Of its own width it would take that of its window, which a frame in a page may not know yet when the script runs.
+    // Of its own width it would take that of its window, which a frame in a page may not know yet
+    // when the script runs.
     options.image_width = Some(WIDTH);
     // The same function has the same colour everywhere, and the same profile the same picture.
     options.hash = true;

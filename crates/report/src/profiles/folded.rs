@@ -1,4 +1,5 @@
-//! Folded stacks: one line for each call stack, outermost function first, with its number of samples.
+//! Folded stacks: one line for each call stack, outermost function first, with its number of
+//! samples.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +13,8 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Adds the samples of a text of folded stacks; `origin` is named where something is wrong with it.
+    /// Adds the samples of a text of folded stacks; `origin` is named where something is wrong with
+    /// it.
     ///
     /// # Errors
     /// [`ReportError::NoProfile`] for a line that is no stack with a count.
@@ -34,7 +36,8 @@ impl Folded {
         Ok(())
     }
 
-    /// Stacks as lists of functions, outermost first (the name of the program's process), with their samples.
+    /// Stacks as lists of functions, outermost first (the name of the program's process), with
+    /// their samples.
     pub fn stacks(&self) -> impl Iterator<Item = (Vec<&str>, u64)> {
         self.stacks.iter().map(|(stack, count)| (stack.split(';').map(plain).collect(), *count))
     }
@@ -73,8 +76,8 @@ impl Folded {
     }
 }
 
-/// A function's name, the same in all builds: without the mark of the kernel and without what compilers append to
-/// the parts and clones of a function.
+/// A function's name, the same in all builds: without the mark of the kernel and without what
+/// compilers append to the parts and clones of a function.
 fn plain(frame: &str) -> &str {
     let name = frame.strip_suffix("_[k]").unwrap_or(frame);
     let cut = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."]

@@ -1,8 +1,9 @@
 //! The profiles of an experiment: folded stacks among its artifacts, read, compared and drawn.
 //!
-//! `artifacts/profiles/EXPERIMENT/STEP.dopN/VARIANT.bBLOCK.tTRIAL.folded` holds the samples of one trial; those of a step and
-//! variant are read together, only of trials that are results. Beside them stand the flamegraphs, drawn from all of them:
-//! `VARIANT.svg`, and `BASE-VARIANT.diff.svg`, in which red has grown and blue has shrunk from the base to the variant.
+//! `artifacts/profiles/EXPERIMENT/STEP.dopN/VARIANT.bBLOCK.tTRIAL.folded` holds the samples of one
+//! trial; those of a step and variant are read together, only of trials that are results. Beside
+//! them stand the flamegraphs, drawn from all of them: `VARIANT.svg`, and `BASE-VARIANT.diff.svg`,
+//! in which red has grown and blue has shrunk from the base to the variant.
 
 mod children;
 mod draw;
@@ -88,8 +89,8 @@ pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>
     Ok(all)
 }
 
-/// Draws the flamegraphs of an experiment beside its profiles, those that are there anew: of each variant, and of the
-/// difference between the plan's base and each other. Returns how many.
+/// Draws the flamegraphs of an experiment beside its profiles, those that are there anew: of each
+/// variant, and of the difference between the plan's base and each other. Returns how many.
 ///
 /// # Errors
 /// When profiles can't be read, or flamegraphs not be written.

@@ -1,4 +1,5 @@
-//! The DBMS's own counters: how much each rose during a step. Rows are counters, columns are variants.
+//! The DBMS's own counters: how much each rose during a step. Rows are counters, columns are
+//! variants.
 
 use super::View;
 use crate::number::{UNKNOWN, count};

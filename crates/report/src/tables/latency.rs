@@ -1,4 +1,5 @@
-//! Response times: the buckets of published reports and percentiles, per step and class of statement.
+//! Response times: the buckets of published reports and percentiles, per step and class of
+//! statement.
 
 use metrics::LATENCIES;
 

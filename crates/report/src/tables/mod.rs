@@ -76,7 +76,8 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// `medians over 6 blocks`, or what there is; `geometric means` of figures that have relative ones beside them.
+    /// `medians over 6 blocks`, or what there is; `geometric means` of figures that have relative
+    /// ones beside them.
     pub(crate) fn over_blocks(&self, what: &str) -> String {
         let counts = || {
             let variants = self.results.steps.iter().flat_map(|step| &step.variants);

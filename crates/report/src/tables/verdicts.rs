@@ -10,7 +10,8 @@ use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};
 use crate::sentence::confidence;
 use crate::table::{Row, RowKind, Section, Table, distinct, texts};
 
-/// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that differ.
+/// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that
+/// differ.
 fn intervals(judged: &Judged) -> String {
     let found = distinct(judged.comparisons().map(|found| confidence(found.confidence)));
     if found.is_empty() { confidence(judge::CONFIDENCE) } else { found.join(" or ") }

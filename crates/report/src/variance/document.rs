@@ -181,8 +181,8 @@ fn setup_step(
     })
 }
 
-/// Setups by what tells them apart: `machine`, `variant` or `machine.variant`; where one name has been two systems, with the
-/// version, and with the experiment where that does not help.
+/// Setups by what tells them apart: `machine`, `variant` or `machine.variant`; where one name has
+/// been two systems, with the version, and with the experiment where that does not help.
 fn labels(trials: &Trials, setups: &[Setup<'_>]) -> Vec<String> {
     let variants = setups.windows(2).any(|pair| pair[0].system.name != pair[1].system.name);
     let plain = |setup: &Setup<'_>| match (trials.has_machines(), variants) {
@@ -211,8 +211,8 @@ fn labels(trials: &Trials, setups: &[Setup<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// The setups whose largest CV is at most the limit wherever they were measured. What is printed decides: 0.0304 stands as
-/// 0.030 in the table, and is chosen with a limit of 0.03.
+/// The setups whose largest CV is at most the limit wherever they were measured. What is printed
+/// decides: 0.0304 stands as 0.030 in the table, and is chosen with a limit of 0.03.
 fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
     let good = |setup: &SetupDocument| {
         setup.max.is_some_and(|max| (max * 1000.0).round() / 1000.0 <= limit)

@@ -1,4 +1,5 @@
-//! How much repeated trials of the same system differ: per step, per setup, and from second to second.
+//! How much repeated trials of the same system differ: per step, per setup, and from second to
+//! second.
 
 mod document;
 mod tables;
@@ -65,8 +66,8 @@ impl Deviation {
 
 /// Computes the variance between and within the finished trials of the experiments chosen.
 ///
-/// A setup is a machine, a configuration (variant) and a number of clients; twins count as the variant they are twins of.
-/// Trials of the same setup in several experiments are taken together.
+/// A setup is a machine, a configuration (variant) and a number of clients; twins count as the
+/// variant they are twins of. Trials of the same setup in several experiments are taken together.
 ///
 /// # Errors
 /// When there are no trials, a store cannot be read, or the limit is no fraction.
@@ -142,8 +143,8 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     setups
 }
 
-/// The variance from second to second of a trial; `None` where the step has no throughput per second or too few whole
-/// seconds.
+/// The variance from second to second of a trial; `None` where the step has no throughput per
+/// second or too few whole seconds.
 fn within(
     sources: &[Source<'_>],
     trials: &Trials,

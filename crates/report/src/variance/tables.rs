@@ -1,4 +1,5 @@
-//! The tables of variances, in the shape of the published ones: a row per setup, a column per number of clients.
+//! The tables of variances, in the shape of the published ones: a row per setup, a column per
+//! number of clients.
 
 use std::collections::BTreeSet;
 

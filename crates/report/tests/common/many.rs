@@ -59,7 +59,8 @@ impl Many {
         Self { store, database, _directory: directory }
     }
 
-    /// Sets when a trial ended: the store writes the present time, which is years after these trials began.
+    /// Sets when a trial ended: the store writes the present time, which is years after these
+    /// trials began.
     fn ended(&self, trial: store::TrialId, ended_ms: i64) {
         let sql = "UPDATE trial SET ended_ms = ?2 WHERE id = ?1";
         self.database.execute(sql, [trial.0, ended_ms]).unwrap();

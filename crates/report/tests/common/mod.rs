@@ -178,8 +178,8 @@ pub fn counter(view: &str, object: &str, name: &str, value: f64) -> Counter {
     Counter { view: view.to_owned(), object: object.to_owned(), name: name.to_owned(), value }
 }
 
-/// Everything a real step brings: three variants, the second slower, the third not holding its insert rate and without
-/// hardware figures.
+/// Everything a real step brings: three variants, the second slower, the third not holding its
+/// insert rate and without hardware figures.
 pub fn rich(name: &str, place: usize, block: u32) -> StepRecord {
     let level = [1.0, 0.934, 0.856][place];
     let wobble = 1.0 + 0.002 * f64::from((block * 7 + place as u32 * 3) % 5) - 0.004;

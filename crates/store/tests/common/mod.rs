@@ -116,7 +116,8 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
     }
 }
 
-/// A count of `statements` statements with `functions` functions, whose figures follow from their places.
+/// A count of `statements` statements with `functions` functions, whose figures follow from their
+/// places.
 pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
     let functions: Vec<CountFunction> = (0..functions)
         .map(|n| CountFunction {

@@ -76,7 +76,8 @@ fn count(design: &Design, noise: &Noise, tries: usize) -> Counts {
         let beyond_one = at(-0.02, 0.01).verdict == Verdict::Regression;
         let on_the_edge = at(-0.02, 0.02).verdict == Verdict::Regression;
         let beyond_two = at(-0.05, 0.02).verdict == Verdict::Regression;
-        // Coverage from experiments of its own; from the same ones it would be the false alarms once more.
+        // Coverage from experiments of its own; from the same ones it would be the false alarms
+        // once more.
         let (base, variant) = design.pair(noise, &mut Random::new(seed + 1000, number));
         let slower = judge(&base, &scaled(&variant, 0.95), 0.02);
         (same, confirmed, beyond_one, on_the_edge, beyond_two, holds(&slower, 0.95))

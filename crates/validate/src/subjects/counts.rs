@@ -1,4 +1,5 @@
-//! Instruction counts: are identical builds the same, and is half a percent found, whatever the counts scatter by?
+//! Instruction counts: are identical builds the same, and is half a percent found, whatever the
+//! counts scatter by?
 
 use report::Spread;
 

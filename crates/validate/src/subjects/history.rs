@@ -1,4 +1,5 @@
-//! Change points: is a change found that is there, and none where there is only noise, plain or wandering?
+//! Change points: is a change found that is there, and none where there is only noise, plain or
+//! wandering?
 
 use judge::{ChangePoint, ChangeSearch, Changes, Exchangeable, change_points, mean, t_cdf};
 

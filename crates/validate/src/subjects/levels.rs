@@ -1,4 +1,5 @@
-//! Advice on blocks and seconds: are the variances of a pilot right, and does the experiment then show what was promised?
+//! Advice on blocks and seconds: are the variances of a pilot right, and does the experiment then
+//! show what was promised?
 
 use judge::{
     Margin, Spending, StepVariance, TrialCost, TrialSeconds, allocate, compare, mean, median,
@@ -31,8 +32,8 @@ const PILOT: (usize, usize) = (6, 60);
 /// Seconds of a trial beside the measured ones: a restart, a restored directory, settling.
 const COST: TrialCost = TrialCost { trial: 45.0, second: 1.0 };
 
-/// The longest step in seconds. Half of the pilots see no scatter between trials where that of seconds hides it, and would
-/// take any number of seconds.
+/// The longest step in seconds. Half of the pilots see no scatter between trials where that of
+/// seconds hides it, and would take any number of seconds.
 const LONGEST: u32 = 600;
 
 fn truth(noise: &Noise) -> StepVariance {
@@ -109,8 +110,8 @@ fn pilots(size: Size, findings: &mut Findings) {
             format!("{:.1}", noise.autocorrelation),
             shown(|v| v.autocorrelation, false),
         ]);
-        // Variances, not deviations, are what an average must hit; that between trials is never under 0, which raises it
-        // where it is small.
+        // Variances, not deviations, are what an average must hit; that between trials is never
+        // under 0, which raises it where it is small.
         let average = |pick: fn(&StepVariance) -> f64| {
             mean(&found.iter().map(pick).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
         };
@@ -125,7 +126,8 @@ fn pilots(size: Size, findings: &mut Findings) {
     findings.tables.push(table);
 }
 
-/// Half widths and detectable effects as computed from the true variances, beside what experiments have.
+/// Half widths and detectable effects as computed from the true variances, beside what experiments
+/// have.
 fn promises(size: Size, findings: &mut Findings) {
     let tries = size.pick(300, 10_000);
     let mut table = Table::new(
@@ -256,8 +258,8 @@ fn budgets(size: Size, findings: &mut Findings) {
     findings.tables.push(table);
 }
 
-/// Power against a slowdown by `effect` where the true variances are known, by the approximation of the noncentral t
-/// distribution behind the detectable effect (Abramowitz and Stegun, 26.7.10).
+/// Power against a slowdown by `effect` where the true variances are known, by the approximation of
+/// the noncentral t distribution behind the detectable effect (Abramowitz and Stegun, 26.7.10).
 fn power(step: &StepVariance, blocks: u32, seconds: u32, effect: f64) -> f64 {
     let freedom = f64::from(blocks - 1);
     let distance = -(-effect).ln_1p() / step.error(blocks, f64::from(seconds));

@@ -1,4 +1,5 @@
-//! Experiments that grow until they are decided: what looking several times does to the error rate, and ways to split it.
+//! Experiments that grow until they are decided: what looking several times does to the error rate,
+//! and ways to split it.
 
 use judge::{Looks, Margin, Verdict, compare_at, normal_cdf, quantile, t_cdf, t_quantile};
 use plan::Plan;
@@ -154,9 +155,10 @@ fn course(base: &[f64], variant: &[f64], planned: &[u32], scheme: &Scheme, ratio
     found
 }
 
-/// Levels of the shape `shape` (of the share of blocks seen) times a constant of z values, such that t tests of normal noise
-/// at all looks are wrong in 5% together: the "significance level approach" (C. Jennison and B. W. Turnbull, *Group Sequential
-/// Methods*, 2000, §4.4), with the constant from simulation instead of the limit of many blocks.
+/// Levels of the shape `shape` (of the share of blocks seen) times a constant of z values, such
+/// that t tests of normal noise at all looks are wrong in 5% together: the "significance level
+/// approach" (C. Jennison and B. W. Turnbull, *Group Sequential Methods*, 2000, §4.4), with the
+/// constant from simulation instead of the limit of many blocks.
 fn calibrated(planned: &[u32], size: Size, shape: fn(f64) -> f64) -> Vec<f64> {
     let last = f64::from(planned.last().copied().unwrap_or(1));
     let shapes: Vec<f64> = planned.iter().map(|blocks| shape(f64::from(*blocks) / last)).collect();

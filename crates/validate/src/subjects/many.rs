@@ -1,5 +1,5 @@
-//! Many steps at once: Benjamini and Hochberg's false-discovery rate, with steps that share their trials, and what can be
-//! detected among them.
+//! Many steps at once: Benjamini and Hochberg's false-discovery rate, with steps that share their
+//! trials, and what can be detected among them.
 
 use judge::{Comparison, Margin, Verdict, compare, control_false_discoveries};
 

@@ -1,4 +1,5 @@
-//! How it is usually done, on the same simulated machines: one run of each, or all runs of one and then all of the other.
+//! How it is usually done, on the same simulated machines: one run of each, or all runs of one and
+//! then all of the other.
 
 use judge::t_quantile;
 
@@ -56,8 +57,8 @@ pub fn run(size: Size) -> Findings {
 }
 
 fn experiment(noise: &Noise, seconds: usize, random: &mut Random) -> Alarms {
-    // Runs in the order in which they come, of one variant first: the drift goes through all of them, and the two
-    // halves of the experiment have the machine in different moods.
+    // Runs in the order in which they come, of one variant first: the drift goes through all of
+    // them, and the two halves of the experiment have the machine in different moods.
     let moods = [noise.block * random.normal(), noise.block * random.normal()];
     let runs: Vec<Vec<f64>> = (0..6)
         .map(|place| {
@@ -102,8 +103,9 @@ fn welch(one: &[f64], other: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    /// Darwin's maize (R. A. Fisher, *The Design of Experiments*, 1935): crossed and self-fertilised plants in eighths of an
-    /// inch. As unpaired samples: t = 2.4371 with 22.164 degrees of freedom, p = 0.0233.
+    /// Darwin's maize (R. A. Fisher, *The Design of Experiments*, 1935): crossed and
+    /// self-fertilised plants in eighths of an inch. As unpaired samples: t = 2.4371 with 22.164
+    /// degrees of freedom, p = 0.0233.
     #[test]
     fn welch_on_known_data() {
         let crossed = [

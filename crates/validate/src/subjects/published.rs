@@ -196,7 +196,8 @@ fn postgres(data: &Postgres, arithmetic: &mut Arithmetic, findings: &mut Finding
     findings.check("figures of 2022 within rounding", none.to_string(), "all", none);
 }
 
-/// With clients that never pause, clients = throughput × latency (J. D. C. Little, *Operations Research* 9, 1961).
+/// With clients that never pause, clients = throughput × latency (J. D. C. Little, *Operations
+/// Research* 9, 1961).
 fn idle(data: &Idle, arithmetic: &mut Arithmetic) {
     let clients = Printed { value: 1000.0 * f64::from(data.clients), half: 0.0 };
     let held: Vec<_> = data

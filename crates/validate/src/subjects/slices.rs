@@ -1,4 +1,5 @@
-//! Pairing by slices: which centre, and whether the interval holds from one restart and from several.
+//! Pairing by slices: which centre, and whether the interval holds from one restart and from
+//! several.
 
 use judge::{
     CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, compare_slices, lengths_agree,
@@ -16,8 +17,8 @@ mod zeros;
 /// Numbers of restarts in the tables.
 const RESTARTS: [usize; 5] = [1, 2, 3, 6, 10];
 
-/// Scatter between restarts, in standard errors of one restart, and whether with the tails of Student's t with 3 degrees of
-/// freedom.
+/// Scatter between restarts, in standard errors of one restart, and whether with the tails of
+/// Student's t with 3 degrees of freedom.
 const BETWEEN: [(f64, bool); 5] =
     [(0.0, false), (0.5, false), (1.0, false), (3.0, false), (3.0, true)];
 
@@ -251,7 +252,8 @@ fn outcomes(model: &Rounds, size: Size) -> Outcomes {
                             .zip(if *tails { &heavy } else { &own })
                             .take(*count)
                             .map(|(ratio, own)| RestartRatio {
-                                // Slowing a server by a factor moves the logs of all its rounds alike.
+                                // Slowing a server by a factor moves the logs of all its rounds
+                                // alike.
                                 mean_log: ratio.mean_log + between * own,
                                 ..*ratio
                             })

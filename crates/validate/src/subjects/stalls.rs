@@ -1,7 +1,8 @@
 //! Stalls of a server whose load comes in slices: is what they cost in the figures?
 //!
-//! Clients with operations of random length move between two servers by a real timetable, and [`drive::Course`] measures them, as in
-//! a run. One of the servers stalls. The truth is what its stalls cost a server that has the load all the time.
+//! Clients with operations of random length move between two servers by a real timetable, and
+//! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is what its
+//! stalls cost a server that has the load all the time.
 
 use std::time::{Duration, Instant};
 

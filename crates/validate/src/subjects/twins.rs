@@ -1,4 +1,5 @@
-//! A/A experiments: is the noise floor what identical variants exceed once in a hundred comparisons?
+//! A/A experiments: is the noise floor what identical variants exceed once in a hundred
+//! comparisons?
 
 use judge::{Comparison, Margin, NOISE_PERCENTILE, compare, noise_floor, quantile};
 

@@ -1,5 +1,5 @@
-//! Settings of servers whose backends are counted. None is in the way of an execution's instructions
-//! but where said.
+//! Settings of servers whose backends are counted. None is in the way of an execution's
+//! instructions but where said.
 
 /// Name, value, and the first major version that has the setting.
 const SETTINGS: [(&str, &str, u32); 14] = [
@@ -23,7 +23,8 @@ const SETTINGS: [(&str, &str, u32); 14] = [
     ("max_logical_replication_workers", "0", 10),
     // The server's statistics are put together and sent by the clock.
     ("track_counts", "off", 0),
-    // 18 has processes for reading, and how long they take would decide what a backend does meanwhile.
+    // 18 has processes for reading, and how long they take would decide what a backend does
+    // meanwhile.
     ("io_method", "sync", 18),
 ];
 

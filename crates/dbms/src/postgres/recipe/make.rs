@@ -6,13 +6,13 @@ use std::path::Path;
 use super::{PREFIX, jobs};
 use crate::{BuildOptions, Error};
 
-/// What all others include or link, first, as PostgreSQL's own makefile has it: with several jobs, the makefiles further down
-/// rely on finding it.
+/// What all others include or link, first, as PostgreSQL's own makefile has it: with several jobs,
+/// the makefiles further down rely on finding it.
 const PREPARED: [(&str, &str); 3] =
     [("src/backend", "generated-headers"), ("src/common", "all"), ("src/port", "all")];
 
-/// What a server and initdb need, in the order of building; what a version lacks is left out. Programs, libraries and headers
-/// for clients and contrib are not built.
+/// What a server and initdb need, in the order of building; what a version lacks is left out.
+/// Programs, libraries and headers for clients and contrib are not built.
 const INSTALLED: [&str; 13] = [
     "src/timezone",
     "src/backend",
@@ -32,11 +32,13 @@ const INSTALLED: [&str; 13] = [
 /// From 17 on what initdb reads is installed from here; before, the makefile here installs nothing.
 const CATALOG: &str = "src/include/catalog";
 
-/// Libraries that configure wants to find unless told otherwise, and that no benchmark needs: without them there are fewer
-/// packages to install and fewer ways in which builds on two machines differ.
+/// Libraries that configure wants to find unless told otherwise, and that no benchmark needs:
+/// without them there are fewer packages to install and fewer ways in which builds on two machines
+/// differ.
 const LEFT_OUT: [&str; 3] = ["readline", "zlib", "icu"];
 
-/// The arguments of configure. `script` is its text: options that a version does not know are not given.
+/// The arguments of configure. `script` is its text: options that a version does not know are not
+/// given.
 pub(super) fn configure_arguments(script: &str, options: &BuildOptions) -> Vec<OsString> {
     let mut arguments = vec![
         format!("--prefix={PREFIX}"),
@@ -93,12 +95,14 @@ pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsS
         directory.into(),
         target.into(),
         destdir,
-        // Programs find libpq beside themselves, not where an installation in the prefix may have another.
+        // Programs find libpq beside themselves, not where an installation in the prefix may have
+        // another.
         "rpathdir=$$ORIGIN/../lib".into(),
     ]
 }
 
-/// Programs that make needs for the tree: one without the files that bison, flex and perl make needs these.
+/// Programs that make needs for the tree: one without the files that bison, flex and perl make
+/// needs these.
 pub(super) fn generators(tree: &Path) -> &'static [&'static str] {
     let made = tree.join("src/backend/parser/gram.c").is_file();
     if made { &[] } else { &["bison", "flex", "perl"] }

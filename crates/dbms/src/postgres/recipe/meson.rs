@@ -17,7 +17,8 @@ pub(super) fn options(options: &BuildOptions) -> Vec<String> {
         "--auto-features=disabled",
         "--wrap-mode=nodownload",
         "--libdir=lib",
-        // Programs find libpq beside themselves, not where an installation in the prefix may have another.
+        // Programs find libpq beside themselves, not where an installation in the prefix may have
+        // another.
         "-Drpath=false",
         "-Dc_link_args=-Wl,-rpath,$ORIGIN/../lib",
     ]

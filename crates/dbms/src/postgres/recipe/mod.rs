@@ -14,9 +14,9 @@ use crate::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
 use crate::kind::Recipe;
 use crate::{BuildOptions, BuildSystem, Error};
 
-/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks for its files relative to
-/// its own place (make_relative_path in src/port/path.c), so that a build can lie anywhere, and two builds do not
-/// differ in their paths.
+/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks
+/// for its files relative to its own place (make_relative_path in src/port/path.c), so that a build
+/// can lie anywhere, and two builds do not differ in their paths.
 pub(super) const PREFIX: &str = "/usr/local/pgsql";
 
 impl Recipe for Postgres {

@@ -68,7 +68,8 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
                 .to_owned(),
         );
     }
-    // Without the index every range query would sort the whole table; l.i1 and l.i2 are defined with indexes.
+    // Without the index every range query would sort the whole table; l.i1 and l.i2 are defined
+    // with indexes.
     let needs_index = |s: &str| s == "l.i1" || s == "l.i2" || s.starts_with("qr");
     let needy = insert.steps.iter().position(|s| needs_index(s));
     match (index, needy) {

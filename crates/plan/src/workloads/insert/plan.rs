@@ -17,7 +17,8 @@ pub struct InsertPlan {
     pub rows: u64,
     /// Rows of l.i1 (4/5) and l.i2 (1/5) together, over all clients.
     pub indexed_rows: u64,
-    /// Steps in the order in which they run, canonical names from [`INSERT_STEPS`], each at most once.
+    /// Steps in the order in which they run, canonical names from [`INSERT_STEPS`], each at most
+    /// once.
     pub steps: Vec<String>,
     /// Numbers of clients, each 1 to 10000, without repetition.
     pub dop: Vec<u32>,
@@ -25,7 +26,8 @@ pub struct InsertPlan {
     pub read_write_seconds: u32,
     /// One table per client or one for all.
     pub tables: Tables,
-    /// Delete the oldest rows at the rate of the inserts, from l.i1 on. Only with [`Tables::PerClient`].
+    /// Delete the oldest rows at the rate of the inserts, from l.i1 on. Only with
+    /// [`Tables::PerClient`].
     pub delete_per_insert: bool,
     /// Queries use prepared statements.
     pub prepared_queries: bool,
