@@ -88,13 +88,6 @@ impl Drop for Running {
     }
 }
 
-/// The last lines of a text, in one.
-pub(super) fn tail(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last = lines.get(lines.len().saturating_sub(4)..).unwrap_or_default();
-    if last.is_empty() { "nothing".to_owned() } else { last.join(" / ") }
-}
-
 /// The two FIFOs by which `perf` takes commands and acknowledges them (perf-stat(1), `--control`).
 #[derive(Debug)]
 pub(super) struct Control {

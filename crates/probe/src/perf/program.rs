@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::PerfError;
-use super::control::tail;
 use super::events::{COUNTERS, parse};
 use crate::files::read_trimmed;
 use crate::installed::in_path;
@@ -115,4 +114,11 @@ fn run(path: &Path, arguments: &[&str]) -> Result<Output, PerfError> {
 
 pub(super) fn failed(program: &str, expected: &'static str, said: &str) -> PerfError {
     PerfError::Failed { program: program.to_owned(), expected, output: tail(said) }
+}
+
+/// The last lines of a text, in one.
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(4)..).unwrap_or_default();
+    if last.is_empty() { "nothing".to_owned() } else { last.join(" / ") }
 }
