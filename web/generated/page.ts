@@ -53,7 +53,8 @@ export type HistoryPoint = {
   trials: Array<number>,
   /** Their median. */
   median: number,
-  /** Geometric mean of the trials / that of the first point's; `null` where a value is not positive. */
+  /** Geometric mean of the trials / that of the first point's; `null` where a value is not
+   * positive. */
   relative: number | null,
 };
 
@@ -81,7 +82,8 @@ export type HistoryStep = {
   better: string,
   /** Runs with trials of it, in order. */
   points: Array<HistoryPoint>,
-  /** What was exchanged to test for chance: `trial` where all runs were measured side by side, else `run`. */
+  /** What was exchanged to test for chance: `trial` where all runs were measured side by side,
+   * else `run`. */
   exchanged: string,
   /** Change points, in order. */
   changes: Array<ChangeDocument>,
@@ -89,7 +91,8 @@ export type HistoryStep = {
   doubtful: Array<ChangeDocument>,
 };
 
-/** A line: one configuration (by version and commit) or one variant's name (by date), on one machine. */
+/** A line: one configuration (by version and commit) or one variant's name (by date), on one
+ * machine. */
 export type LineDocument = {
   /** As tables and plots name it. */
   line: string,
@@ -149,7 +152,8 @@ export type PageCounts = {
   /** Place of the base among them. */
   base: number,
   kinds: Array<PageKind>,
-  /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their places. */
+  /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their
+   * places. */
   functions: Array<[string, string]>,
   sentences: Array<SentenceDocument>,
   warnings: Array<PageCountWarning>,
@@ -241,7 +245,8 @@ export type PageProfile = {
 
 export type PageRelative = {
   variant: number,
-  /** The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an interval. */
+  /** The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an
+   * interval. */
   ratio: number | null,
   /** Lower end of the 95% interval of the ratio. */
   low: number | null,
@@ -259,8 +264,9 @@ export type PageRelative = {
   verdict: Verdict,
   /** Whether there is a difference for sure, be it smaller than the margin. */
   confirmed: boolean | null,
-  /** Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as many blocks again would
-   * confirm with a power of 80% among as many comparisons; `null` below 5 blocks. */
+  /** Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as
+   * many blocks again would confirm with a power of 80% among as many comparisons; `null` below
+   * 5 blocks. */
   detectable: number | null,
   /** Estimated further blocks until the verdict is decided; 0 when it is. */
   further_blocks: number | null,
@@ -363,8 +369,8 @@ export type SentenceDocument = {
 
 /** A table of texts.
  *
- * Tables of the same `title` and `step` following each other are parts of one (absolute, then relative): in text they
- * share the title and the legend. */
+ * Tables of the same `title` and `step` following each other are parts of one (absolute, then
+ * relative): in text they share the title and the legend. */
 export type Table = {
   /** Stable and unique in a report, such as `hardware.l.i0.absolute`. */
   id: string,

@@ -20,6 +20,8 @@ struct Bars {
     experiment: ProgressBar,
     step: Option<ProgressBar>,
     unit: String,
+    /// Whether the step is measured in seconds rather than operations.
+    timed: bool,
     rate: Rate,
 }
 
@@ -59,7 +61,14 @@ impl Progress {
                 "{msg:34} {wide_bar} {pos}/{len} steps  {elapsed} of about {duration}",
             ));
             experiment.enable_steady_tick(Duration::from_millis(500));
-            Bars { all, experiment, step: None, unit: String::new(), rate: Rate::default() }
+            Bars {
+                all,
+                experiment,
+                step: None,
+                unit: String::new(),
+                timed: false,
+                rate: Rate::default(),
+            }
         });
         Progress { quiet, bars, trials: 0, loading: false }
     }
@@ -231,7 +240,7 @@ impl Bars {
         if length == 0 {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
-        self.unit = unit;
+        (self.unit, self.timed) = (unit, operations.is_none());
         self.rate = Rate::default();
         self.step = Some(bar);
     }
@@ -244,9 +253,7 @@ impl Bars {
         }
         match bar.length() {
             Some(0) | None => {}
-            // A step that is measured in seconds has few of them; one of operations has many.
-            Some(length) if operations > length => bar.set_position(elapsed.as_secs().min(length)),
-            Some(_) if self.unit == "queries" => bar.set_position(elapsed.as_secs()),
+            Some(length) if self.timed => bar.set_position(elapsed.as_secs().min(length)),
             Some(_) => bar.set_position(operations),
         }
     }

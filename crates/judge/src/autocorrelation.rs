@@ -49,9 +49,9 @@ pub fn persistence(series: &[f64]) -> Option<f64> {
 }
 
 /// By how much the variance of the mean of `count` values in a row is larger than that of
-/// independent ones, when the correlation falls as `rho^lag` (a first-order autoregression): `τ = 1
-/// + 2 Σ (1 - lag/n) ρ^lag` (Priestley, *Spectral Analysis and Time Series*, 1981, chapter 5).
-/// Tends to `(1 + ρ) / (1 - ρ)`.
+/// independent ones, when the correlation falls as `rho^lag` (a first-order autoregression):
+/// `τ = 1 + 2 Σ (1 - lag/n) ρ^lag` (Priestley, *Spectral Analysis and Time Series*, 1981,
+/// chapter 5). Tends to `(1 + ρ) / (1 - ρ)`.
 pub fn variance_inflation(rho: f64, count: f64) -> f64 {
     let rho = rho.clamp(-0.999, 0.999);
     if count <= 1.0 || rho == 0.0 {

@@ -52,8 +52,8 @@ pub struct Comparison {
     /// [`Self::difference_p`] among all comparisons of the experiment, after Benjamini and
     /// Hochberg; `None` before [`crate::control_false_discoveries`] has seen them.
     pub adjusted_p: Option<f64>,
-    /// Two-sided p value of the t test that the difference is not larger than the margin: at most 1
-    /// - confidence exactly where the interval lies wholly outside the margin. What
+    /// Two-sided p value of the t test that the difference is not larger than the margin: at most
+    /// 1 - confidence exactly where the interval lies wholly outside the margin. What
     /// [`crate::control_false_discoveries`] works on.
     pub margin_p: Option<f64>,
     /// What that means.

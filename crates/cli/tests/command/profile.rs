@@ -36,6 +36,9 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// So many samples tell every phase of a statement.
+const ENOUGH_SAMPLES: u64 = 500;
+
 #[test]
 fn both_versions_are_profiled_beside_what_is_measured() {
     let place = Place::new();
@@ -162,9 +165,12 @@ fn a_step_that_ends_by_its_work_has_a_window() {
     let samples = document["steps"][0]["variants"][0]["samples"].as_u64().unwrap();
     assert!(samples > 0, "{samples}");
     let phases = &document["steps"][0]["variants"][0]["phases"];
-    for phase in ["plan", "parse", "analyze", "execute"] {
-        assert!(phases[phase].as_f64().unwrap() > 0.005, "{phases}");
-    }
+    let share = |phase: &str| phases[phase].as_f64().unwrap();
+    let all = ["plan", "parse", "analyze", "execute", "other"];
+    assert!((all.into_iter().map(share).sum::<f64>() - 1.0).abs() < 0.01, "{phases}");
+    // On a busy machine there are few samples, and not of every phase.
+    let seen = |phase: &&str| samples < ENOUGH_SAMPLES || share(phase) > 0.005;
+    assert!(all[..4].iter().all(seen), "{samples} samples: {phases}");
 }
 
 #[test]
