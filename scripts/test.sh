@@ -86,7 +86,7 @@ lints() { ! grep -E '^(warning|error)' "$work/jobs/compile.log"; }
 # What rustfmt holds to the width of the code only where it is not stable: comments.
 comments() {
     ! grep -rnE --include='*.rs' '^ *//[/!]? [^ |]' crates |
-        grep -E '^[^:]*:[0-9]+:.{101}' | grep -v http
+        LC_ALL=C.UTF-8 grep -E '^[^:]*:[0-9]+:.{101}' | grep -v http
 }
 
 job fmt cargo fmt --all --check

@@ -155,8 +155,8 @@ impl Unjudged {
 
 /// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios
 /// of `zeros` of them go to zero. With these at −M and the others at 0 the mean is −M·j/k, the
-/// standard error M·√(j(k−j)/(k−1))/k, so that for large M the upper end is below everything exactly
-/// where √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
+/// standard error M·√(j(k−j)/(k−1))/k, so that for large M the upper end is below everything
+/// exactly where √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
 fn surely_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
     if blocks < 2 || zeros == 0 {
         return false;
