@@ -105,12 +105,12 @@ pub fn run(
         };
         if seat.next(&bundle, now).map_err(|error| (at, error))? {
             open += 1;
-        }
-        if let Some(fd) = seat.lane.session.fd() {
-            // SAFETY: the session, and with it the descriptor, outlives `epoll`.
-            let fd = unsafe { BorrowedFd::borrow_raw(fd) };
-            let event = EpollEvent::new(EpollFlags::EPOLLIN, at as u64);
-            epoll.add(fd, event).map_err(failed(at))?;
+            if let Some(fd) = seat.lane.session.fd() {
+                // SAFETY: the session, and with it the descriptor, outlives `epoll`.
+                let fd = unsafe { BorrowedFd::borrow_raw(fd) };
+                let event = EpollEvent::new(EpollFlags::EPOLLIN, at as u64);
+                epoll.add(fd, event).map_err(failed(at))?;
+            }
         }
         seats.push(seat);
     }
@@ -125,17 +125,17 @@ pub fn run(
             let at = event.data() as usize;
             let Some(seat) = seats.get_mut(at) else { continue };
             match seat.answer(&mut bundle) {
-                Ok(true) => {}
-                Ok(false) => open -= 1,
+                Ok(true) => continue,
+                Ok(false) => {}
                 // A connection broken off after the step was ended is no failure.
-                Err(_) if gate.stopped() => {
-                    open -= 1;
-                    if let Some(fd) = seat.lane.session.fd() {
-                        // SAFETY: as above.
-                        let _ = epoll.delete(unsafe { BorrowedFd::borrow_raw(fd) });
-                    }
-                }
+                Err(_) if gate.stopped() => {}
                 Err(error) => return Err((at, error)),
+            }
+            // What its server still has to say is no answer, and would wake the thread for nothing.
+            open -= 1;
+            if let Some(fd) = seat.lane.session.fd() {
+                // SAFETY: as above.
+                let _ = epoll.delete(unsafe { BorrowedFd::borrow_raw(fd) });
             }
         }
     }
