@@ -34,6 +34,16 @@ pub enum Host {
     Tcp(String),
 }
 
+/// A socket as the directory it is in, as clients of it are told.
+impl fmt::Display for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(file) => file.parent().unwrap_or(file).display().fmt(formatter),
+            Self::Tcp(name) => formatter.write_str(name),
+        }
+    }
+}
+
 /// Where clients connect. [`fmt::Display`] shows no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
@@ -63,6 +73,19 @@ impl Endpoint {
         }
         self
     }
+
+    /// What stands for the parts of the address in the arguments of a program: `{port}` and 5432.
+    pub fn places(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Process(_) => Vec::new(),
+            Self::Postgres { host, port, user, database, .. } => vec![
+                ("{host}", host.to_string()),
+                ("{port}", port.to_string()),
+                ("{user}", user.clone()),
+                ("{database}", database.clone()),
+            ],
+        }
+    }
 }
 
 impl fmt::Display for Endpoint {
@@ -70,11 +93,10 @@ impl fmt::Display for Endpoint {
         match self {
             Self::Process(socket) => write!(formatter, "a process at {}", socket.display()),
             Self::Postgres { host, port, user, database, .. } => match host {
-                Host::Socket(file) => {
-                    let directory = file.parent().unwrap_or(file).display();
-                    write!(formatter, "postgres://{user}@/{database}?host={directory}&port={port}")
+                Host::Socket(_) => {
+                    write!(formatter, "postgres://{user}@/{database}?host={host}&port={port}")
                 }
-                Host::Tcp(name) => write!(formatter, "postgres://{user}@{name}:{port}/{database}"),
+                Host::Tcp(_) => write!(formatter, "postgres://{user}@{host}:{port}/{database}"),
             },
         }
     }

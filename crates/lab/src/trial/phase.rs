@@ -3,7 +3,6 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use dbms::{Endpoint, Host};
 use store::{StepRecord, StepState};
 use workload::{Phase, Program};
 
@@ -71,19 +70,7 @@ fn command(
 ) -> Result<Command, dbms::Error> {
     let data = attempt.server.data_directory().map(|data| data.display().to_string());
     let mut places = vec![("{data}", data.unwrap_or_default())];
-    if let Endpoint::Postgres { host, port, user, database, .. } = attempt.server.endpoint() {
-        let host = match host {
-            Host::Socket(file) => file.parent().unwrap_or(&file).display().to_string(),
-            Host::Tcp(host) => host,
-        };
-        let port = port.to_string();
-        places.extend([
-            ("{host}", host),
-            ("{port}", port),
-            ("{user}", user),
-            ("{database}", database),
-        ]);
-    }
+    places.extend(attempt.server.endpoint().places());
     let fill = |word: &String| {
         places.iter().fold(word.clone(), |word, (name, place)| word.replace(name, place))
     };
