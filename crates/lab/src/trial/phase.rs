@@ -36,9 +36,11 @@ pub fn phase(
             step(conditions, attempt, &Arc::new(measured.clone()), record, drive::prepare)
         }
         Phase::Program(program) => {
-            let command = command(conditions, attempt, program).map_err(Error::from)?;
-            let ready = drive::program(attempt.name(), command, program.read);
-            step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
+            let command = command(conditions, attempt, program).map_err(Error::from);
+            command.map_err(Trouble::from).and_then(|command| {
+                let ready = drive::program(attempt.name(), command, program.read);
+                step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
+            })
         }
     };
     let trouble = match outcome {
