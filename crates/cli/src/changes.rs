@@ -63,6 +63,8 @@ impl Changes {
         }
         let mut changed = plan;
         changed.blocks = self.blocks.unwrap_or(changed.blocks);
+        changed.given.blocks |= self.blocks.is_some();
+        changed.given.pairing |= self.pairing.is_some();
         changed.seed = self.seed.or(changed.seed);
         changed.precision = self.precision.or(changed.precision);
         changed.max_blocks = self.max_blocks.or(changed.max_blocks);

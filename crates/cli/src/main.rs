@@ -8,6 +8,7 @@ mod exit;
 mod explain;
 mod fetch;
 mod history;
+mod intervals;
 mod list;
 mod machine;
 mod progress;

@@ -1,10 +1,13 @@
 //! What a run shows while it goes on: bars on a terminal, plain lines elsewhere; all on stderr.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::Event;
+use lab::{Event, IntervalRow};
+
+use crate::intervals;
 
 /// Shows events.
 pub struct Progress {
@@ -13,12 +16,20 @@ pub struct Progress {
     trials: usize,
     /// Steps that run now belong to no trial.
     loading: bool,
+    /// Whether the run chooses itself how often it restarts its servers, and its time.
+    designed: bool,
+    budget: Option<Duration>,
+    /// How its comparisons stand.
+    rows: Vec<IntervalRow>,
+    /// Warnings without their numbers: how often each came, and the first.
+    warned: BTreeMap<String, (usize, String)>,
 }
 
 struct Bars {
     all: MultiProgress,
     experiment: ProgressBar,
     step: Option<ProgressBar>,
+    intervals: Vec<ProgressBar>,
     unit: String,
     /// Whether the step is measured in seconds rather than operations.
     timed: bool,
@@ -65,12 +76,22 @@ impl Progress {
                 all,
                 experiment,
                 step: None,
+                intervals: Vec::new(),
                 unit: String::new(),
                 timed: false,
                 rate: Rate::default(),
             }
         });
-        Progress { quiet, bars, trials: 0, loading: false }
+        Progress {
+            quiet,
+            bars,
+            trials: 0,
+            loading: false,
+            designed: false,
+            budget: None,
+            rows: Vec::new(),
+            warned: BTreeMap::new(),
+        }
     }
 
     /// Shows an event.
@@ -80,7 +101,26 @@ impl Progress {
         }
         match event {
             Event::Note(text) => self.line(&text),
-            Event::Began { name, trials, finished, steps } => {
+            Event::Began { name, budget: Some(budget), .. } => {
+                self.designed = true;
+                self.budget = Some(budget);
+                let budget = plan::format_duration(budget);
+                self.line(&format!("{name}: as many restarts as {budget} are worth"));
+                if let Some(bars) = &self.bars {
+                    bars.experiment.set_style(style("{msg:34} {wide_bar} {elapsed} of {prefix}"));
+                    bars.experiment.set_prefix(budget);
+                    bars.experiment.set_message(name);
+                }
+            }
+            Event::Began { name, trials: 0, .. } => {
+                self.designed = true;
+                self.line(&format!("{name}: restarts until it is as precise as asked for"));
+                if let Some(bars) = &self.bars {
+                    bars.experiment.set_style(style("{msg:34} {spinner} {elapsed}"));
+                    bars.experiment.set_message(name);
+                }
+            }
+            Event::Began { name, trials, finished, steps, budget: None } => {
                 self.trials = trials;
                 if let Some(bars) = &self.bars {
                     bars.experiment.set_length((trials * steps) as u64);
@@ -107,6 +147,13 @@ impl Progress {
                     "keep"
                 ));
             }
+            Event::TrialBegan { block, .. } if self.designed => {
+                self.loading = false;
+                if let Some(bars) = &self.bars {
+                    bars.experiment.set_message(format!("restart {block}"));
+                }
+            }
+            Event::Narrowing { restarts, used, rows } => self.narrowing(restarts, used, rows),
             Event::TrialBegan { number, block, variant, dop } => {
                 self.loading = false;
                 let text =
@@ -134,14 +181,19 @@ impl Progress {
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<8}{variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
-            Event::Look { blocks, decided, open, next, trials, steps } => {
+            Event::Look { blocks, decided, all, open, next, trials, steps } => {
                 self.trials += trials;
-                if let Some(bars) = &self.bars {
+                if let Some(bars) = self.bars.as_ref().filter(|_| !self.designed) {
                     bars.experiment.inc_length(steps as u64);
                 }
-                let all = decided + open.len();
+                let blocks = if self.designed {
+                    self.show_intervals();
+                    format!("{blocks} restarts")
+                } else {
+                    format!("{blocks} blocks")
+                };
                 self.line(&format!(
-                    "look after {blocks} blocks: {decided} of {all} comparisons decided; not {}",
+                    "look after {blocks}: {decided} of {all} comparisons decided; not {}",
                     open.join(", ")
                 ));
                 self.line(&format!("  next: {next}"));
@@ -179,6 +231,47 @@ impl Progress {
         }
     }
 
+    /// The intervals after a restart: as bars that move on a terminal.
+    fn narrowing(&mut self, restarts: u32, used: Duration, rows: Vec<IntervalRow>) {
+        self.rows = rows;
+        let lines = intervals::lines(&self.rows);
+        let Some(bars) = &mut self.bars else {
+            if restarts == 2 {
+                self.show_intervals();
+            }
+            return;
+        };
+        while bars.intervals.len() < lines.len() {
+            let line = bars.all.insert_before(&bars.experiment, ProgressBar::new(0));
+            line.set_style(style("{msg}"));
+            bars.intervals.push(line);
+        }
+        for (bar, line) in bars.intervals.iter().zip(lines) {
+            bar.set_message(line);
+        }
+        if let Some(budget) = self.budget {
+            bars.experiment.set_length(budget.as_secs());
+            bars.experiment.set_position(used.as_secs().min(budget.as_secs()));
+        }
+    }
+
+    /// The intervals as lines, where nothing moves.
+    fn show_intervals(&mut self) {
+        if self.bars.is_none() {
+            intervals::lines(&self.rows).iter().for_each(|line| self.line(line));
+        }
+    }
+
+    /// A warning, as long as it was not told before in other numbers.
+    fn warning(&mut self, text: &str) {
+        let without: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let told = self.warned.entry(without).or_insert((0, text.to_owned()));
+        told.0 += 1;
+        if told.0 == 1 {
+            self.line(&format!("    warning: {text}"));
+        }
+    }
+
     fn step_ended(
         &mut self,
         name: &str,
@@ -191,14 +284,17 @@ impl Progress {
             if let Some(step) = bars.step.take() {
                 step.finish_and_clear();
             }
-            if rate.is_some() && !self.loading {
+            if rate.is_some() && !self.loading && !self.designed {
                 bars.experiment.inc(1);
             }
         }
-        let figure = rate.map_or(String::new(), |rate| format!("{rate:>12.0} {unit}/s"));
-        self.line(&format!("  {name:<8}{figure:<22}{seconds:>8.1} s"));
+        // Of many restarts the first shows what they are made of.
+        if !self.designed || self.rows.is_empty() {
+            let figure = rate.map_or(String::new(), |rate| format!("{rate:>12.0} {unit}/s"));
+            self.line(&format!("  {name:<8}{figure:<22}{seconds:>8.1} s"));
+        }
         for warning in warnings {
-            self.line(&format!("    warning: {warning}"));
+            self.warning(warning);
         }
     }
 
@@ -215,13 +311,16 @@ impl Progress {
         }
     }
 
-    /// Removes the bars.
+    /// Removes the bars, and tells which warnings came again.
     pub fn finish(&mut self) {
         if let Some(bars) = self.bars.take() {
-            if let Some(step) = bars.step {
-                step.finish_and_clear();
+            let own = bars.step.iter().chain(&bars.intervals).chain([&bars.experiment]);
+            own.for_each(ProgressBar::finish_and_clear);
+        }
+        for (times, text) in std::mem::take(&mut self.warned).into_values() {
+            if times > 1 && !self.quiet {
+                self.line(&format!("warned {times} times: {text}"));
             }
-            bars.experiment.finish_and_clear();
         }
     }
 }

@@ -182,6 +182,13 @@ pub trait System: Send {
     /// # Errors
     /// [`Error::Stuck`] if processes survive even that.
     fn stop(self: Box<Self>) -> Result<Stopped, Error>;
+
+    /// Ends it at once: what it holds back in memory is not written, and its data is not to be
+    /// used again. A system that was not started by us is left running.
+    ///
+    /// # Errors
+    /// As [`System::stop`].
+    fn end(self: Box<Self>) -> Result<Stopped, Error>;
 }
 
 /// What SQL servers understand beside the load, on a control connection that is opened again when

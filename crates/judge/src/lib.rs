@@ -42,6 +42,7 @@ mod autocorrelation;
 mod beta;
 mod change_points;
 mod comparison;
+mod design;
 mod lengths;
 mod levels;
 mod looks;
@@ -71,6 +72,7 @@ pub use change_points::{
 pub use comparison::{
     CONFIDENCE, Comparison, LEAST_DETECTING_FREEDOM, Method, POWER, detectable_effect,
 };
+pub use design::{Design, StepNoise, design};
 pub use lengths::{
     Bias, ENOUGH_OPERATIONS, LEVEL_TOLERANCE, LengthChoice, LengthFigures, LengthTrial, RuledOut,
     choose_length,

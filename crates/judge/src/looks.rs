@@ -14,13 +14,25 @@ use crate::{CONFIDENCE, Comparison, Verdict};
 /// to be calibrated for t intervals of six. Pocock's then save about a tenth of the blocks, O'Brien
 /// and Fleming's leave next to nothing for the first look, which is where an adaptive run wants to
 /// stop (the figures stand in VALIDATION.md). That is not worth an error rate that holds for normal
-/// noise and planned numbers of blocks only. An even split also gives p values for all looks
-/// together, see [`crate::control_false_discoveries`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// noise and planned numbers of blocks only.
+///
+/// An experiment with a budget does not know beforehand how many blocks it will have. It looks when
+/// shares of its time are used ([`Looks::within`]). The first looks get little of the error: a
+/// large difference passes them anyway, and the last look keeps half of it for the small ones.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Looks {
-    /// Numbers of blocks, rising.
-    planned: Vec<u32>,
+    /// Numbers of blocks, rising, each with its part of the error rate.
+    planned: Vec<(u32, f64)>,
 }
+
+/// Shares of a budget after which a look is taken, each with its part of the error rate: together
+/// 5%.
+const SHARES: [(f64, f64); 5] =
+    [(0.15, 0.0025), (0.3, 0.005), (0.5, 0.0075), (0.75, 0.01), (1.0, 0.025)];
+
+/// No look is taken after fewer blocks of an experiment with a budget: two have one degree of
+/// freedom, and an interval of that is of no use.
+const FEWEST_BLOCKS: usize = 3;
 
 impl Looks {
     /// Looks after these numbers of blocks, in any order. None at all is one look at the end.
@@ -28,17 +40,58 @@ impl Looks {
         let mut planned = planned.to_vec();
         planned.sort_unstable();
         planned.dedup();
+        let error = (1.0 - CONFIDENCE) / planned.len().max(1) as f64;
+        Self { planned: planned.into_iter().map(|blocks| (blocks, error)).collect() }
+    }
+
+    /// The looks of an experiment with a budget of so many seconds, of which `used` were gone at
+    /// the end of each of its blocks so far.
+    ///
+    /// A look is due after the first block that ends beyond its share of the budget. Looks that
+    /// fall on the same block are one, with the error of all. After a block that leaves no time for
+    /// another one like it comes the last. All of this follows from times, never from what was
+    /// measured, so each look has its part of the error whatever it finds.
+    pub fn within(budget: f64, used: &[f64]) -> Self {
+        let mut planned = Vec::new();
+        let mut shares = SHARES.into_iter().peekable();
+        let mut before = 0.0;
+        for (place, end) in used.iter().enumerate() {
+            let last = end + (end - before) > budget;
+            before = *end;
+            if place + 1 < FEWEST_BLOCKS && !last {
+                continue;
+            }
+            let mut error = 0.0;
+            while let Some((_, own)) = shares.next_if(|(share, _)| last || *end >= share * budget) {
+                error += own;
+            }
+            if error > 0.0 {
+                planned.push((place as u32 + 1, error));
+            }
+        }
+        // What has more blocks is on its way to the next look.
+        planned.extend(shares.next().map(|(_, error)| (u32::MAX, error)));
         Self { planned }
     }
 
-    /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks at the
-    /// look that is reached.
+    /// Whether a look is due after this number of blocks.
+    pub fn is_due(&self, blocks: u32) -> bool {
+        self.planned.iter().any(|(planned, _)| *planned == blocks)
+    }
+
+    /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks.
     ///
-    /// The same at every look, and for numbers of blocks that were not planned: when a trial failed
-    /// or the budget ended a run between two looks, the comparison takes the place of the later
-    /// one, and beyond the last look that of the last. Each planned look must be used once at most.
-    pub fn confidence_at(&self, _blocks: u32) -> f64 {
-        1.0 - (1.0 - CONFIDENCE) / self.planned.len().max(1) as f64
+    /// That of the first look at so many. When a trial failed or the budget ended a run between two
+    /// looks, the comparison thus takes the place of the later one, and beyond the last look that
+    /// of the last. Each planned look must be used once at most.
+    pub fn confidence_at(&self, blocks: u32) -> f64 {
+        let next = self.planned.iter().find(|(planned, _)| *planned >= blocks);
+        next.or(self.planned.last()).map_or(CONFIDENCE, |(_, error)| 1.0 - error)
+    }
+
+    /// The confidence of the last look of an experiment with a budget.
+    pub fn last_confidence() -> f64 {
+        1.0 - SHARES[SHARES.len() - 1].1
     }
 }
 
@@ -61,10 +114,32 @@ mod tests {
             assert!((Looks::new(planned).confidence_at(8) - 0.95).abs() < 1e-12);
         }
         let looks = Looks::new(&[24, 6, 8, 11, 15, 20]);
-        assert_eq!(looks.planned, [6, 8, 11, 15, 20, 24]);
-        let spent: f64 = looks.planned.iter().map(|k| 1.0 - looks.confidence_at(*k)).sum();
+        let blocks: Vec<u32> = looks.planned.iter().map(|(blocks, _)| *blocks).collect();
+        assert_eq!(blocks, [6, 8, 11, 15, 20, 24]);
+        let spent: f64 = blocks.iter().map(|k| 1.0 - looks.confidence_at(*k)).sum();
         assert!((spent - 0.05).abs() < 1e-12);
         assert!((looks.confidence_at(7) - looks.confidence_at(30)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_budget_is_looked_at_by_its_time() {
+        let errors = |looks: &Looks| looks.planned.iter().map(|(_, error)| error).sum::<f64>();
+        // Blocks of a twentieth of the budget.
+        let even: Vec<f64> = (1..=20).map(|block| 5.0 * f64::from(block)).collect();
+        let looks = Looks::within(100.0, &even);
+        let due: Vec<u32> = (1..=20).filter(|block| looks.is_due(*block)).collect();
+        assert_eq!(due, [3, 6, 10, 15, 20]);
+        assert!((errors(&looks) - 0.05).abs() < 1e-12);
+        assert!((looks.confidence_at(20) - Looks::last_confidence()).abs() < 1e-12);
+        // Under way: what comes next is not known, but its part of the error is.
+        let under_way = Looks::within(100.0, &even[..7]);
+        assert!((under_way.confidence_at(7) - 0.9925).abs() < 1e-12);
+        assert!(!under_way.is_due(7) && under_way.is_due(6));
+        // Long blocks: looks fall together, and the last one that fits has what is left.
+        let long = Looks::within(100.0, &[35.0, 70.0]);
+        assert!(!long.is_due(1) && long.is_due(2) && (errors(&long) - 0.05).abs() < 1e-12);
+        assert!((long.confidence_at(2) - 0.95).abs() < 1e-12);
+        assert!((Looks::within(100.0, &[]).confidence_at(1) - 0.9975).abs() < 1e-12);
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub enum Event {
         finished: usize,
         /// Measured steps in each trial, with their dop apart; without those that load once.
         steps: usize,
+        /// Its time, where the run chooses itself how to spend it.
+        budget: Option<Duration>,
     },
     /// A trial begins.
     TrialBegan {
@@ -94,6 +96,8 @@ pub enum Event {
         blocks: u32,
         /// How many comparisons are decided.
         decided: usize,
+        /// Of how many.
+        all: usize,
         /// Those that are not, such as `pg14.3 l.i1 ±3.1%`.
         open: Vec<String>,
         /// What comes until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
@@ -102,6 +106,15 @@ pub enum Event {
         trials: usize,
         /// How many measured steps the missing ones of these have together.
         steps: usize,
+    },
+    /// A run that designs itself has restarted its servers once more.
+    Narrowing {
+        /// Restarts so far.
+        restarts: u32,
+        /// Time used so far.
+        used: Duration,
+        /// How the comparisons stand.
+        rows: Vec<IntervalRow>,
     },
     /// Counting of instructions begins.
     CountBegan {
@@ -135,6 +148,24 @@ pub enum Event {
     },
     /// All trials or counts are there.
     Ended,
+}
+
+/// How a comparison stands while a run goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntervalRow {
+    /// The step.
+    pub step: String,
+    /// The variant.
+    pub variant: String,
+    /// Its throughput as a fraction of the base's.
+    pub ratio: f64,
+    /// The interval of the ratio, at the confidence of the next look; `None` after one restart.
+    pub interval: Option<(f64, f64)>,
+    /// The margin, as a fraction.
+    pub margin: f64,
+    /// The word for what the interval would mean if this were a look; `None` where nothing is
+    /// decided.
+    pub verdict: Option<&'static str>,
 }
 
 impl Event {

@@ -22,7 +22,7 @@ mod trial;
 
 pub use count::count;
 pub use error::Error;
-pub use event::Event;
+pub use event::{Event, IntervalRow};
 pub use experiment::run::{Resume, run};
 pub use options::{Options, default_data_dir};
 pub use systems::{Installed, Started, Systems};

@@ -16,7 +16,7 @@ pub type Started = (Box<dyn System>, Option<Restored>);
 ///
 /// The errors are those of the functions of the same name in `dbms`.
 #[allow(clippy::missing_errors_doc)]
-pub trait Systems {
+pub trait Systems: Sync {
     /// Where binaries and prepared data directories are kept.
     fn cache(&self) -> &Cache;
 

@@ -31,7 +31,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let mut site = site();
     site.run(&plan).unwrap();
     let at = look(&site);
-    let Event::Look { blocks, decided, open, next, trials, steps } = &site.events[at] else {
+    let Event::Look { blocks, decided, open, next, trials, steps, .. } = &site.events[at] else {
         panic!("no look")
     };
     assert_eq!((*blocks, *decided, *trials, *steps), (4, 1, 2, 2), "{open:?}");

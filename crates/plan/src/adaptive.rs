@@ -1,11 +1,16 @@
 //! Plans that add blocks until their steps are decided.
 
 use crate::problem::Problems;
-use crate::types::Plan;
+use crate::types::{Given, Pairing, Plan};
 
 /// An adaptive run that does not say where it ends gives up at so many times its planned blocks: an
 /// interval is then half as wide.
 const LIMIT_FACTOR: u32 = 4;
+
+/// Where a run that designs itself without a budget gives up: ten looks beyond the first.
+const MOST_RESTARTS: u32 = 64;
+/// It first looks after so many restarts.
+const FIRST_LOOK: u32 = 4;
 
 impl Plan {
     /// Whether the run may go beyond [`Plan::blocks`] for steps that are undecided: one of
@@ -14,10 +19,22 @@ impl Plan {
         self.precision.is_some() || self.max_blocks.is_some() || self.budget.is_some()
     }
 
+    /// Whether the run chooses itself how steps are paired, how many blocks there are and how long
+    /// steps last: there is a `budget` or a `precision`, two variants or more, and nothing said of
+    /// these choices but perhaps how steps are to be sliced.
+    pub fn designs_itself(&self) -> bool {
+        let Given { blocks, pairing, seconds } = self.given;
+        let open = !blocks && !seconds && self.max_blocks.is_none();
+        let in_blocks = pairing && self.pairing == Pairing::Blocks;
+        let aim = self.budget.is_some() || self.precision.is_some();
+        aim && open && !in_blocks && self.variants.len() > 1
+    }
+
     /// Blocks after which the run ends, decided or not: `max_blocks`, in an adaptive run without it
-    /// four times `blocks`, in a plain one `blocks`.
+    /// four times `blocks`, in a plain one `blocks`; many in one that designs itself.
     pub fn block_limit(&self) -> u32 {
         match self.max_blocks {
+            None if self.designs_itself() => MOST_RESTARTS,
             Some(limit) => limit.max(self.blocks),
             None if self.is_adaptive() => self.blocks.saturating_mul(LIMIT_FACTOR),
             None => self.blocks,
@@ -26,15 +43,16 @@ impl Plan {
 
     /// The numbers of blocks after which an adaptive run looks at its results, rising: `blocks`,
     /// then each a third more than the one before, up to [`Plan::block_limit`]. A plain plan is
-    /// looked at once.
+    /// looked at once. (One that designs itself within a budget is looked at by its time.)
     ///
     /// Every look is a chance to be wrong, so the error rate is split over all of them and more
     /// looks mean wider intervals; steps of a third cost few looks, and a run ends at most a third
     /// later than it could have.
     pub fn looks(&self) -> Vec<u32> {
         let limit = self.block_limit();
-        let mut looks = vec![self.blocks];
-        let mut look = self.blocks;
+        let first = if self.designs_itself() { FIRST_LOOK } else { self.blocks };
+        let mut looks = vec![first];
+        let mut look = first;
         while look < limit {
             // Rounded up, hence at least one more.
             look = look.saturating_add(look.div_ceil(3)).min(limit);

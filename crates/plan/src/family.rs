@@ -75,6 +75,9 @@ pub(crate) trait Family: Keyed {
     /// The durations of timed steps, in seconds.
     fn seconds(&mut self) -> Vec<&mut u32>;
 
+    /// The keys of these.
+    fn keys_of_seconds(&self) -> &'static [&'static str];
+
     /// The number of rows to which the duration of a step that ends by its work is in proportion.
     fn rows_of(&self, step: &str) -> u64;
 }

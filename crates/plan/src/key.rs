@@ -108,6 +108,11 @@ impl<'a> Key<'a> {
         Key { value: text.map(Toml::String), ..self }
     }
 
+    /// Whether it is written at all.
+    pub(crate) fn written(self, written: bool) -> Self {
+        Key { value: self.value.filter(|_| written), ..self }
+    }
+
     /// Not written where it has this value.
     pub(crate) fn unless(mut self, default: &impl Serialize) -> Self {
         self.value = self.value.filter(|value| Some(value) != toml(default).as_ref());
@@ -270,7 +275,12 @@ impl Section<'_, '_> {
 
 /// Writes the keys that have a value.
 pub(crate) fn write_keys(out: &mut String, keyed: &mut dyn Keyed) {
-    for key in keyed.keys() {
+    write_keys_but(out, keyed, &[]);
+}
+
+/// Writes the keys that have a value, without those of these names.
+pub(crate) fn write_keys_but(out: &mut String, keyed: &mut dyn Keyed, left_out: &[&str]) {
+    for key in keyed.keys().into_iter().filter(|key| !left_out.contains(&key.name)) {
         if let Some(value) = &key.value {
             line(out, key.name, &value.to_string(), key.note);
         }

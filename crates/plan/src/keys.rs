@@ -22,10 +22,13 @@ const SYSTEMS: [(&str, BuildSystem); 2] =
 impl Keyed for Plan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         let budget = self.budget.map(format_duration);
+        let designs_itself = self.designs_itself();
         vec![
             Key::new("name", &mut self.name, string),
             Key::new("base", &mut self.base, string).note("what all others are compared with"),
-            Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1).note("trials per variant"),
+            Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1)
+                .written(!designs_itself)
+                .note("trials per variant"),
             Key::optional("seed", &mut self.seed, |v| integer(v, 0..(1 << 63)))
                 .note("order of trials, parameters of statements"),
             Key::new("margin", &mut self.margin, share)
@@ -35,6 +38,7 @@ impl Keyed for Plan {
             })
             .note("of the rest after settling, 0 to 1"),
             Key::new("pairing", &mut self.pairing, |v| choice(v, &Pairing::NAMED))
+                .written(self.given.pairing || !designs_itself)
                 .note("blocks, slices or auto"),
             Key::optional("slice_ms", &mut self.slice_ms, |v| integer(v, 2..10_001))
                 .note("length of a slice"),

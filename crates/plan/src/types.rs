@@ -48,6 +48,8 @@ pub struct Plan {
     pub settle_seconds_scale: f64,
     /// How trials of different variants are paired.
     pub pairing: Pairing,
+    /// Which of these choices the plan's author has made.
+    pub given: Given,
     /// Length of a slice in milliseconds, 2 to 10,000; `None`: chosen by measurement. Only with
     /// [`Pairing::Slices`] or [`Pairing::Auto`].
     pub slice_ms: Option<u32>,
@@ -81,6 +83,17 @@ pub struct Plan {
     /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
     /// It may hold a password, see [`crate::plan_without_passwords`].
     pub text: String,
+}
+
+/// What a plan says itself of how long it runs; the rest may be left to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Given {
+    /// `blocks`.
+    pub blocks: bool,
+    /// `pairing`.
+    pub pairing: bool,
+    /// How long steps last.
+    pub seconds: bool,
 }
 
 /// One system under test: DBMS, version or build, configuration.
@@ -166,6 +179,7 @@ impl Default for Plan {
             margin: DEFAULT_MARGIN,
             settle_seconds_scale: 1.0,
             pairing: Pairing::Blocks,
+            given: Given::default(),
             slice_ms: None,
             restore_after: None,
             steal_limit: DEFAULT_STEAL_LIMIT,

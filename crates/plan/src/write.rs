@@ -21,7 +21,7 @@ impl Plan {
         for variant in &self.variants {
             write_variant(&mut out, variant, &common);
         }
-        self.workload.write(&mut out);
+        self.workload.write(&mut out, !self.designs_itself());
         write_count(&mut out, &self.count);
         out
     }

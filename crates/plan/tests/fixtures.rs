@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plan::{InsertPlan, Pairing, Plan, PlanError, Protocol, Tables, WorkloadPlan};
+use plan::{Given, InsertPlan, Pairing, Plan, PlanError, Protocol, Tables, WorkloadPlan};
 
 fn fixtures(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(kind)
@@ -25,7 +25,7 @@ fn plans(kind: &str) -> Vec<PathBuf> {
 
 /// The plan without its text: equal where plans mean the same.
 pub fn meaning(plan: &Plan) -> Plan {
-    Plan { text: String::new(), ..plan.clone() }
+    Plan { text: String::new(), given: Given::default(), ..plan.clone() }
 }
 
 fn insert_of(plan: &Plan) -> &InsertPlan {

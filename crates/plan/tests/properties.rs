@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::fixtures::meaning;
 use plan::{
-    BuildPlan, BuildSystem, CountPlan, InsertPlan, Pairing, Plan, Protocol, ShortForm, Tables,
-    WorkloadPlan,
+    BuildPlan, BuildSystem, CountPlan, Given, InsertPlan, Pairing, Plan, Protocol, ShortForm,
+    Tables, WorkloadPlan,
 };
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
@@ -206,6 +206,7 @@ prop_compose! {
             variant.build = build;
         }
         (plan.pairing, plan.slice_ms) = options.0;
+        plan.given = Given { blocks: true, pairing: true, seconds: true };
         (plan.steal_limit, plan.repeats) = options.1;
         plan.precision = options.2;
         plan.max_blocks = options.3.map(|more| plan.blocks + more);

@@ -46,6 +46,7 @@ mod text;
 mod time;
 mod trials;
 mod unjudged;
+mod used;
 mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
@@ -80,10 +81,11 @@ pub use page_data::Page;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use rounds::Slices;
 pub use sheet::{Format, Printable};
-pub use sliced::Slicing;
+pub use sliced::{Scatter, Slicing, scatter};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;
+pub use used::{covered, looks};
 pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,

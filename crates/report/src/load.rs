@@ -18,6 +18,7 @@ use crate::model::{
 use crate::rounds::Slices;
 use crate::starts::differing;
 use crate::table::place_of;
+use crate::used::looks;
 
 /// Above so many steps in one experiment only throughput, rates and costs are read; a warning says
 /// so. Response times, sizes and counters of more would take seconds to read.
@@ -73,13 +74,14 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     loader.read(experiment.id)?;
     let warnings = loader.noted(experiment.id, &trials)?;
     let failed = failed(&trials, &loader.places);
-    let budget = plan.as_ref().is_some_and(|plan| plan.budget.is_some());
+    let open = |plan: &plan::Plan| plan.budget.is_some() || plan.designs_itself();
+    let open = plan.as_ref().is_some_and(open);
     let mut results = Results {
-        least_blocks: if budget { 0 } else { experiment.blocks },
+        least_blocks: if open { 0 } else { experiment.blocks },
         host: store.host_facts(experiment.id)?,
         variants,
         steps: loader.steps,
-        looks: judge::Looks::new(&plan.map_or_else(Vec::new, |plan| plan.looks())),
+        looks: plan.map_or_else(|| judge::Looks::new(&[]), |plan| looks(&plan, &trials)),
         warnings,
         failed,
         experiment,

@@ -41,6 +41,8 @@ pub struct Slicing {
 /// One restart: what all rounds say, and those of the length chosen and of longer ones apart.
 struct Restart {
     length_ms: f64,
+    /// The planned length of all slices of a variant, in seconds.
+    seconds: f64,
     all: RestartRatio,
     by_length: Option<(RestartRatio, RestartRatio)>,
 }
@@ -80,6 +82,32 @@ pub(crate) fn slicing_of(
 ) -> Option<Slicing> {
     let other = results.twin_of(place).unwrap_or(base);
     slicing(step.variant(other).filter(|_| other != place)?, step.variant(place)?)
+}
+
+/// How the log ratio of a step in slices scatters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    /// Restarts with slices of both.
+    pub restarts: usize,
+    /// Sample variance of the restarts' log ratios; 0 with one.
+    pub all: f64,
+    /// Variance of the log ratio of one restart that its slices show: the mean over the restarts.
+    pub within: f64,
+    /// Seconds that each of the two had the load in a restart: the mean over the restarts.
+    pub seconds: f64,
+}
+
+/// How the log ratio of two variants scatters; `None` where they have no slices to compare.
+pub fn scatter(base: &VariantStep, variant: &VariantStep) -> Option<Scatter> {
+    let found: Vec<Restart> =
+        by_block(base, variant).into_iter().filter_map(|(_, restart)| restart.ok()).collect();
+    let of = |value: fn(&Restart) -> f64| -> Vec<f64> { found.iter().map(value).collect() };
+    Some(Scatter {
+        restarts: found.len(),
+        all: judge::sd_sample(&of(|restart| restart.all.mean_log)).map_or(0.0, |sd| sd * sd),
+        within: judge::mean(&of(|restart| restart.all.variance))?,
+        seconds: judge::mean(&of(|restart| restart.seconds))?,
+    })
 }
 
 /// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
@@ -146,6 +174,7 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
     let longer = LONGER * length_ms;
     Ok(Restart {
         length_ms,
+        seconds: base.lengths.iter().sum::<f64>() / 1000.0,
         all: of(&|length| length >= used)?,
         by_length: of(&|length| length >= used && length < longer)
             .ok()

@@ -178,6 +178,11 @@ impl System for Embedded {
 
     fn stop(self: Box<Self>) -> Result<Stopped, Error> {
         drop(self.control);
-        self.process.stop()
+        self.process.stop(true)
+    }
+
+    fn end(self: Box<Self>) -> Result<Stopped, Error> {
+        drop(self.control);
+        self.process.stop(false)
     }
 }

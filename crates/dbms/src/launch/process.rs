@@ -180,9 +180,9 @@ impl ServerProcess {
     }
 
     /// Stops it and hands over what it left.
-    pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
+    pub(crate) fn stop(mut self, gracefully: bool) -> Result<Stopped, Error> {
         let begin = Instant::now();
-        let ending = self.end(true, self.stop_limit)?;
+        let ending = self.end(gracefully, self.stop_limit)?;
         let (seconds, log) = (begin.elapsed().as_secs_f64(), Some(self.log.clone()));
         Ok(Stopped::new(seconds, ending, log, self.remains.0.take()))
     }

@@ -38,6 +38,16 @@ impl PostgresServer {
     }
 }
 
+impl PostgresServer {
+    fn leave(mut self: Box<Self>, gracefully: bool) -> Result<Stopped, Error> {
+        self.control.close();
+        match self.postmaster.take() {
+            Some(postmaster) => postmaster.stop(gracefully),
+            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
+        }
+    }
+}
+
 impl System for PostgresServer {
     fn endpoint(&self) -> Endpoint {
         self.control.endpoint().clone()
@@ -113,11 +123,11 @@ impl System for PostgresServer {
         }
     }
 
-    fn stop(mut self: Box<Self>) -> Result<Stopped, Error> {
-        self.control.close();
-        match self.postmaster.take() {
-            Some(postmaster) => postmaster.stop(),
-            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
-        }
+    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
+        self.leave(true)
+    }
+
+    fn end(self: Box<Self>) -> Result<Stopped, Error> {
+        self.leave(false)
     }
 }

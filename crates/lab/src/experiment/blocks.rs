@@ -84,11 +84,13 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Runs trials together, again where they were polluted. They are finished together or not at
-    /// all.
+    /// Runs trials together, one alone again where it was polluted. They are finished together or
+    /// not at all.
     fn together(&mut self, stints: &[Stint]) -> Result<(), Error> {
         let (conditions, first) = (self.conditions, self.number);
-        for left in (0..=conditions.plan().repeats).rev() {
+        // Whatever slows the machine slows all servers that are up together alike.
+        let repeats = if stints.len() > 1 { 0 } else { conditions.plan().repeats };
+        for left in (0..=repeats).rev() {
             self.number = first;
             let mut trials = Vec::new();
             for stint in stints {
@@ -98,19 +100,19 @@ impl<'c, 'a> Execution<'c, 'a> {
                     Err(error) => return self.failed(&trials, error),
                 }
             }
-            let (ran, who) = match trials[..] {
-                [alone] => (whole::run(conditions, alone), "the trial is"),
-                _ => (lockstep::run(conditions, &trials, &mut self.slicing), "the trials are"),
+            let ran = match trials[..] {
+                [alone] => whole::run(conditions, alone),
+                _ => lockstep::run(conditions, &trials, &mut self.slicing),
             };
             let ids: Vec<TrialId> = trials.iter().map(|entered| entered.trial).collect();
             match ran {
                 Ok(Fitness::Polluted { reason }) if left > 0 => {
                     conditions.store.pollute_trials(&ids, &reason)?;
-                    conditions.tell(Event::Note(format!("{reason}; {who} run again")));
+                    conditions.tell(Event::Note(format!("{reason}; the trial is run again")));
                 }
                 Ok(fitness) => {
                     if let Fitness::Polluted { reason } = fitness {
-                        let text = polluted_result(&reason, conditions.plan().repeats);
+                        let text = polluted_result(&reason, repeats);
                         for id in &ids {
                             conditions.warn(Some(*id), "polluted", text.clone())?;
                         }
@@ -212,7 +214,7 @@ impl<'c, 'a> Execution<'c, 'a> {
 /// Why a polluted trial counts.
 fn polluted_result(reason: &str, repeats: u32) -> String {
     let counts = match repeats {
-        0 => "it counts, as the plan repeats no trial".to_owned(),
+        0 => "it counts, as no trial is repeated here".to_owned(),
         1 => "it counts, as it had been repeated once already".to_owned(),
         times => format!("it counts, as it had been repeated {times} times already"),
     };

@@ -31,7 +31,7 @@ impl Clock {
         let spans = trials.iter().filter_map(|trial| {
             Some((trial.started_ms, trial.ended_ms.or(ends.get(&trial.id).copied())?))
         });
-        Ok(Clock { before: covered(spans.collect()), since })
+        Ok(Clock { before: report::covered(spans.collect()), since })
     }
 
     /// Time used so far.
@@ -93,18 +93,6 @@ fn through(trial: &Trial, steps: &[Step], last: &str) -> Option<i64> {
     Some((next.started_ms - trial.started_ms + stopping.max(0)).min(whole))
 }
 
-/// How much time spans from begin to end cover together, where several may cover the same.
-fn covered(mut spans: Vec<(i64, i64)>) -> Duration {
-    spans.sort_unstable();
-    let mut sum = 0;
-    let mut until = i64::MIN;
-    for (begin, end) in spans {
-        sum += (end - begin.max(until)).max(0);
-        until = until.max(end);
-    }
-    milliseconds(sum)
-}
-
 fn milliseconds(number: i64) -> Duration {
     Duration::from_millis(u64::try_from(number).unwrap_or(0))
 }
@@ -113,15 +101,6 @@ fn milliseconds(number: i64) -> Duration {
 mod tests {
     use super::*;
     use store::{StepId, StepKind, StepState, VariantId};
-
-    #[test]
-    fn time_is_counted_once() {
-        let covered = |spans: &[(i64, i64)]| covered(spans.to_vec()).as_millis();
-        assert_eq!(covered(&[]), 0);
-        assert_eq!(covered(&[(0, 10), (20, 30)]), 20);
-        assert_eq!(covered(&[(20, 30), (0, 25), (5, 10)]), 30, "servers that ran together");
-        assert_eq!(covered(&[(10, 5)]), 0, "a clock that was set back");
-    }
 
     #[test]
     fn a_shorter_trial_takes_as_long_as_its_steps() {

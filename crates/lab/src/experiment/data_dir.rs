@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
+
 use crate::error::Error;
 use crate::options::{Options, default_data_dir};
 
@@ -31,6 +33,19 @@ pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
     make_directory(&options.data_dir, options.data_dir == default_data_dir())
 }
 
+/// Asks the filesystem to spread the servers' directories over the disk (chattr(1), attribute T).
+///
+/// An ext4 without a journal avoids inodes that were freed within the last minutes and looks at
+/// each of them, so a copy of a data directory next to those just removed took 1.1 s in place of
+/// 0.06 s. It is a hint: filesystems that don't have it refuse.
+fn spread(directory: &Path) {
+    if let Ok(directory) = fs::File::open(directory)
+        && let Ok(flags) = ioctl_getflags(&directory)
+    {
+        let _ = ioctl_setflags(&directory, flags | IFlags::TOPDIR);
+    }
+}
+
 /// Makes it; `shared_place`: where anyone can make it first.
 fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
@@ -57,7 +72,10 @@ fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
         let result = fs::create_dir(directory)
             .and_then(|()| fs::set_permissions(directory, fs::Permissions::from_mode(0o711)));
         match result {
-            Ok(()) => data.made.push(directory.to_owned()),
+            Ok(()) => {
+                spread(directory);
+                data.made.push(directory.to_owned());
+            }
             // Another run was first.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 if shared_place && directory == path {

@@ -56,6 +56,11 @@ impl Extent {
         Extent { steps }
     }
 
+    /// Whether any trial of a sequence comes to the step at this place.
+    pub fn has(&self, sequence: u32, place: usize) -> bool {
+        self.steps.iter().any(|((_, key), steps)| *key == sequence && *steps > place)
+    }
+
     /// The trials of a block that are run, in their order.
     pub fn stints(&self, block: &Block) -> Vec<Stint> {
         block

@@ -2,23 +2,26 @@
 
 use std::time::Duration;
 
-use judge::{Comparison, Verdict, decided};
+use judge::Verdict;
 use plan::{Plan, Sequence, format_duration};
-use report::Which;
-use store::{Experiment, Store, Warning};
+use report::{Results, Which};
+use store::Warning;
 
 use crate::error::Error;
-use crate::event::Event;
+use crate::event::{Event, IntervalRow};
 use crate::experiment::blocks::{Execution, Stint};
 use crate::experiment::budget::{Clock, expected};
+use crate::experiment::course::Course;
 use crate::experiment::extent::Extent;
+use crate::experiment::standing::{Standing, standings};
 use crate::trial::conditions::Conditions;
 
 /// So many undecided comparisons are named; of more only the number is told.
 const NAMED: usize = 8;
 
 /// Goes through the blocks of the plan. An adaptive run looks at its results after planned numbers
-/// of blocks, and ends when all comparisons are decided, its limit is reached, or its time is over.
+/// of blocks, or when planned parts of its time are used, and ends when all comparisons are
+/// decided, its limit is reached, or its time is over.
 ///
 /// What a look says follows from the stored blocks up to it alone, so that a resumed run comes to
 /// the same.
@@ -29,51 +32,137 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let sequences = plan.workload.sequences();
     let measured = |sequence: &Sequence| sequence.steps.len() - plan.loaded_steps(sequence);
     let mut extent = Extent::whole(plan);
+    let mut course = Course::of(plan).map(|(course, lengths)| {
+        conditions.lengths.replace(lengths);
+        course
+    });
+    let planned = if course.is_some() { 0 } else { plan.blocks };
     conditions.tell(Event::Began {
         name: experiment.name.clone(),
-        trials: extent.stints(&plan.block(experiment.seed, 1)).len() * plan.blocks as usize,
+        trials: extent.stints(&plan.block(experiment.seed, 1)).len() * planned as usize,
         finished: execution.finished(plan.blocks),
         steps: sequences.iter().map(measured).max().unwrap_or(0),
+        budget: plan.budget.filter(|_| course.is_some()),
     });
-    let looks = plan.looks();
     let mut done = 0;
-    for (place, look) in looks.iter().enumerate() {
-        for number in done + 1..=*look {
-            let stints = extent.stints(&plan.block(experiment.seed, number));
-            if let Some(time) = out_of_time(execution, &clock, &stints)? {
-                let open = undecided(store, experiment, plan, done)?.open;
-                return end(conditions, End::Budget { time, open }, done);
+    loop {
+        let number = done + 1;
+        let stints = extent.stints(&plan.block(experiment.seed, number));
+        if let Some(time) = out_of_time(execution, &clock, &stints, course.as_ref(), &extent)? {
+            let results = results(conditions, done)?;
+            return end(
+                conditions,
+                End::Budget { time, open: open(&standings(&results, plan)?) },
+                done,
+            );
+        }
+        execution.block(&stints)?;
+        done = number;
+        if course.is_none() && !plan.is_adaptive() {
+            if done == plan.blocks {
+                return Ok(());
             }
-            execution.block(&stints)?;
-            done = number;
+            continue;
         }
-        if !plan.is_adaptive() {
-            return Ok(());
+        let results = results(conditions, done)?;
+        let due = results.looks.is_due(done);
+        if !due && course.is_none() {
+            continue;
         }
-        let found = undecided(store, experiment, plan, done)?;
-        if found.open.is_empty() {
+        let standings = standings(&results, plan)?;
+        let left = plan.budget.map(|budget| budget.saturating_sub(clock.used()));
+        if let Some(course) = &mut course {
+            course.ran(took(conditions, done)?, &conditions.lengths.borrow(), &extent);
+            conditions.tell(narrowing(&standings, done, clock.used()));
+            if done == 1 {
+                let outlook = course.outlook(&standings, &extent, done, left, false);
+                conditions.tell(Event::Note(outlook.text()));
+                conditions.lengths.replace(outlook.lengths);
+            }
+            if !due {
+                continue;
+            }
+        }
+        let undecided = open(&standings);
+        let (decided, all) = (standings.len() - undecided.len(), standings.len());
+        if undecided.is_empty() {
             return end(conditions, End::Decided, done);
         }
-        let Some(next) = looks.get(place + 1) else {
-            return end(conditions, End::Limit { open: found.open }, done);
-        };
-        let keys: Vec<_> = found.open.iter().map(|open| open.key).collect();
-        extent = Extent::of(&keys, plan);
-        let more = next - done;
-        let ahead: Vec<Stint> = (done + 1..=*next)
-            .flat_map(|number| extent.stints(&plan.block(experiment.seed, number)))
-            .collect();
-        let missing = ahead.iter().filter(|stint| !execution.is_finished(&stint.trial));
-        conditions.tell(Event::Look {
+        if done >= plan.block_limit() {
+            return end(conditions, End::Limit { open: undecided }, done);
+        }
+        let mut told = Event::Look {
             blocks: done,
-            decided: found.decided,
-            open: found.open.iter().map(|open| open.text.clone()).collect(),
-            next: goes_on(plan, &extent, more),
-            trials: ahead.len(),
-            steps: missing.map(|stint| measured_in(plan, &sequences, stint)).sum(),
-        });
+            decided,
+            all,
+            open: undecided.clone(),
+            next: String::new(),
+            trials: 0,
+            steps: 0,
+        };
+        let Event::Look { next, trials, steps, .. } = &mut told else { continue };
+        if let Some(course) = &course {
+            let outlook = course.outlook(&standings, &extent, done, left, true);
+            if outlook.pursued.is_empty() {
+                return end(conditions, End::OutOfReach { open: undecided }, done);
+            }
+            extent = Extent::of(&keys(&standings, &outlook.pursued), plan);
+            *next = outlook.text();
+            conditions.lengths.replace(outlook.lengths);
+        } else {
+            let places: Vec<usize> =
+                (0..standings.len()).filter(|at| !standings[*at].settled).collect();
+            extent = Extent::of(&keys(&standings, &places), plan);
+            let looks = plan.looks();
+            let until = looks.into_iter().find(|look| *look > done).unwrap_or(done + 1);
+            let ahead: Vec<Stint> = (done + 1..=until)
+                .flat_map(|number| extent.stints(&plan.block(experiment.seed, number)))
+                .collect();
+            let missing = ahead.iter().filter(|stint| !execution.is_finished(&stint.trial));
+            *next = goes_on(plan, &extent, until - done);
+            *trials = ahead.len();
+            *steps = missing.map(|stint| measured_in(plan, &sequences, stint)).sum();
+        }
+        conditions.tell(told);
     }
-    Ok(())
+}
+
+/// What the first `blocks` blocks say.
+fn results(conditions: &Conditions<'_>, blocks: u32) -> Result<Results, Error> {
+    let mut results = report::load(conditions.store, Which::Id(conditions.experiment.id))?;
+    results.keep_blocks(blocks);
+    Ok(results)
+}
+
+/// The comparisons that are not decided, for people.
+fn open(standings: &[Standing]) -> Vec<String> {
+    standings.iter().filter(|standing| !standing.settled).map(Standing::text).collect()
+}
+
+fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, u32, usize)> {
+    places.iter().map(|at| standings[*at].key).collect()
+}
+
+/// How long a block took.
+fn took(conditions: &Conditions<'_>, block: u32) -> Result<Duration, Error> {
+    let trials = conditions.store.trials(conditions.experiment.id)?;
+    let own = trials.iter().filter(|trial| trial.block == block);
+    Ok(report::covered(own.filter_map(|trial| Some((trial.started_ms, trial.ended_ms?))).collect()))
+}
+
+/// How all intervals stand after a restart.
+fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
+    let row = |standing: &Standing| IntervalRow {
+        step: standing.step.clone(),
+        variant: standing.variant.clone(),
+        ratio: standing.comparison.ratio,
+        interval: standing.comparison.low.zip(standing.comparison.high),
+        margin: standing.comparison.margin,
+        verdict: Some(standing.comparison.verdict)
+            .filter(|verdict| *verdict != Verdict::Inconclusive)
+            .map(Verdict::as_str),
+    };
+    Event::Narrowing { restarts, used, rows: standings.iter().map(row).collect() }
 }
 
 /// How many steps a trial measures beyond the load.
@@ -82,103 +171,14 @@ fn measured_in(plan: &Plan, sequences: &[Sequence], stint: &Stint) -> usize {
     stint.steps.saturating_sub(sequence.map_or(0, |sequence| plan.loaded_steps(sequence)))
 }
 
-/// A comparison that is not decided yet.
-#[derive(Debug, Clone, PartialEq)]
-struct Open {
-    /// Place of the variant in the plan, key of the sequence, place of the step in it.
-    key: (usize, u32, usize),
-    /// For people: `pg14.3 l.i1 ±3.1%`.
-    text: String,
-}
-
-/// What a look has found.
-struct Found {
-    /// Number of comparisons that are decided.
-    decided: usize,
-    open: Vec<Open>,
-}
-
-/// Judges the first `blocks` blocks as `compare` would, by the plan's base and margin.
-fn undecided(
-    store: &Store,
-    experiment: &Experiment,
-    plan: &Plan,
-    blocks: u32,
-) -> Result<Found, Error> {
-    let mut results = report::load(store, Which::Id(experiment.id))?;
-    results.keep_blocks(blocks);
-    let judged = report::judge_results(&results, None, None)?;
-    let sequences = plan.workload.sequences();
-    let mut dops: Vec<u32> = sequences.iter().flat_map(|s| &s.steps).map(|step| step.dop).collect();
-    dops.sort_unstable();
-    dops.dedup();
-    let several_dops = dops.len() > 1;
-    // Twins are there to show the noise; they are what is compared where there is nothing else.
-    let base = plan.base_index();
-    let only_twins =
-        plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
-    let mut found = Found { decided: 0, open: Vec::new() };
-    for (row, result) in results.steps.iter().enumerate() {
-        let place = |sequence: &Sequence| {
-            sequence.place(&result.key.name, result.key.dop, &result.key.labels)
-        };
-        let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
-            continue;
-        };
-        // What is loaded once for all trials has one value, which no further block changes.
-        if step < plan.loaded_steps(sequence) {
-            continue;
-        }
-        for (place, variant) in plan.variants.iter().enumerate() {
-            // Where nothing can be compared, further blocks would not change that.
-            let Some(column) = results.variant_named(&variant.name) else { continue };
-            let of_twin = || {
-                let mut twins = judged.twins.iter().filter(|_| only_twins);
-                twins.find(|twin| (twin.step, twin.twin) == (row, column))
-            };
-            let comparison =
-                judged.of(row, column).or_else(|| of_twin().map(|twin| &twin.comparison));
-            let Some(comparison) = comparison else { continue };
-            if settled(comparison, plan) {
-                found.decided += 1;
-                continue;
-            }
-            let dop = if several_dops { format!(" dop {}", result.key.dop) } else { String::new() };
-            let half = comparison.half_width().map_or(String::new(), |half| {
-                // A long interval is no more readable with decimals.
-                let percent = 100.0 * half;
-                let digits = usize::from(percent < 10.0);
-                format!(" ±{percent:.digits$}%")
-            });
-            found.open.push(Open {
-                key: (place, sequence.key, step),
-                text: format!("{} {}{dop}{half}", variant.name, result.key.name),
-            });
-        }
-    }
-    Ok(found)
-}
-
-/// Whether further blocks would be in vain. Equivalence counts within the margin that was asked for
-/// only: where twins raise it, more blocks are what brings it down again.
-fn settled(comparison: &Comparison, plan: &Plan) -> bool {
-    let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
-    let inside = || {
-        let edges = comparison.low.zip(comparison.high);
-        edges.is_some_and(|(low, high)| low >= 1.0 - plan.margin && high <= 1.0 + plan.margin)
-    };
-    decided(comparison, plan.precision)
-        && (comparison.verdict != Verdict::Equivalent
-            || plan.precision.is_some_and(exact)
-            || inside())
-}
-
 /// Why the run must not begin this block: the time that it has used, and that the block would take.
 /// `None` when it may.
 fn out_of_time(
     execution: &Execution<'_, '_>,
     clock: &Clock,
     stints: &[Stint],
+    course: Option<&Course>,
+    extent: &Extent,
 ) -> Result<Option<Time>, Error> {
     let Conditions { store, experiment, .. } = execution.conditions;
     let plan = execution.conditions.plan();
@@ -188,7 +188,10 @@ fn out_of_time(
     if missing.is_empty() {
         return Ok(None);
     }
-    let next = expected(store, experiment.id, plan, &missing)?;
+    let next = match course {
+        Some(course) => course.expected(&execution.conditions.lengths.borrow(), extent),
+        None => expected(store, experiment.id, plan, &missing)?,
+    };
     let used = clock.used();
     let over = used + next.unwrap_or_default() > budget;
     Ok(over.then_some(Time { used, next, budget }))
@@ -206,8 +209,9 @@ struct Time {
 #[derive(Debug, Clone, PartialEq)]
 enum End {
     Decided,
-    Limit { open: Vec<Open> },
-    Budget { time: Time, open: Vec<Open> },
+    Limit { open: Vec<String> },
+    Budget { time: Time, open: Vec<String> },
+    OutOfReach { open: Vec<String> },
 }
 
 impl End {
@@ -220,6 +224,14 @@ impl End {
                 "block-limit",
                 format!(
                     "the run ended at its limit of {blocks} with undecided comparisons: {}",
+                    list(open)
+                ),
+            ),
+            End::OutOfReach { open } => (
+                "out-of-reach",
+                format!(
+                    "the run ended after {blocks}, before its budget was spent: what is left would \
+                     not decide {}",
                     list(open)
                 ),
             ),
@@ -252,8 +264,8 @@ fn end(conditions: &Conditions<'_>, end: End, blocks: u32) -> Result<(), Error> 
     Ok(conditions.warn_once(&warning)?)
 }
 
-fn list(open: &[Open]) -> String {
-    let mut names: Vec<&str> = open.iter().take(NAMED).map(|open| open.text.as_str()).collect();
+fn list(open: &[String]) -> String {
+    let mut names: Vec<&str> = open.iter().take(NAMED).map(String::as_str).collect();
     let more = format!("{} more", open.len().saturating_sub(NAMED));
     if open.len() > NAMED {
         names.push(&more);
@@ -287,10 +299,9 @@ fn rounded(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use store::{NewExperiment, NewTrial, NewVariant, Purpose, StepRecord};
 
-    fn open(count: usize) -> Vec<Open> {
-        (0..count).map(|n| Open { key: (1, 1, n), text: format!("b s{n} ±1.0%") }).collect()
+    fn open(count: usize) -> Vec<String> {
+        (0..count).map(|n| format!("b s{n} ±1.0%")).collect()
     }
 
     #[test]
@@ -313,114 +324,6 @@ mod tests {
             told(End::Budget { time: over, open: vec![] }),
             "the run ended after 9 blocks: of its budget of 2h it had used 2h; nothing was undecided"
         );
-    }
-
-    /// An experiment of two blocks and more with these rates of `a` (the base), `b` and `c` in the
-    /// first step, and of `a` in the second, which is the same for all.
-    fn stored(directory: &std::path::Path, plan: &Plan, rates: &[[f64; 3]]) -> (Store, Experiment) {
-        let store = Store::open(directory).unwrap();
-        let id = store
-            .begin_experiment(&NewExperiment {
-                purpose: Purpose::Run,
-                name: plan.name.clone(),
-                workload: "insert".to_owned(),
-                base: plan.base.clone(),
-                seed: 1,
-                blocks: plan.blocks,
-                margin: plan.margin,
-                plan: plan.text.clone(),
-                steelyard: "test".to_owned(),
-                created_ms: 0,
-            })
-            .unwrap();
-        let variants: Vec<_> = plan
-            .variants
-            .iter()
-            .map(|variant| {
-                let new = NewVariant {
-                    name: variant.name.clone(),
-                    dbms: variant.dbms.clone(),
-                    source: String::new(),
-                    version: "14.3".to_owned(),
-                    build: Default::default(),
-                    config: Default::default(),
-                };
-                store.add_variant(id, &new).unwrap()
-            })
-            .collect();
-        for (block, rates) in (1..).zip(rates) {
-            for (position, (variant, rate)) in (1..).zip(variants.iter().zip(rates)) {
-                let (variant, sequence, started_ms) = (*variant, 1, 0);
-                let new =
-                    NewTrial { experiment: id, variant, block, position, sequence, started_ms };
-                let trial = store.begin_trial(&new).unwrap();
-                for (ordinal, (step, rate)) in
-                    (0..).zip(plan.workload.sequences()[0].steps.iter().zip([*rate, 5.0]))
-                {
-                    let mut record = StepRecord::new(ordinal, &step.name, 1);
-                    record.add("o/s", rate);
-                    store.record_step(trial, &record).unwrap();
-                }
-                store.finish_trial(trial).unwrap();
-            }
-        }
-        let experiment = store.experiment(id).unwrap();
-        (store, experiment)
-    }
-
-    fn three_variants(whole: &str) -> Plan {
-        let variants =
-            ["a", "b", "c"].map(|v| format!("[variants.{v}]\ndbms = \"postgres@14.3\"\n"));
-        let text = format!(
-            "{whole}\n{}[workload.insert]\nsteps = [\"l.i0\", \"l.x\"]\n",
-            variants.concat()
-        );
-        Plan::parse(&text, None, "test").unwrap()
-    }
-
-    #[test]
-    fn what_is_wide_is_undecided() {
-        let directory = tempfile::tempdir().unwrap();
-        let plan = three_variants("blocks = 3\nmax_blocks = 6");
-        // b is slower for sure, c may be anything; a later block would make it clear.
-        let rates =
-            [[100.0, 50.0, 90.0], [101.0, 50.2, 110.0], [99.0, 49.7, 100.0], [100.0, 50.0, 1e9]];
-        let (store, experiment) = stored(directory.path(), &plan, &rates);
-        let found = undecided(&store, &experiment, &plan, 3).unwrap();
-        assert_eq!((found.decided, found.open.len()), (3, 1), "{:?}", found.open);
-        assert_eq!(found.open[0].key, (2, 1, 0));
-        assert!(found.open[0].text.starts_with("c l.i0 ±"), "{}", found.open[0].text);
-        // A precision that is reached decides as well as a verdict does.
-        let coarse = Plan { precision: Some(0.8), ..plan.clone() };
-        assert_eq!(undecided(&store, &experiment, &coarse, 3).unwrap().open, []);
-        let fine = Plan { precision: Some(0.1), ..plan.clone() };
-        assert_eq!(undecided(&store, &experiment, &fine, 3).unwrap().open, found.open);
-        // What is loaded once has one value, however many blocks there are.
-        let loaded = Plan { restore_after: Some("l.i0".to_owned()), ..plan };
-        assert_eq!(undecided(&store, &experiment, &loaded, 3).unwrap().open, []);
-    }
-
-    #[test]
-    fn twins_are_decided_where_there_is_nothing_else() {
-        let directory = tempfile::tempdir().unwrap();
-        let both = three_variants("blocks = 3\nmax_blocks = 6");
-        let twins = |twins: &[usize]| {
-            let mut plan = both.clone();
-            twins.iter().for_each(|v| plan.variants[*v].twin_of = Some("a".to_owned()));
-            plan.text = plan.to_toml();
-            plan
-        };
-        let rates = [[100.0, 90.0, 90.0], [101.0, 111.0, 110.0], [99.0, 100.0, 100.0]];
-        let open = |plan: &Plan, name: &str| {
-            let (store, experiment) = stored(&directory.path().join(name), plan, &rates);
-            let open = undecided(&store, &experiment, plan, 3).unwrap().open;
-            open.iter().map(|open| open.key).collect::<Vec<_>>()
-        };
-        assert_eq!(open(&both, "both"), [(1, 1, 0), (2, 1, 0)]);
-        assert_eq!(open(&twins(&[1, 2]), "twins"), [(1, 1, 0), (2, 1, 0)]);
-        // The noise that the twin shows raises the margin so far that the other is equivalent; that
-        // is no reason to stop.
-        assert_eq!(open(&twins(&[1]), "one"), [(2, 1, 0)]);
     }
 
     #[test]

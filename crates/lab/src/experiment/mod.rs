@@ -2,9 +2,11 @@
 
 pub mod blocks;
 pub mod budget;
+pub mod course;
 pub mod data_dir;
 pub mod exclusive;
 pub mod extent;
 pub mod looks;
 pub mod record;
 pub mod run;
+pub mod standing;

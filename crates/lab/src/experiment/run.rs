@@ -94,6 +94,7 @@ pub fn run(
         experiment: &experiment,
         profiler: Profiler::for_run(&lineup.plan, &store, experiment.id)?,
         loads: Loads::default(),
+        lengths: RefCell::default(),
         listener: RefCell::new(on_event),
     };
     let result = Execution::open(&conditions).and_then(|mut execution| conduct(&mut execution));

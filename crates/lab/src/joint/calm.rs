@@ -10,7 +10,7 @@ use probe::CpuMeter;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::trial::attempt::Attempt;
+use crate::trial::attempt::{Attempt, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::settle::{interruptible, wait_for_writeback, write_back};
 
@@ -27,10 +27,12 @@ pub fn before_slices(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
 ) -> Result<(), Error> {
-    for attempt in attempts.iter_mut().filter(|attempt| attempt.server.owned()) {
-        let server = attempt.server.as_mut();
-        interruptible(server, conditions.interrupted, |server| server.flush())?;
-    }
+    let interrupted = conditions.interrupted;
+    let ours = attempts.iter_mut().filter(|attempt| attempt.server.owned());
+    let flushed = at_once(ours, |attempt| {
+        interruptible(attempt.server.as_mut(), interrupted, |server| server.flush())
+    });
+    flushed.into_iter().collect::<Result<(), Error>>()?;
     before_turn(conditions, attempts)
 }
 

@@ -17,35 +17,32 @@ use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::phase;
-use crate::trial::server::{begin, set_up, stop};
+use crate::trial::server::{Data, begin, set_up, stop};
 
 /// Runs the trials of one block and sequence together. Every finished step is in the store when
-/// this returns, whatever it returns. Where one is polluted and they can be run again, they end
-/// with the step that showed it.
+/// this returns, whatever it returns.
 pub fn run(
     conditions: &Conditions<'_>,
     trials: &[Entered],
     slicing: &mut Slicing,
 ) -> Result<Fitness, Error> {
-    let mut attempts = Vec::new();
-    let mut result = trials
-        .iter()
-        .try_for_each(|trial| begin(conditions, *trial).map(|attempt| attempts.push(attempt)))
-        .and_then(|()| lockstep(conditions, &mut attempts, slicing));
+    let (mut attempts, started) = begin(conditions, trials);
+    let mut result = started.and_then(|()| lockstep(conditions, &mut attempts, slicing));
     let blamed = match &result {
         Err(Error::Step { variant, .. }) => Some(variant.clone()),
         _ => None,
     };
     let mut fitness = Fitness::Clean;
-    for attempt in attempts {
-        fitness.and(attempt.fitness.clone());
+    attempts.iter().for_each(|attempt| fitness.and(attempt.fitness.clone()));
+    // What happened to one server is explained where that is stopped.
+    let own = |attempt: &Attempt<'_>| blamed.as_deref() == Some(attempt.name());
+    let results = attempts
+        .iter()
+        .map(|a| if own(a) { std::mem::replace(&mut result, Ok(())) } else { Ok(()) })
+        .collect();
+    for ended in stop(conditions, attempts, results, Data::Removed) {
         // A failure of the block itself says more than one of a stop after it.
-        let own = blamed.as_deref() == Some(attempt.name());
-        let so_far = if own { std::mem::replace(&mut result, Ok(())) } else { Ok(()) };
-        let ended = stop(conditions, attempt, so_far).and_then(|left| Ok(left.discard()?));
-        if result.is_ok() {
-            result = ended;
-        }
+        result = result.and(ended.and_then(|left| Ok(left.discard()?)));
     }
     result.map(|()| fitness)
 }
@@ -88,9 +85,6 @@ fn lockstep(
                 conditions.go_on()?;
             }
             _ => in_turns(conditions, attempts, phase, ordinal as u32, &why)?,
-        }
-        if attempts.iter().any(Attempt::in_vain) {
-            break;
         }
     }
     Ok(())
@@ -135,9 +129,6 @@ fn in_turns(
         let attempt = &mut attempts[at];
         attempt.among = Some(format!("in turns, the other servers up and idle: {why}"));
         phase(conditions, attempt, next, ordinal)?;
-        if attempt.in_vain() {
-            break;
-        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! A step that runs on all servers of a block at once, the load moving between them in slices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::joint::pin::Pin;
 use crate::joint::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
-use crate::trial::attempt::Attempt;
+use crate::trial::attempt::{Attempt, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
-use crate::trial::step::{Fault, Ran, complete, run};
+use crate::trial::step::{Fault, Ran, after, complete, run};
 
 /// With fewer rounds of a length than this lengths are not compared (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
@@ -118,12 +118,14 @@ fn records(
     let step = how.step;
     let mut fault = ran.fault;
     let mut records = Vec::new();
+    let mut afters: VecDeque<_> =
+        if fault.is_none() { at_once(attempts.iter_mut(), after).into() } else { VecDeque::new() };
     for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
         let mut record = new_record(attempt.entered, how.phase, how.ordinal);
         record.started_ms = ran.started_ms;
-        let (here, well) = (Locality::Shared, fault.is_none());
-        if let Err(trouble) = complete(conditions, attempt, &mut record, step, measured, here, well)
-        {
+        let (here, after) = (Locality::Shared, afters.pop_front());
+        let done = complete(conditions, attempt, &mut record, step, measured, here, after);
+        if let Err(trouble) = done {
             record.state = StepState::Failed;
             fault.get_or_insert(Fault { at, trouble });
         }

@@ -1,6 +1,8 @@
 //! A trial under way: a variant's server, started for it, with what its steps need.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread;
 
 use dbms::{Diagnosis, Snapshot, System};
 use probe::{Cgroup, Device, Group};
@@ -128,6 +130,25 @@ impl Attempt<'_> {
         let (variant, block, step) = (self.name().to_owned(), self.entered.block, step.to_owned());
         Error::Step { variant, block, dop, step, reason, log }
     }
+}
+
+/// Does the same with several things at the same time, each on a thread of this one's
+/// name; the results in order.
+pub fn at_once<I: Send, T: Send>(
+    items: impl IntoIterator<Item = I>,
+    task: impl Fn(I) -> T + Sync,
+) -> Vec<T> {
+    let (task, name) = (&task, thread::current().name().unwrap_or_default().to_owned());
+    thread::scope(|scope| {
+        let begin = |item| {
+            let thread = thread::Builder::new().name(name.clone());
+            // As `Scope::spawn` does where the system has no further thread.
+            thread.spawn_scoped(scope, move || task(item)).expect("a further thread")
+        };
+        let threads: Vec<_> = items.into_iter().map(begin).collect();
+        let results = threads.into_iter().map(|thread| thread.join());
+        results.map(|result| result.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
 }
 
 /// The end of a server's log, with a heading.

@@ -1,6 +1,7 @@
 //! What all trials of an experiment share.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{Ledger, ServerUser};
@@ -16,6 +17,9 @@ use crate::options::Options;
 use crate::systems::Systems;
 use crate::trial::loads::Loads;
 
+/// Seconds of timed steps, by the sequence's key and the step's place in it.
+pub type Lengths = BTreeMap<(u32, usize), f64>;
+
 /// What all trials of an experiment share.
 pub struct Conditions<'a> {
     pub lineup: &'a Lineup,
@@ -30,6 +34,8 @@ pub struct Conditions<'a> {
     pub profiler: Option<Profiler>,
     /// What was loaded for the trials to begin on.
     pub loads: Loads,
+    /// How long timed steps run, where the run itself chooses that.
+    pub lengths: RefCell<Lengths>,
     /// Who is told what happens.
     pub listener: RefCell<&'a mut dyn FnMut(Event)>,
 }

@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use dbms::{Loaded, Restored};
 use plan::Plan;
@@ -23,22 +23,22 @@ pub const LOAD_BLOCK: u32 = 0;
 /// What was loaded and is kept, by variant (its place in the plan) and sequence. Removed
 /// when this is dropped.
 #[derive(Debug, Default)]
-pub struct Loads(RefCell<BTreeMap<(usize, u32), Rc<Loaded>>>);
+pub struct Loads(RefCell<BTreeMap<(usize, u32), Arc<Loaded>>>);
 
 impl Loads {
     /// The state in which a trial begins; `None`: on an empty server. So does a load.
-    pub fn of(&self, entered: Entered) -> Option<Rc<Loaded>> {
+    pub fn of(&self, entered: Entered) -> Option<Arc<Loaded>> {
         if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.sequence) }
     }
 
     /// What is kept for the trials of this variant and sequence.
-    pub fn get(&self, variant: usize, sequence: u32) -> Option<Rc<Loaded>> {
+    pub fn get(&self, variant: usize, sequence: u32) -> Option<Arc<Loaded>> {
         self.0.borrow().get(&(variant, sequence)).cloned()
     }
 
     /// Keeps it, in place of what was kept before.
     pub fn keep(&self, entered: Entered, loaded: Loaded) {
-        self.0.borrow_mut().insert((entered.variant, entered.sequence), Rc::new(loaded));
+        self.0.borrow_mut().insert((entered.variant, entered.sequence), Arc::new(loaded));
     }
 
     /// Removes all that is kept.

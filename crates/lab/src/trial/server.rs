@@ -3,67 +3,103 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use dbms::{Origin, Pages, ServerSpec, Stopped};
+use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Stopped};
 use probe::{Cgroup, Group};
 use store::Setting;
-use workload::Phase;
+use workload::{Benchmark, Phase, Program};
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::lineup::{Subject, benchmark};
 use crate::observe::fitness::Fitness;
-use crate::systems::Started;
-use crate::trial::attempt::{Attempt, Entered, Trouble};
-use crate::trial::conditions::Conditions;
+use crate::options::Options;
+use crate::systems::{Started, Systems};
+use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
+use crate::trial::conditions::{Conditions, Lengths};
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::settle::interruptible;
 
-/// Starts a server for a trial: on a copy of what was loaded for it where the plan loads once, else
-/// empty. Its tables are still to be made or found ([`set_up`]).
-pub fn begin<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attempt<'a>, Error> {
-    let subject = &conditions.lineup.subjects[entered.variant];
-    let mut benchmark = benchmark(&conditions.plan().workload, entered.sequence, subject)?;
-    end_after(&mut benchmark.phases, entered.steps);
-    let loaded = conditions.loads.of(entered);
-    if loaded.is_some() {
-        conditions.tell(Event::untimed_began("restore", entered.sequence));
+/// Starts the servers of trials, all at the same time: each on a copy of what was loaded for it
+/// where the plan loads once, else empty. Their tables are still to be made or found ([`set_up`]).
+/// Where one does not start, the others are there to be stopped.
+pub fn begin<'a>(
+    conditions: &Conditions<'a>,
+    trials: &[Entered],
+) -> (Vec<Attempt<'a>>, Result<(), Error>) {
+    let places = trials.iter().map(|trial| Place::of(conditions, *trial)).collect();
+    let places: Vec<Place<'a>> = match places {
+        Ok(places) => places,
+        Err(error) => return (Vec::new(), Err(error)),
+    };
+    let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
+    let starter = Starter { cache: &lineup.cache, options, systems: *systems, ledger, user };
+    let started = at_once(&places, |place| starter.start(place, interrupted));
+    let (mut attempts, mut result) = (Vec::new(), Ok(()));
+    for (place, started) in places.into_iter().zip(started) {
+        match started {
+            Ok(started) => attempts.push(place.attempt(conditions, started)),
+            Err(error) => result = result.and(Err(error)),
+        }
     }
-    let cgroup = cgroup(conditions, entered, subject)?;
-    let began_ms = store::now_ms();
-    let limited = subject.variant.memory_limit.is_some();
-    let origin = loaded.as_deref().map(|loaded| Origin {
-        loaded,
-        pages: if limited { Pages::Charged } else { Pages::Alike },
-        interrupted: conditions.interrupted,
-    });
-    let name = format!("{}-t{}", std::process::id(), entered.trial);
-    let directory = conditions.options.data_dir.join(name);
-    let (mut server, restored) =
-        start(conditions, subject, &directory, cgroup.as_ref(), origin.as_ref())?;
-    let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
-    let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
-    if let Some(record) = &restored {
-        conditions.tell(Event::step_ended(record, None));
+    (attempts, result)
+}
+
+/// What a trial needs before its server can be started.
+struct Place<'a> {
+    entered: Entered,
+    subject: &'a Subject,
+    benchmark: Benchmark,
+    loaded: Option<Arc<Loaded>>,
+    cgroup: Option<Cgroup>,
+    directory: PathBuf,
+    began_ms: i64,
+}
+
+impl<'a> Place<'a> {
+    fn of(conditions: &Conditions<'a>, entered: Entered) -> Result<Self, Error> {
+        let subject = &conditions.lineup.subjects[entered.variant];
+        let mut benchmark = benchmark(&conditions.plan().workload, entered.sequence, subject)?;
+        end_after(&mut benchmark.phases, entered.steps);
+        set_lengths(&mut benchmark.phases, entered.sequence, &conditions.lengths.borrow());
+        let loaded = conditions.loads.of(entered);
+        if loaded.is_some() {
+            conditions.tell(Event::untimed_began("restore", entered.sequence));
+        }
+        let cgroup = cgroup(conditions, entered, subject)?;
+        let name = format!("{}-t{}", std::process::id(), entered.trial);
+        let directory = conditions.options.data_dir.join(name);
+        let began_ms = store::now_ms();
+        Ok(Self { entered, subject, benchmark, loaded, cgroup, directory, began_ms })
     }
-    let group = server.root_pid().map(|root_pid| match cgroup {
-        Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
-        None => Group::Tree(root_pid),
-    });
-    let data = group.as_ref().and_then(|_| server.data_directory());
-    Ok(Attempt {
-        entered,
-        subject,
-        benchmark: Arc::new(benchmark),
-        server,
-        group,
-        device: data.and_then(|path| probe::block_device_of(&path)),
-        counted: None,
-        among: None,
-        first,
-        restored,
-        fitness: Fitness::Clean,
-    })
+
+    fn attempt(self, conditions: &Conditions<'a>, (mut server, restored): Started) -> Attempt<'a> {
+        let Self { entered, subject, benchmark, cgroup, began_ms, .. } = self;
+        let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
+        let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
+        if let Some(record) = &restored {
+            conditions.tell(Event::step_ended(record, None));
+        }
+        let group = server.root_pid().map(|root_pid| match cgroup {
+            Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
+            None => Group::Tree(root_pid),
+        });
+        let data = group.as_ref().and_then(|_| server.data_directory());
+        Attempt {
+            entered,
+            subject,
+            benchmark: Arc::new(benchmark),
+            server,
+            group,
+            device: data.and_then(|path| probe::block_device_of(&path)),
+            counted: None,
+            among: None,
+            first,
+            restored,
+            fitness: Fitness::Clean,
+        }
+    }
 }
 
 /// Creates the tables, where they do not come with a copy of the load, and records the server's
@@ -116,31 +152,51 @@ fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Resu
     })
 }
 
-/// Stops the server of a trial whose steps came to `result`, and hands over what it has left on
-/// disk. Dropped, that is removed; the server's log is kept before.
+/// What becomes of a stopped server's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Data {
+    /// Others start on it: the server shuts down in good order.
+    Kept,
+    /// It goes: the server is ended at once, without writing back what nobody will read.
+    Removed,
+}
+
+/// Stops the servers of trials, all at the same time, and hands over what they have left on disk.
+/// Dropped, that is removed; the servers' logs are kept before. `results` is what the steps of each
+/// trial came to: a failure of these says more than one of the stop after it.
 pub fn stop(
     conditions: &Conditions<'_>,
-    mut attempt: Attempt<'_>,
-    result: Result<(), Error>,
-) -> Result<Stopped, Error> {
-    let cgroup = attempt.cgroup().map(Arc::as_ref);
-    let result = result.map_err(|error| explain_out_of_memory(error, cgroup));
-    if !attempt.server.owned() {
-        let tables = &attempt.benchmark.tables;
-        let dropped = attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables));
-        if result.is_ok() {
-            dropped?;
+    mut attempts: Vec<Attempt<'_>>,
+    results: Vec<Result<(), Error>>,
+    data: Data,
+) -> Vec<Result<Stopped, Error>> {
+    let before = |(attempt, result): (&mut Attempt<'_>, Result<(), Error>)| {
+        result.map_err(|error| explain_out_of_memory(error, attempt.cgroup().map(Arc::as_ref)))?;
+        if attempt.server.owned() {
+            return Ok(());
         }
-    }
-    let stopped = attempt.server.stop();
-    if let Ok(stopped) = &stopped
-        && let Some(log) = &stopped.log
-    {
-        keep_log(conditions, attempt.entered, attempt.subject, log);
-    }
-    // A failure of the trial itself says more than one of the stop after it.
-    result?;
-    Ok(stopped?)
+        let tables = &attempt.benchmark.tables;
+        Ok(attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables)).map(drop)?)
+    };
+    let results: Vec<_> = attempts.iter_mut().zip(results).map(before).collect();
+    let (trials, servers): (Vec<_>, Vec<_>) = attempts
+        .into_iter()
+        .map(|attempt| ((attempt.entered, attempt.subject, attempt.group), attempt.server))
+        .unzip();
+    let stopped = at_once(servers, |server| match data {
+        Data::Kept => server.stop(),
+        Data::Removed => server.end(),
+    });
+    let after = |((entered, subject, _), stopped): ((_, _, _), Result<Stopped, dbms::Error>)| {
+        if let Ok(stopped) = &stopped
+            && let Some(log) = &stopped.log
+        {
+            keep_log(conditions, entered, subject, log);
+        }
+        Ok(stopped?)
+    };
+    let stopped = trials.into_iter().zip(stopped).map(after);
+    stopped.zip(results).map(|(stopped, result)| result.and(stopped)).collect()
 }
 
 /// A control group for the server: needed for a memory limit, else the better way to count.
@@ -169,42 +225,54 @@ fn cgroup(
     }
 }
 
-fn start(
-    conditions: &Conditions<'_>,
-    subject: &Subject,
-    directory: &Path,
-    cgroup: Option<&Cgroup>,
-    origin: Option<&Origin<'_>>,
-) -> Result<Started, Error> {
-    if !subject.installation.is_ours() {
-        let attached = conditions.systems.attach(&subject.reference);
-        return attached
-            .map(|server| (server, None))
-            .map_err(|error| Error::of(&subject.variant.name, error));
+/// What starting a server takes of an experiment.
+struct Starter<'c> {
+    cache: &'c Cache,
+    options: &'c Options,
+    systems: &'c dyn Systems,
+    ledger: &'c Ledger,
+    user: &'c ServerUser,
+}
+
+impl Starter<'_> {
+    fn start(&self, place: &Place<'_>, interrupted: &AtomicBool) -> Result<Started, Error> {
+        let Place { subject, directory, .. } = place;
+        if !subject.installation.is_ours() {
+            let attached = self.systems.attach(&subject.reference);
+            return attached
+                .map(|server| (server, None))
+                .map_err(|error| Error::of(&subject.variant.name, error));
+        }
+        let limited = subject.variant.memory_limit.is_some();
+        let origin = place.loaded.as_deref().map(|loaded| Origin {
+            loaded,
+            pages: if limited { Pages::Charged } else { Pages::Alike },
+            interrupted,
+        });
+        let text = subject.variant.config_text.as_ref();
+        let config_file = text.map(|text| write_config(text, directory)).transpose()?;
+        let spec = ServerSpec {
+            installation: &subject.installation,
+            name: &subject.variant.name,
+            directory,
+            config: subject.variant.config.clone(),
+            config_file: config_file.clone(),
+            initdb: subject.variant.initdb.clone(),
+            procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
+            wrapper: Vec::new(),
+            user: self.user.clone(),
+            start_limit: self.options.start_limit,
+            stop_limit: self.options.stop_limit,
+            cache: self.cache,
+            ledger: self.ledger,
+        };
+        let started = self.systems.start(spec, origin.as_ref());
+        if let Some(file) = config_file {
+            // It has been copied into the server's own configuration.
+            let _ = fs::remove_file(file);
+        }
+        Ok(started?)
     }
-    let text = subject.variant.config_text.as_ref();
-    let config_file = text.map(|text| write_config(text, directory)).transpose()?;
-    let spec = ServerSpec {
-        installation: &subject.installation,
-        name: &subject.variant.name,
-        directory,
-        config: subject.variant.config.clone(),
-        config_file: config_file.clone(),
-        initdb: subject.variant.initdb.clone(),
-        procs_files: cgroup.map(Cgroup::procs_files).unwrap_or_default(),
-        wrapper: Vec::new(),
-        user: conditions.user.clone(),
-        start_limit: conditions.options.start_limit,
-        stop_limit: conditions.options.stop_limit,
-        cache: &conditions.lineup.cache,
-        ledger: conditions.ledger,
-    };
-    let started = conditions.systems.start(spec, origin);
-    if let Some(file) = config_file {
-        // It has been copied into the server's own configuration.
-        let _ = fs::remove_file(file);
-    }
-    Ok(started?)
 }
 
 /// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
@@ -239,6 +307,20 @@ fn end_after(phases: &mut Vec<Phase>, steps: usize) {
     let ends: Vec<usize> = measured.map(|(place, _)| place + 1).collect();
     if steps < ends.len() {
         phases.truncate(steps.checked_sub(1).map_or(0, |last| ends[last]));
+    }
+}
+
+/// Has timed steps last as long as the run chose.
+fn set_lengths(phases: &mut [Phase], sequence: u32, lengths: &Lengths) {
+    let steps = phases.iter_mut().filter_map(|phase| match phase {
+        Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
+        Phase::Settle { .. } => None,
+    });
+    for (place, step) in steps.enumerate() {
+        if let (Some(seconds), Some(chosen)) = (&mut step.seconds, lengths.get(&(sequence, place)))
+        {
+            *seconds = *chosen;
+        }
     }
 }
 

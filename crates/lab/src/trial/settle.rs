@@ -100,7 +100,7 @@ pub fn interruptible<T>(
     let interrupter = server.interrupter();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let watcher = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 if interrupted.load(Ordering::Relaxed) {
                     if let Some(interrupt) = &interrupter {
@@ -108,11 +108,12 @@ pub fn interruptible<T>(
                     }
                     return;
                 }
-                std::thread::sleep(LOOK / 4);
+                std::thread::park_timeout(LOOK / 4);
             }
         });
         let result = task(server);
         done.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }

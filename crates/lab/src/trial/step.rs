@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dbms::Snapshot;
+use dbms::{Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
 use probe::{Recording, Sampler, Targets};
 use store::{Counter, Size, StepRecord, StepState};
@@ -15,7 +15,7 @@ use crate::observe::figures::{self, Locality};
 use crate::observe::fitness::Fitness;
 use crate::observe::profile::Profiled;
 use crate::observe::profiling::Profiling;
-use crate::trial::attempt::{Attempt, Trouble};
+use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
@@ -82,8 +82,8 @@ pub fn step(
         return Err(Trouble::failed("the load had no target"));
     };
     record.started_ms = ran.started_ms;
-    let well = trouble.is_none();
-    complete(conditions, attempt, &mut record, step, &measured, Locality::Local, well)?;
+    let after = if trouble.is_none() { Some(after(attempt)) } else { None };
+    complete(conditions, attempt, &mut record, step, &measured, Locality::Local, after)?;
     record.notes.extend(ran.notes);
     if let (Some(profiler), Some(profiled), None) =
         (&conditions.profiler, measured.profiled.take(), &trouble)
@@ -104,16 +104,14 @@ pub fn run(
     slices: Option<Slices>,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<Ran, Fault> {
-    let mut before = Vec::new();
-    for (at, attempt) in attempts.iter_mut().enumerate() {
-        before.push(match attempt.counted.take() {
-            Some(counted) => counted,
-            None => attempt
-                .server
-                .counters(&attempt.benchmark.tables)
-                .map_err(|error| Fault { at, trouble: error.into() })?,
-        });
-    }
+    let counted = at_once(attempts.iter_mut(), |attempt| match attempt.counted.take() {
+        Some(counted) => Ok(counted),
+        None => attempt.server.counters(&attempt.benchmark.tables),
+    });
+    let fault = |(at, counted): (_, Result<_, dbms::Error>)| {
+        counted.map_err(|error| Fault { at, trouble: error.into() })
+    };
+    let before = counted.into_iter().enumerate().map(fault).collect::<Result<Vec<_>, _>>()?;
     let target = |attempt: &Attempt<'_>| {
         conditions.systems.target(attempt.name(), attempt.server.endpoint())
     };
@@ -277,7 +275,8 @@ fn death(attempts: &mut [Attempt<'_>], limit: Duration) -> Option<Fault> {
 
 /// Completes the record of a step: figures, and for one that went well the server's counters and
 /// sizes; then its state and what is not known of it. `here` is what the host's figures are about
-/// where the server is on this machine.
+/// where the server is on this machine; `after` what the server says of itself now, `None` where
+/// the step failed.
 pub fn complete(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
@@ -285,15 +284,16 @@ pub fn complete(
     step: &Step,
     measured: &Measured,
     here: Locality,
-    well: bool,
+    after: Option<Result<After, dbms::Error>>,
 ) -> Result<(), Trouble> {
     let Measured { outcome, recording, before, profiled: _ } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let share = figures::cpu_share(step, outcome, recording);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
-    if well {
-        afterwards(attempt, record, before)?;
+    let well = after.is_some();
+    if let Some(after) = after {
+        afterwards(attempt, record, before, after?);
     }
     record.notes.extend(unknown(outcome, recording, locality));
     record.state = if well { StepState::Finished } else { StepState::Failed };
@@ -304,14 +304,22 @@ pub fn complete(
     Ok(())
 }
 
-/// What the server counted over the step, and how large the tables are now.
+/// A server's counters and the sizes of its tables after a step.
+pub type After = (Snapshot, Vec<Footprint>);
+
+/// Asks a server what it counted, and how large its tables are now.
+pub fn after(attempt: &mut Attempt<'_>) -> Result<After, dbms::Error> {
+    let tables = &attempt.benchmark.tables;
+    Ok((attempt.server.counters(tables)?, attempt.server.footprint(tables)?))
+}
+
+/// Records what the server counted over the step, and how large the tables are now.
 fn afterwards(
     attempt: &mut Attempt<'_>,
     record: &mut StepRecord,
     before: &Snapshot,
-) -> Result<(), Trouble> {
-    let tables = &attempt.benchmark.tables;
-    let after = attempt.server.counters(tables)?;
+    (after, sizes): After,
+) {
     record.counters = after
         .difference(before)
         .into_iter()
@@ -319,9 +327,7 @@ fn afterwards(
         .collect();
     record.absent.clone_from(&after.absent);
     attempt.counted = Some(after);
-    record.sizes = attempt
-        .server
-        .footprint(tables)?
+    record.sizes = sizes
         .into_iter()
         .flat_map(|found| {
             let object = found.object;
@@ -329,7 +335,6 @@ fn afterwards(
             found.bytes.into_iter().map(size)
         })
         .collect();
-    Ok(())
 }
 
 /// What is not known of a step, and why.

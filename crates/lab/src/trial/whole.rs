@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dbms::Stopped;
+
 use crate::error::Error;
 use crate::event::Event;
 use crate::observe::fitness::Fitness;
@@ -9,26 +11,26 @@ use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::{keep_record, load_phases};
 use crate::trial::phase::phase;
-use crate::trial::server::{begin, set_up, stop};
+use crate::trial::server::{Data, begin, set_up, stop};
 
 /// Runs one trial; every finished step is in the store when this returns, whatever it returns. One
 /// that is polluted and can be run again ends with the step that showed it.
 pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Error> {
-    let mut attempt = begin(conditions, entered)?;
+    let mut attempt = begin_one(conditions, entered)?;
     let phases = attempt.first..attempt.benchmark.phases.len();
     let result = go_through(conditions, &mut attempt, phases);
     let fitness = attempt.fitness.clone();
-    stop(conditions, attempt, result)?.discard()?;
+    stop_one(conditions, attempt, result, Data::Removed)?.discard()?;
     Ok(fitness)
 }
 
 /// Loads for a variant and sequence, and keeps the state for its trials in place of one that was
 /// kept before. Every finished step is in the store when this returns, whatever it returns.
 pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
-    let mut attempt = begin(conditions, entered)?;
+    let mut attempt = begin_one(conditions, entered)?;
     let phases = load_phases(conditions.plan(), &attempt.benchmark);
     let result = go_through(conditions, &mut attempt, 0..phases);
-    let stopped = stop(conditions, attempt, result)?;
+    let stopped = stop_one(conditions, attempt, result, Data::Kept)?;
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
     let record = keep_record(&loaded, phases, entered.sequence, began_ms);
@@ -42,6 +44,21 @@ pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> 
     });
     conditions.loads.keep(entered, loaded);
     Ok(())
+}
+
+fn begin_one<'a>(conditions: &Conditions<'a>, entered: Entered) -> Result<Attempt<'a>, Error> {
+    let (mut attempts, result) = begin(conditions, &[entered]);
+    result?;
+    attempts.pop().ok_or(Error::Interrupted)
+}
+
+fn stop_one(
+    conditions: &Conditions<'_>,
+    attempt: Attempt<'_>,
+    result: Result<(), Error>,
+    data: Data,
+) -> Result<Stopped, Error> {
+    stop(conditions, vec![attempt], vec![result], data).pop().unwrap_or(Err(Error::Interrupted))
 }
 
 /// Sets the server up and has it go through these phases.

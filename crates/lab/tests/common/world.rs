@@ -377,6 +377,10 @@ impl System for FakeSystem {
         self.running.is_dead().then(|| "signal: 9".to_owned())
     }
 
+    fn end(self: Box<Self>) -> Result<Stopped, Error> {
+        self.stop()
+    }
+
     fn stop(mut self: Box<Self>) -> Result<Stopped, Error> {
         // What is refused still ends the server, when `self` is dropped.
         self.meets("stop")

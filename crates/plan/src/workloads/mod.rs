@@ -9,7 +9,7 @@ pub(crate) mod toy;
 use toml::de::DeTable;
 
 use crate::family::{Family, Sequence};
-use crate::key::{CommandOption, canonical, write_keys};
+use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
@@ -137,10 +137,18 @@ impl WorkloadPlan {
         canonical(step, self.family().aliases())
     }
 
-    /// Writes its section.
-    pub(crate) fn write(&self, out: &mut String) {
+    /// Writes its section; `seconds`: how long steps last too.
+    pub(crate) fn write(&self, out: &mut String, seconds: bool) {
         out.push_str(&format!("\n[workload.{}]\n", self.name()));
-        write_keys(out, self.clone().family_mut());
+        let left_out = if seconds { &[] } else { self.family().keys_of_seconds() };
+        write_keys_but(out, self.clone().family_mut(), left_out);
+    }
+
+    /// Whether its section says how long steps last.
+    pub(crate) fn says_seconds(&self, workload: Option<&DeTable>) -> bool {
+        let section = workload.and_then(|table| table.get(self.name())?.get_ref().as_table());
+        let keys = self.family().keys_of_seconds();
+        section.is_some_and(|section| keys.iter().any(|key| section.contains_key(*key)))
     }
 
     /// Reads `[workload]`. Without one nothing is said of its steps.

@@ -127,6 +127,10 @@ impl Family for InsertPlan {
         vec![&mut self.read_write_seconds]
     }
 
+    fn keys_of_seconds(&self) -> &'static [&'static str] {
+        &["read_write_seconds"]
+    }
+
     fn rows_of(&self, step: &str) -> u64 {
         if matches!(step, "l.i0" | "l.x") { self.rows } else { self.indexed_rows }
     }

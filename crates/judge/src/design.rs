@@ -1,0 +1,155 @@
+//! How many restarts, and how long each step within one, decide most in the time that is left.
+//!
+//! The log ratio of a step has a part that differs between restarts and a part within them that a
+//! longer step averages out: after R restarts its variance is `(between + within / seconds) / R`. A
+//! restart costs its own seconds and those of all steps. Long steps waste time where restarts
+//! differ, short ones where restarts are dear; the best length balances the two (T. Kalibera and R.
+//! Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, §5.2). Here several steps share
+//! the restarts, and each has its own target.
+
+use crate::t_quantile;
+
+/// How a step's log ratio scatters, and what is wanted of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepNoise {
+    /// Variance of the log ratio between restarts, beyond what is within them.
+    pub between: f64,
+    /// Variance of the log ratio of a restart in which the step runs for one second.
+    pub within: f64,
+    /// How long the step may run in a restart, in seconds: from, to. Both the same where the step
+    /// ends by its work.
+    pub seconds: (f64, f64),
+    /// Half the width that its interval is to have, as a log ratio; `None` where the step needs
+    /// nothing more.
+    pub wanted: Option<f64>,
+}
+
+impl StepNoise {
+    /// Variance of the log ratio of one restart in which the step runs so long.
+    pub fn variance(&self, seconds: f64) -> f64 {
+        self.between + self.within / seconds
+    }
+
+    /// The length with which the mean of so many restarts has this variance, within the bounds.
+    fn seconds_for(&self, variance: f64, restarts: f64) -> f64 {
+        let left = variance * restarts - self.between;
+        let (from, to) = self.seconds;
+        if left > 0.0 { (self.within / left).clamp(from, to) } else { to }
+    }
+}
+
+/// What to do with the time that is left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Design {
+    /// Further restarts.
+    pub restarts: u32,
+    /// How long each step runs in each of them, in seconds.
+    pub seconds: Vec<f64>,
+    /// Standard error of each step's log ratio at the end.
+    pub errors: Vec<f64>,
+}
+
+/// More restarts than this are not considered.
+const MOST_RESTARTS: u32 = 2000;
+
+/// Chooses restarts and lengths so that the step that is furthest from what is wanted of it comes
+/// as near as it can.
+///
+/// `done` restarts are there already; a further one costs `restart` seconds and those of the steps,
+/// and all of them together at most `time` seconds. Intervals have this confidence. `None` where
+/// there is no time for another restart.
+pub fn design(
+    steps: &[StepNoise],
+    done: u32,
+    restart: f64,
+    time: f64,
+    confidence: f64,
+) -> Option<Design> {
+    let shortest: f64 = steps.iter().map(|step| step.seconds.0).sum();
+    let most = ((time / (restart + shortest)) as u32).min(MOST_RESTARTS);
+    let mut best: Option<(f64, Design)> = None;
+    for restarts in 1..=most {
+        let all = f64::from(done + restarts);
+        let left = time / f64::from(restarts) - restart;
+        let quantile = t_quantile(0.5 + 0.5 * confidence, (all - 1.0).max(1.0));
+        // The lengths with which every interval is `times` as wide as wanted.
+        let lengths = |times: f64| -> Vec<f64> {
+            let length = |step: &StepNoise| match step.wanted {
+                Some(wanted) => step.seconds_for((times * wanted / quantile).powi(2), all),
+                None => step.seconds.0,
+            };
+            steps.iter().map(length).collect()
+        };
+        let fits = |times: f64| lengths(times).iter().sum::<f64>() <= left;
+        let seconds = lengths(narrowest(fits));
+        let error = |(step, seconds): (&StepNoise, &f64)| (step.variance(*seconds) / all).sqrt();
+        let errors: Vec<f64> = steps.iter().zip(&seconds).map(error).collect();
+        let worst = steps
+            .iter()
+            .zip(&errors)
+            .filter_map(|(step, error)| Some(quantile * error / step.wanted?))
+            .fold(0.0, f64::max);
+        if best.as_ref().is_none_or(|(known, _)| worst < *known) {
+            best = Some((worst, Design { restarts, seconds, errors }));
+        }
+    }
+    best.map(|(_, design)| design)
+}
+
+/// The smallest factor that fits, where with one that does all larger ones do.
+fn narrowest(fits: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (1e-3_f64, 1e4_f64);
+    for _ in 0..50 {
+        let middle = (low * high).sqrt();
+        if fits(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(between: f64, within: f64, wanted: Option<f64>) -> StepNoise {
+        StepNoise {
+            between: between * between,
+            within: within * within,
+            seconds: (0.5, 60.0),
+            wanted,
+        }
+    }
+
+    /// With one step the optimum is `√(cost of a restart · within / between)`.
+    #[test]
+    fn one_step_gets_the_length_of_kalibera_and_jones() {
+        let noise = step(0.01, 0.02, Some(0.001));
+        let design = design(&[noise], 3, 6.0, 3600.0, 0.975).unwrap();
+        let best = (6.0_f64 * noise.within / noise.between).sqrt();
+        assert!((design.seconds[0] / best - 1.0).abs() < 0.1, "{design:?}, {best}");
+        let all = f64::from(design.restarts) * (6.0 + design.seconds[0]);
+        assert!(all <= 3600.0 && all > 3550.0, "{all}");
+    }
+
+    #[test]
+    fn time_goes_where_it_is_needed() {
+        let steps =
+            [step(0.005, 0.03, Some(0.01)), step(0.005, 0.01, Some(0.01)), step(0.1, 0.1, None)];
+        let design = design(&steps, 3, 5.0, 300.0, 0.975).unwrap();
+        assert!(design.seconds[0] > 4.0 * design.seconds[1], "{design:?}");
+        assert!((design.seconds[2] - 0.5).abs() < 1e-12, "{design:?}");
+        let [one, two, _] = design.errors[..] else { panic!("{design:?}") };
+        assert!((one / two - 1.0).abs() < 0.2, "{design:?}");
+    }
+
+    #[test]
+    fn a_step_that_ends_by_its_work_keeps_its_length() {
+        let fixed = StepNoise { seconds: (2.5, 2.5), ..step(0.01, 0.01, Some(0.01)) };
+        let design = design(&[fixed], 0, 2.0, 45.0, 0.95).unwrap();
+        assert_eq!((design.restarts, design.seconds), (10, vec![2.5]));
+        assert_eq!(super::design(&[fixed], 9, 2.0, 4.0, 0.95), None);
+    }
+}
