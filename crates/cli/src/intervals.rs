@@ -15,9 +15,10 @@ pub fn lines(rows: &[IntervalRow]) -> Vec<String> {
     let steps = width(|row| &row.step).unwrap_or(0);
     let variants = width(|row| &row.variant).unwrap_or(0);
     let line = |row: &IntervalRow| {
-        let half = row
-            .interval
-            .map_or(String::new(), |(low, high)| format!("±{:.1}%", 50.0 * (high - low)));
+        let half = row.interval.map_or(String::new(), |(low, high)| {
+            let half = 50.0 * (high - low);
+            format!("±{half:.digits$}%", digits = usize::from(half < 10.0))
+        });
         // As in tables, a true minus.
         let difference = format!("{:+.1}%", 100.0 * (row.ratio - 1.0)).replace('-', "−");
         let verdict = row.verdict.unwrap_or_default();

@@ -236,7 +236,7 @@ impl Progress {
         self.rows = rows;
         let lines = intervals::lines(&self.rows);
         let Some(bars) = &mut self.bars else {
-            if restarts == 2 {
+            if restarts == 3 {
                 self.show_intervals();
             }
             return;

@@ -43,6 +43,8 @@ pub struct Clients {
     gate: Arc<Gate>,
     threads: Vec<JoinHandle<Vec<Finished>>>,
     breakers: Vec<Breaker>,
+    /// The processes that serve them, for each target.
+    servers: Vec<Vec<u32>>,
     /// The first failure of any client.
     failed: Arc<Mutex<Option<Failed>>>,
 }
@@ -68,6 +70,7 @@ impl Clients {
             gate: Arc::clone(&gate),
             threads: Vec::new(),
             breakers: Vec::new(),
+            servers: vec![Vec::new(); load.targets.len()],
             failed: Arc::default(),
         };
         let (sender, receiver) = mpsc::channel();
@@ -104,7 +107,13 @@ impl Clients {
         drop(sender);
         for connected in receiver {
             match connected {
-                Ok(breakers) => clients.breakers.extend(breakers),
+                Ok(connections) => {
+                    for (servers, (server, breaker)) in clients.servers.iter_mut().zip(connections)
+                    {
+                        servers.extend(server);
+                        clients.breakers.push(breaker);
+                    }
+                }
                 Err(error) => {
                     clients.stop();
                     return Err(error);
@@ -119,6 +128,10 @@ impl Ready for Clients {
     fn go(self: Box<Self>, start: Instant) -> Box<dyn Running> {
         self.gate.open(start);
         self
+    }
+
+    fn servers(&self) -> Vec<Vec<u32>> {
+        self.servers.clone()
     }
 }
 
@@ -321,7 +334,7 @@ fn client_thread(
     load: &Load,
     indexes: &[usize],
     gate: &Gate,
-    connected: mpsc::Sender<Result<Vec<Breaker>, Error>>,
+    connected: mpsc::Sender<Result<Vec<Connection>, Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
     /// Also when the thread panics, nobody waits for it in vain.
@@ -357,13 +370,13 @@ fn client_thread(
     // The lanes of one stream after those of another; several only where it is alone.
     let mut lanes = Vec::new();
     for context in &contexts {
-        let connection = connect(load, context.index).and_then(|(mut own, breakers)| {
+        let connection = connect(load, context.index).and_then(|(mut own, connections)| {
             context.first_refresh(&mut own)?;
-            Ok((own, breakers))
+            Ok((own, connections))
         });
         match connection {
-            Ok((own, breakers)) => {
-                let _ = connected.send(Ok(breakers));
+            Ok((own, connections)) => {
+                let _ = connected.send(Ok(connections));
                 lanes.extend(own);
             }
             Err(error) => {
@@ -423,22 +436,26 @@ fn client_thread(
 
 type Lanes = Vec<Lane>;
 
-/// One lane for each target.
-fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Breaker>), Error> {
+/// What the load keeps of a client's connection: the process that serves it, and how it is broken
+/// off.
+type Connection = (Option<u32>, Breaker);
+
+/// One lane and one connection for each target.
+fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Connection>), Error> {
     let stream = &load.step.streams[index];
     let seed =
         stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, &stream.class.name);
     let mut lanes = Vec::new();
-    let mut breakers = Vec::new();
+    let mut connections = Vec::new();
     for target in &load.targets {
         let Reach::Sessions(connect) = &target.reach else {
             return Err(Error::Load("its clients run elsewhere"));
         };
         let session = connect.connect()?;
-        breakers.push(session.breaker()?);
+        connections.push((session.server_pid(), session.breaker()?));
         lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
     }
-    Ok((lanes, breakers))
+    Ok((lanes, connections))
 }
 
 #[cfg(test)]

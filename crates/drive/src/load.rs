@@ -68,6 +68,12 @@ pub fn check(load: &Load) -> Result<(), Error> {
 pub trait Ready: Send {
     /// Starts all clients at `start`, best a few milliseconds ahead.
     fn go(self: Box<Self>, start: Instant) -> Box<dyn Running>;
+
+    /// The processes that serve the clients, for each target: those that are known and on this
+    /// machine.
+    fn servers(&self) -> Vec<Vec<u32>> {
+        Vec::new()
+    }
 }
 
 /// A step under way. Dropping it ends the step and waits for its clients.

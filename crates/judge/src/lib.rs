@@ -42,6 +42,7 @@ mod autocorrelation;
 mod beta;
 mod change_points;
 mod comparison;
+mod course;
 mod design;
 mod lengths;
 mod levels;
@@ -72,6 +73,7 @@ pub use change_points::{
 pub use comparison::{
     CONFIDENCE, Comparison, LEAST_DETECTING_FREEDOM, Method, POWER, detectable_effect,
 };
+pub use course::{Course, LONGEST, Outlook, SHORTEST, Watched};
 pub use design::{Design, StepNoise, design};
 pub use lengths::{
     Bias, ENOUGH_OPERATIONS, LEVEL_TOLERANCE, LengthChoice, LengthFigures, LengthTrial, RuledOut,

@@ -3,10 +3,12 @@
 
 use crate::comparison::{Estimate, upper_point};
 use crate::{
-    Comparison, JudgeError, Margin, Method, RestartRatio, Warning, mean, sd_sample, t_quantile,
+    Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, RestartRatio, Warning, mean, sd_sample,
+    t_quantile,
 };
 
-/// Fewer rounds in a restart than this carry a warning: batches then hold less than four of them.
+/// Fewer rounds in a restart than this carry a warning where there are few restarts: batches then
+/// hold less than four of them, and the interval leans on them.
 pub const ENOUGH_ROUNDS: usize = 30;
 
 /// A larger share of rounds set aside than this carries a warning: what remains may no longer be
@@ -84,7 +86,7 @@ pub fn compare_slices(
     }
     outcome.flip_signs(&logs);
     let rounds = restarts.iter().map(|restart| restart.pairs).min().unwrap_or_default();
-    if rounds < ENOUGH_ROUNDS {
+    if rounds < ENOUGH_ROUNDS && restarts.len() < ENOUGH_BLOCKS {
         outcome.warnings.push(Warning::FewRounds { rounds });
     }
     let shares: Vec<f64> = restarts.iter().map(|restart| restart.set_aside).collect();

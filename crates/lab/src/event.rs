@@ -159,7 +159,7 @@ pub struct IntervalRow {
     pub variant: String,
     /// Its throughput as a fraction of the base's.
     pub ratio: f64,
-    /// The interval of the ratio, at the confidence of the next look; `None` after one restart.
+    /// The interval of the ratio, at the confidence of the next look; `None` after few restarts.
     pub interval: Option<(f64, f64)>,
     /// The margin, as a fraction.
     pub margin: f64,

@@ -13,6 +13,8 @@ pub const SLICE_LENGTHS: &str = "slice.length";
 pub const SLICE_REASONS: &str = "slice.reason";
 /// CPU that servers without the load used in each slice, percent.
 pub const SLICE_IDLE: &str = "slice.idle";
+/// Share of each slice in which others had the CPUs of server and clients, percent.
+pub const SLICE_LOST: &str = "slice.lost";
 /// KB written to the device per second of each slice.
 pub const SLICE_WRITTEN: &str = "slice.written";
 
@@ -37,6 +39,10 @@ pub enum SliceReason {
     Writeback = 2,
     /// One of the clients never came: another server held it, or it had nothing left to do.
     NotMeasured = 3,
+    /// Set aside: the hypervisor had the CPU.
+    Stolen = 4,
+    /// Set aside: other processes had the CPU.
+    Crowded = 5,
 }
 
 impl SliceReason {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::device::Device;
 use crate::proc::disk::{SECTOR_BYTES, parse_counters};
+use crate::processes::ticks_per_second;
 
 /// More than any of these files holds.
 const ROOM: usize = 1024;
@@ -74,6 +75,86 @@ impl WriteMeter {
     }
 }
 
+/// How long processes ran and how long they waited for a CPU although they could have run.
+#[derive(Debug)]
+pub struct WaitMeter {
+    files: Vec<File>,
+}
+
+/// What a [`WaitMeter`] has read: both only grow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Waited {
+    /// Time on a CPU.
+    pub ran: Duration,
+    /// Time on a run queue.
+    pub waited: Duration,
+}
+
+impl WaitMeter {
+    /// Watches these processes: the first two numbers of `/proc/PID/schedstat`, in nanoseconds
+    /// (Documentation/scheduler/sched-stats.rst of Linux).
+    ///
+    /// # Errors
+    /// When one of them is gone, or the kernel does not show it.
+    pub fn open(pids: &[u32]) -> io::Result<WaitMeter> {
+        let open = |pid: &u32| File::open(format!("/proc/{pid}/schedstat"));
+        Ok(WaitMeter { files: pids.iter().map(open).collect::<io::Result<_>>()? })
+    }
+
+    /// The sums over all processes; `None` if one cannot be read.
+    pub fn read(&self) -> Option<Waited> {
+        let mut sum = Waited::default();
+        for file in &self.files {
+            let mut buffer = [0; ROOM];
+            let mut numbers = read_at_once(file, &mut buffer)?.split_ascii_whitespace();
+            let mut next = || numbers.next()?.parse().ok().map(Duration::from_nanos);
+            sum.ran += next()?;
+            sum.waited += next()?;
+        }
+        Some(sum)
+    }
+}
+
+/// The CPU time that a hypervisor has taken.
+#[derive(Debug)]
+pub struct StealMeter {
+    file: File,
+    cpus: Vec<usize>,
+    text: Vec<u8>,
+}
+
+/// More than a line of `/proc/stat` about one CPU has.
+const LINE: usize = 256;
+
+impl StealMeter {
+    /// Watches these CPUs.
+    ///
+    /// # Errors
+    /// When `/proc/stat` cannot be opened.
+    pub fn open(cpus: &[usize]) -> io::Result<StealMeter> {
+        let lines = cpus.iter().max().map_or(0, |cpu| cpu + 2);
+        let file = File::open("/proc/stat")?;
+        Ok(StealMeter { file, cpus: cpus.to_vec(), text: vec![0; lines * LINE] })
+    }
+
+    /// What was taken from all of them since boot, to a tick of `USER_HZ` each, which is a
+    /// hundredth of a second; `None` if it cannot be read.
+    pub fn read(&mut self) -> Option<Duration> {
+        let length = self.file.read_at(&mut self.text, 0).ok()?;
+        let text = std::str::from_utf8(self.text.get(..length)?).ok()?;
+        let ticks = self.cpus.iter().map(|cpu| stolen(text, *cpu)).sum::<Option<u64>>()?;
+        Some(Duration::from_secs_f64(ticks as f64 / ticks_per_second() as f64))
+    }
+}
+
+/// The eighth number of a CPU's line of `/proc/stat`.
+fn stolen(text: &str, cpu: usize) -> Option<u64> {
+    let name = format!("cpu{cpu}");
+    let mut lines = text.lines().map(str::split_ascii_whitespace);
+    let mut words = lines.find_map(|mut words| (words.next()? == name).then_some(words))?;
+    words.nth(7)?.parse().ok()
+}
+
 /// The text of a file that is shorter than the buffer. The kernel makes it anew for every read
 /// from offset 0.
 fn read_at_once<'a>(file: &File, buffer: &'a mut [u8; ROOM]) -> Option<&'a str> {
@@ -98,6 +179,26 @@ mod tests {
         assert_eq!(meter(v2, Kind::UsageLine), Some(Duration::from_micros(52)));
         assert_eq!(meter("user_usec 40\n", Kind::UsageLine), None);
         assert_eq!(meter("", Kind::Nanoseconds), None);
+    }
+
+    #[test]
+    fn a_process_that_runs_is_seen_to() {
+        let meter = WaitMeter::open(&[std::process::id()]).unwrap();
+        let before = meter.read().unwrap();
+        let begin = std::time::Instant::now();
+        while begin.elapsed() < Duration::from_millis(30) {}
+        let after = meter.read().unwrap();
+        // The file of a process shows its first thread only, which may not be this one.
+        assert!(after.ran >= before.ran && after.waited >= before.waited);
+        assert!(WaitMeter::open(&[u32::MAX]).is_err());
+    }
+
+    #[test]
+    fn what_is_stolen_is_told_by_cpu() {
+        let text = "cpu  9 0 0 0 0 0 0 7\ncpu0 1 0 0 0 0 0 0 3 0 0\ncpu12 1 0 0 0 0 0 0 4 0 0\n";
+        assert_eq!((stolen(text, 0), stolen(text, 12), stolen(text, 1)), (Some(3), Some(4), None));
+        let mut meter = StealMeter::open(&[0]).unwrap();
+        assert!(meter.read().is_some());
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Slices {
     }
 }
 
-/// Whether a slice came, as opposed to one that was set aside or measured.
+/// Whether a slice came, be it measured or set aside.
 fn came(reason: &f64) -> bool {
-    *reason < SliceReason::NotMeasured.value()
+    (*reason - SliceReason::NotMeasured.value()).abs() > 0.5
 }

@@ -83,7 +83,15 @@ impl Builder<'_> {
         let mut rows = 0;
         // In each table, at least.
         let mut held = 0;
+        // What loading leaves to do would fall into what reads: autovacuum, hint bits, pages that
+        // are not yet known to be visible to all.
+        let mut owed = false;
         for name in &self.plan.steps {
+            let loads = name.starts_with("l.");
+            if owed && !loads {
+                phases.push(Phase::Settle { rows });
+            }
+            owed = loads && name != "l.i2";
             match name.as_str() {
                 "l.i0" => {
                     let step = self.load(name, self.plan.rows, LOAD_BATCH, false);

@@ -76,7 +76,7 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             conditions.tell(narrowing(&standings, done, clock.used()));
             if done == 1 {
                 let outlook = course.outlook(&standings, &extent, done, left, false);
-                conditions.tell(Event::Note(outlook.text()));
+                conditions.tell(Event::Note(outlook.text));
                 conditions.lengths.replace(outlook.lengths);
             }
             if !due {
@@ -107,7 +107,7 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
                 return end(conditions, End::OutOfReach { open: undecided }, done);
             }
             extent = Extent::of(&keys(&standings, &outlook.pursued), plan);
-            *next = outlook.text();
+            *next = outlook.text;
             conditions.lengths.replace(outlook.lengths);
         } else {
             let places: Vec<usize> =
@@ -156,7 +156,8 @@ fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
         step: standing.step.clone(),
         variant: standing.variant.clone(),
         ratio: standing.comparison.ratio,
-        interval: standing.comparison.low.zip(standing.comparison.high),
+        // Of two restarts it is too wide to be of use.
+        interval: standing.comparison.low.zip(standing.comparison.high).filter(|_| restarts > 2),
         margin: standing.comparison.margin,
         verdict: Some(standing.comparison.verdict)
             .filter(|verdict| *verdict != Verdict::Inconclusive)

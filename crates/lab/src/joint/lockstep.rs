@@ -6,18 +6,19 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use workload::{Benchmark, Phase, Rng, stream_seed};
+use workload::{Phase, Rng, stream_seed};
 
 use crate::error::Error;
-use crate::event::phase_name;
+use crate::event::{Event, phase_name};
 use crate::joint::calm;
 use crate::joint::sliced::{SlicedStep, sliced};
 use crate::joint::slicing::{self, Slicing, Way};
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
-use crate::trial::phase::phase;
+use crate::trial::phase::{new_record, phase, record_failed};
 use crate::trial::server::{Data, begin, set_up, stop};
+use crate::trial::settle::settle;
 
 /// Runs the trials of one block and sequence together. Every finished step is in the store when
 /// this returns, whatever it returns.
@@ -84,6 +85,9 @@ fn lockstep(
                 slicing.learn(slicing::key(step), known, first);
                 conditions.go_on()?;
             }
+            (_, Phase::Settle { rows }) if all(attempts, phase, ordinal) => {
+                together(conditions, attempts, phase, *rows, ordinal as u32)?;
+            }
             _ => in_turns(conditions, attempts, phase, ordinal as u32, &why)?,
         }
     }
@@ -107,11 +111,46 @@ fn way(
     if attempts.len() < 2 {
         return (Way::InTurns, "there is no other variant to share it with".to_owned());
     }
-    let same = |benchmark: &Benchmark| benchmark.phases.get(ordinal) == Some(phase);
-    if !attempts.iter().all(|attempt| same(&attempt.benchmark)) {
+    if !all(attempts, phase, ordinal) {
         return (Way::InTurns, "its statements differ between the variants".to_owned());
     }
     slicing.way(step)
+}
+
+/// Whether all servers have this phase at this place.
+fn all(attempts: &[Attempt<'_>], phase: &Phase, ordinal: usize) -> bool {
+    attempts.iter().all(|attempt| attempt.benchmark.phases.get(ordinal) == Some(phase))
+}
+
+/// Settles all servers at the same time.
+fn together(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    phase: &Phase,
+    rows: u64,
+    ordinal: u32,
+) -> Result<(), Error> {
+    let dop = attempts.first().map_or(0, |attempt| attempt.entered.sequence);
+    conditions.tell(Event::untimed_began(phase_name(phase), dop));
+    let records =
+        attempts.iter().map(|attempt| new_record(attempt.entered, phase, ordinal)).collect();
+    let settled = settle(conditions, attempts, rows, records);
+    let mut result = Ok(());
+    for (attempt, settled) in attempts.iter_mut().zip(settled) {
+        attempt.counted = None;
+        match settled {
+            Ok(record) => {
+                conditions.store.record_step(attempt.entered.trial, &record)?;
+                conditions.tell(Event::step_ended(&record, Some(attempt.name())));
+            }
+            Err(error) => {
+                record_failed(conditions, attempt.entered, phase, ordinal);
+                let error = attempt.error(phase_name(phase), dop, error.into());
+                result = result.and(Err(error));
+            }
+        }
+    }
+    result.and_then(|()| conditions.go_on())
 }
 
 /// Runs a phase on one server after another.

@@ -29,14 +29,24 @@ impl Pin {
     /// `None` where there are no more than that.
     pub fn servers(groups: Vec<Arc<Cgroup>>, count: usize) -> Option<Pin> {
         let all = sched_getaffinity(Pid::from_raw(0)).ok()?;
-        let allowed: Vec<usize> =
-            (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).collect();
+        let allowed = Self::allowed();
         // The first CPUs usually serve more interrupts than the last.
         let spared = allowed.len().checked_sub(count).filter(|spared| *spared > 0)?;
         let pin = Pin { cpus: allowed[spared..].to_vec(), all, groups };
         let few = pin.few()?;
         // Where one can't be moved, dropping it gives the others back what they had.
         pin.move_servers(few).then_some(pin)
+    }
+
+    /// The CPUs that this process may run on.
+    pub fn allowed() -> Vec<usize> {
+        let all = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+        (0..CpuSet::count()).filter(|cpu| all.is_set(*cpu).unwrap_or(false)).collect()
+    }
+
+    /// The CPUs that servers and clients are kept on.
+    pub fn cpus(&self) -> &[usize] {
+        &self.cpus
     }
 
     /// Does something on a thread that may run where the servers are; threads that it starts stay

@@ -100,7 +100,8 @@ fn in_slices(
     };
     let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
     let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
-    let mut ran = run(conditions, attempts, step, Some(slices), |load| match &pin {
+    let cpus = pin.as_ref().map_or_else(Pin::allowed, |pin| pin.cpus().to_vec());
+    let mut ran = run(conditions, attempts, step, Some((slices, cpus)), |load| match &pin {
         Some(pin) => pin.beside(|| drive::prepare(load)),
         None => drive::prepare(load),
     })?;
@@ -263,7 +264,7 @@ fn fill(
 ) {
     let rounds = outcome.slices.len() as f64;
     let aside =
-        |reason: &&SliceReason| matches!(reason, SliceReason::IdleServer | SliceReason::Writeback);
+        |reason: &&SliceReason| !matches!(reason, SliceReason::Measured | SliceReason::NotMeasured);
     let set_aside = kept.reasons.iter().filter(aside).count() as f64;
     record.add(metrics::SLICE_MS.name, ms);
     record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
@@ -281,6 +282,8 @@ fn fill(
     add(metrics::SLICE_REASONS, "why a slice has no rate", "", reasons.collect());
     let idle = kept.readings.iter().map(|reading| reading.idle * 100.0);
     add(metrics::SLICE_IDLE, "CPU of the servers without the load", "%", idle.collect());
+    let lost = |reading: &Reading| 100.0 * reading.stolen.max(reading.crowded);
+    add(metrics::SLICE_LOST, "CPU that others had", "%", kept.readings.iter().map(lost).collect());
     let written = kept.readings.iter().map(|reading| reading.written / 1024.0);
     add(metrics::SLICE_WRITTEN, "KB written to the device", "KB/s", written.collect());
 }

@@ -13,7 +13,13 @@
 //!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the
 //!    kernel for it, left to be written back came into it.
 //!
-//! Neither rule looks at the rate that was measured, and both are the same for all variants. A
+//! 3. when the hypervisor had the CPUs of server and clients, or other processes had them while the
+//!    server's could have run: for a share of the time that is [`LOST`] above the median over its
+//!    slices. What a server's own other processes use is no one else's. The kernel shows what was
+//!    stolen in ticks of 10 ms, so a slice of 40 ms is set aside for one, unless one in two has
+//!    as much.
+//!
+//! No rule looks at the rate that was measured, and all are the same for all variants. A
 //! server's own checkpoints and its own writing belong to it and stay in its slices. That is why
 //! the second rule is left out where clients write: nothing tells a server's own bursts from those
 //! of others there. (The kernel's accounts of control groups don't, under version 1: what a process
@@ -33,7 +39,7 @@ use std::time::{Duration, Instant};
 
 use drive::{Slice, Slices, Slot, Timetable};
 use metrics::SliceReason;
-use probe::{Cgroup, CpuMeter, Device, WriteMeter, this_thread_us};
+use probe::{Cgroup, CpuMeter, Device, StealMeter, WaitMeter, Waited, WriteMeter, this_thread_us};
 
 /// Share of a slice that all idle servers together may use on CPU.
 pub const IDLE_LIMIT: f64 = 0.05;
@@ -41,6 +47,8 @@ pub const IDLE_LIMIT: f64 = 0.05;
 pub const BURST: f64 = 2.0;
 /// The quantile of the paces of writing up to which they are usual.
 pub const USUAL: f64 = 0.95;
+/// Share of a slice that others may have the CPUs beyond what is usual.
+pub const LOST: f64 = 0.1;
 /// Bytes per second below which writing is no burst, whatever is usual.
 pub const BURST_FLOOR: f64 = 16.0 * 1024.0 * 1024.0;
 
@@ -56,6 +64,11 @@ pub struct Reading {
     pub idle: f64,
     /// Bytes per second written to the device; NaN where it is not known.
     pub written: f64,
+    /// Share of the time that the hypervisor had the CPUs; NaN where it is not known.
+    pub stolen: f64,
+    /// Share of the time that the processes which serve the clients waited for a CPU that another
+    /// server's, or none of ours, had; NaN where it is not known.
+    pub crowded: f64,
 }
 
 /// What a watcher saw.
@@ -77,10 +90,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch servers, given by name and control group, and the device with their data
-    /// from `start` on.
+    /// Starts to watch servers, given by name and control group, the processes that serve the
+    /// clients of each, the CPUs that they run on, and the device with their data, from `start` on.
     pub fn start(
         servers: &[(&str, Option<&Cgroup>)],
+        serving: &[Vec<u32>],
+        cpus: &[usize],
         device: Option<&Device>,
         slices: &Slices,
         start: Instant,
@@ -102,11 +117,18 @@ impl Watch {
         if device.is_none() {
             notes.push("writing to the device was not watched: none is known".to_owned());
         }
+        let waits = serving.iter().filter(|pids| !pids.is_empty());
+        let waits: Vec<WaitMeter> = waits.filter_map(|pids| WaitMeter::open(pids).ok()).collect();
+        let clients = serving.iter().map(Vec::len).max().unwrap_or(0);
         let (stop, stopped) = channel();
         let watcher = Watcher {
             timetable: Timetable::new(slices, servers.len()),
             lead_in: slices.lead_in,
             meters,
+            waits: if waits.len() == servers.len() { waits } else { Vec::new() },
+            clients,
+            steal: StealMeter::open(cpus).ok(),
+            cpus: cpus.len(),
             device,
             start,
             stopped,
@@ -143,12 +165,21 @@ struct Mark {
     at: Duration,
     cpu: Vec<Option<Duration>>,
     written: Option<u64>,
+    /// Of the one that has the load.
+    waited: Option<Waited>,
+    stolen: Option<Duration>,
 }
 
 struct Watcher {
     timetable: Timetable,
     lead_in: f64,
     meters: Vec<Option<CpuMeter>>,
+    /// One for each server, or none.
+    waits: Vec<WaitMeter>,
+    /// Processes that serve clients, in each server.
+    clients: usize,
+    steal: Option<StealMeter>,
+    cpus: usize,
     device: Option<WriteMeter>,
     start: Instant,
     stopped: Receiver<()>,
@@ -156,7 +187,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn watch(self) -> Seen {
+    fn watch(mut self) -> Seen {
         // As for the clients: sleeps end within a microsecond or so of their time.
         let _ = nix::sys::prctl::set_timerslack(1);
         let mut readings = Vec::new();
@@ -165,13 +196,18 @@ impl Watcher {
             if self.stopped_before(slot.begin + slot.length.mul_f64(self.lead_in)) {
                 break;
             }
-            let opened = self.mark();
+            let opened = self.mark(slot.target);
             if self.stopped_before(slot.end()) {
                 break;
             }
-            let closed = self.mark();
+            let closed = self.mark(slot.target);
             let next = slots.peek().map_or(slot.target, |next| next.target);
-            readings.extend(reading(&slot, next, &opened, &closed));
+            let seen = reading(&slot, next, &opened, &closed);
+            readings.extend(seen.map(|seen| Reading {
+                stolen: seen.stolen / self.cpus as f64,
+                crowded: seen.crowded / self.clients as f64,
+                ..seen
+            }));
         }
         Seen { readings, cost_us: this_thread_us(), notes: self.notes }
     }
@@ -182,10 +218,13 @@ impl Watcher {
         !matches!(self.stopped.recv_timeout(left), Err(RecvTimeoutError::Timeout))
     }
 
-    fn mark(&self) -> Mark {
+    fn mark(&mut self, target: usize) -> Mark {
         let at = Instant::now().saturating_duration_since(self.start);
         let cpu = self.meters.iter().map(|meter| meter.as_ref()?.read()).collect();
-        Mark { at, cpu, written: self.device.as_ref().and_then(WriteMeter::read) }
+        let written = self.device.as_ref().and_then(WriteMeter::read);
+        let waited = self.waits.get(target).and_then(WaitMeter::read);
+        let stolen = self.steal.as_mut().and_then(StealMeter::read);
+        Mark { at, cpu, written, waited, stolen }
     }
 }
 
@@ -213,7 +252,24 @@ fn reading(slot: &Slot, next: usize, opened: &Mark, closed: &Mark) -> Option<Rea
     let written = opened.written.zip(closed.written).map_or(f64::NAN, |(before, after)| {
         after.saturating_sub(before) as f64 / (closed.at - opened.at).as_secs_f64()
     });
-    Some(Reading { round: slot.round, target: slot.target, idle: idle / seconds, written })
+    let passed = (closed.at - opened.at).as_secs_f64();
+    let stolen = opened
+        .stolen
+        .zip(closed.stolen)
+        .map_or(f64::NAN, |(before, after)| after.saturating_sub(before).as_secs_f64() / passed);
+    let crowded = crowded(slot.target, opened, closed).map_or(f64::NAN, |time| time / passed);
+    let Slot { round, target, .. } = *slot;
+    Some(Reading { round, target, idle: idle / seconds, written, stolen, crowded })
+}
+
+/// Seconds that the processes of a server which serve clients waited for a CPU, without what its
+/// own other processes may have had it for.
+fn crowded(target: usize, opened: &Mark, closed: &Mark) -> Option<f64> {
+    let (before, after) = (opened.waited?, closed.waited?);
+    let own = closed.cpu.get(target).copied()??.saturating_sub(opened.cpu.get(target).copied()??);
+    let others = own.saturating_sub(after.ran.saturating_sub(before.ran));
+    let waited = after.waited.saturating_sub(before.waited);
+    Some(waited.saturating_sub(others).as_secs_f64())
 }
 
 /// What was seen in each slice of one target, in their order; NaN where nothing was.
@@ -229,6 +285,8 @@ pub fn of_target(seen: &Seen, target: usize, slices: &[Slice]) -> Vec<Reading> {
                 target,
                 idle: f64::NAN,
                 written: f64::NAN,
+                stolen: f64::NAN,
+                crowded: f64::NAN,
             })
         })
         .collect()
@@ -243,6 +301,11 @@ pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Slice
     let place = (paces.len() as f64 * USUAL) as usize;
     let usual = paces.get(place.min(paces.len().saturating_sub(1))).copied().unwrap_or(0.0);
     let burst = (BURST * usual).max(BURST_FLOOR);
+    let lost = |of: fn(&Reading) -> f64| {
+        let known: Vec<f64> = readings.iter().map(of).filter(|share| !share.is_nan()).collect();
+        judge::median(&known).unwrap_or(0.0) + LOST
+    };
+    let (stolen, crowded) = (lost(|reading| reading.stolen), lost(|reading| reading.crowded));
     slices
         .iter()
         .zip(readings)
@@ -254,6 +317,10 @@ pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Slice
                 SliceReason::IdleServer
             } else if reads && reading.written > burst {
                 SliceReason::Writeback
+            } else if reading.stolen > stolen {
+                SliceReason::Stolen
+            } else if reading.crowded > crowded {
+                SliceReason::Crowded
             } else {
                 SliceReason::Measured
             }
@@ -273,7 +340,8 @@ mod tests {
 
     fn mark(at: f64, cpu: [f64; 3], written: u64) -> Mark {
         let ms = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
-        Mark { at: ms(at), cpu: cpu.iter().map(|c| Some(ms(*c))).collect(), written: Some(written) }
+        let cpu = cpu.iter().map(|c| Some(ms(*c))).collect();
+        Mark { at: ms(at), cpu, written: Some(written), waited: None, stolen: None }
     }
 
     #[test]
@@ -310,6 +378,24 @@ mod tests {
         assert!(seen.idle.is_nan());
     }
 
+    #[test]
+    fn who_waits_for_its_own_server_is_not_crowded() {
+        let waited = |ran: f64, waited: f64| {
+            let ms = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
+            Some(Waited { ran: ms(ran), waited: ms(waited) })
+        };
+        let seen = |own: f64, ran: f64, lost: f64| {
+            let opened = Mark { waited: waited(5.0, 1.0), ..mark(104.0, [50.0, 0.0, 0.0], 0) };
+            let closed = mark(120.0, [50.0 + own, 0.0, 0.0], 0);
+            let closed = Mark { waited: waited(5.0 + ran, 1.0 + lost), ..closed };
+            reading(&slot(), 1, &opened, &closed).unwrap().crowded
+        };
+        assert!((seen(8.0, 8.0, 8.0) - 0.5).abs() < 1e-9, "another program had the CPU");
+        assert!(seen(14.0, 8.0, 6.0).abs() < 1e-9, "its checkpointer had it");
+        let unknown = mark(104.0, [0.0; 3], 0);
+        assert!(reading(&slot(), 1, &unknown, &unknown).unwrap().crowded.is_nan());
+    }
+
     fn slices(count: u32) -> Vec<Slice> {
         let slice = |round| Slice {
             round,
@@ -328,16 +414,19 @@ mod tests {
         (slices[7].operations, slices[7].seconds) = (0, 0.0);
         // A server that held all its clients is charged for it.
         (slices[8].operations, slices[8].seconds, slices[8].held) = (0, 0.0, 0.016);
-        let usual = Reading { round: 0, target: 1, idle: 0.01, written: 8e6 };
+        let usual =
+            Reading { round: 0, target: 1, idle: 0.01, written: 8e6, stolen: 0.0, crowded: 0.02 };
         let mut seen = Seen::default();
         for round in 0..60 {
             // Readings of another target don't matter, nor that one is missing.
-            seen.readings.push(Reading { round, target: 0, idle: 0.5, written: 1e9 });
+            seen.readings.push(Reading { round, target: 0, idle: 0.5, written: 1e9, ..usual });
             match round {
                 2 => seen.readings.push(Reading { round, idle: 0.06, ..usual }),
                 3 => seen.readings.push(Reading { round, written: 40e6, ..usual }),
                 4 => seen.readings.push(Reading { round, written: 16e6, ..usual }),
                 5 => {}
+                10 => seen.readings.push(Reading { round, stolen: 0.31, ..usual }),
+                11 => seen.readings.push(Reading { round, crowded: 0.4, ..usual }),
                 _ => seen.readings.push(Reading { round, ..usual }),
             }
         }
@@ -348,6 +437,8 @@ mod tests {
             let expected = match round {
                 2 => SliceReason::IdleServer,
                 3 => SliceReason::Writeback,
+                10 => SliceReason::Stolen,
+                11 => SliceReason::Crowded,
                 7 => SliceReason::NotMeasured,
                 _ => SliceReason::Measured,
             };
@@ -360,7 +451,14 @@ mod tests {
         let slices = slices(60);
         let reading = |slice: &Slice| {
             let written = if slice.round == 30 { 1e9 } else { 35e6 };
-            Reading { round: slice.round, target: 0, idle: 0.0, written }
+            Reading {
+                round: slice.round,
+                target: 0,
+                idle: 0.0,
+                written,
+                stolen: f64::NAN,
+                crowded: f64::NAN,
+            }
         };
         let readings: Vec<_> = slices.iter().map(reading).collect();
         let measured = |reads| {

@@ -78,7 +78,9 @@ pub fn fill(
             retried: failure.retried,
         });
     }
-    if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() {
+    // Of a step in slices its rounds are counted, over all restarts.
+    let sliced = !outcome.slices.is_empty();
+    if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() && !sliced {
         record.warn(
             "short",
             format!(

@@ -29,7 +29,9 @@ pub fn phase(
     let outcome = match phase {
         Phase::Settle { rows } => {
             attempt.counted = None;
-            let settled = settle(conditions, attempt, *rows, record);
+            let attempts = std::slice::from_mut(attempt);
+            let settled = settle(conditions, attempts, *rows, vec![record]).pop();
+            let settled = settled.unwrap_or(Err(Error::Interrupted));
             settled.map(|record| (record, None)).map_err(Trouble::from)
         }
         Phase::Step(measured) => {

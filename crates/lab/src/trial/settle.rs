@@ -4,51 +4,65 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dbms::System;
+use dbms::{Settled, System};
 use store::{StepKind, StepRecord};
 
 use crate::error::Error;
-use crate::trial::attempt::Attempt;
+use crate::trial::attempt::{Attempt, at_once};
 use crate::trial::conditions::Conditions;
 
 /// Dirty pages that other software makes all the time, in KB; less than this is settled.
 const CALM_KB: u64 = 4 * 1024;
+/// The rest of a run that chooses its own lengths, at most: servers that are up together come to
+/// rest before each step anyway.
+const SHORT_REST: Duration = Duration::from_millis(500);
 /// Looks at the interrupt and at the dirty pages are this far apart.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Settles the server and its host; the record says what was done and how long it took.
+/// Settles servers, all at the same time, and their host; the records say what was done and how
+/// long it took.
 pub fn settle(
     conditions: &Conditions<'_>,
-    attempt: &mut Attempt<'_>,
+    attempts: &mut [Attempt<'_>],
     rows: u64,
-    mut record: StepRecord,
-) -> Result<StepRecord, Error> {
-    let interrupted = conditions.interrupted;
-    let (server, tables) = (attempt.server.as_mut(), &attempt.benchmark.tables);
-    record.kind = StepKind::Settle;
+    records: Vec<StepRecord>,
+) -> Vec<Result<StepRecord, Error>> {
+    let (interrupted, plan) = (conditions.interrupted, conditions.plan());
     let begin = Instant::now();
-    let settled = interruptible(server, interrupted, |server| server.settle(tables))?;
-    record.notes.extend(settled.lines);
-    record.add(metrics::SETTLE_SECONDS.name, settled.seconds);
+    let settled = at_once(attempts.iter_mut(), |attempt| {
+        let tables = &attempt.benchmark.tables;
+        interruptible(attempt.server.as_mut(), interrupted, |server| server.settle(tables))
+    });
+    let mut notes = Vec::new();
     let writeback = Instant::now();
-    if server.owned() {
-        record.notes.push(write_back(&conditions.options.data_dir));
+    if attempts.iter().any(|attempt| attempt.server.owned()) {
+        notes.push(write_back(&conditions.options.data_dir));
     }
-    match wait_for_writeback(conditions) {
-        Some(left) => record.notes.push(format!(
+    notes.push(match wait_for_writeback(conditions) {
+        Some(left) => format!(
             "waited {:.1} s for writeback; {left} KB of dirty pages left",
             writeback.elapsed().as_secs_f64()
-        )),
-        None => record.notes.push("dirty pages could not be read; did not wait".to_owned()),
+        ),
+        None => "dirty pages could not be read; did not wait".to_owned(),
+    });
+    let mut rest = rest(rows, plan.settle_seconds_scale);
+    if plan.designs_itself() {
+        rest = rest.min(SHORT_REST);
     }
-    let rest = rest(rows, conditions.plan().settle_seconds_scale);
     let until = Instant::now() + rest;
     while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
     }
-    record.notes.push(format!("rested {:.1} s", rest.as_secs_f64()));
-    record.seconds = begin.elapsed().as_secs_f64();
-    Ok(record)
+    notes.push(format!("rested {:.1} s", rest.as_secs_f64()));
+    let complete = |(mut record, settled): (StepRecord, Result<Settled, Error>)| {
+        let settled = settled?;
+        record.kind = StepKind::Settle;
+        record.notes.extend(settled.lines.into_iter().chain(notes.iter().cloned()));
+        record.add(metrics::SETTLE_SECONDS.name, settled.seconds);
+        record.seconds = begin.elapsed().as_secs_f64();
+        Ok(record)
+    };
+    records.into_iter().zip(settled).map(complete).collect()
 }
 
 /// The rest after settling: 60 s and a second per million rows, 1200 s at most, times `scale`.

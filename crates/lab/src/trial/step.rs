@@ -94,14 +94,14 @@ pub fn step(
     Ok((record, trouble))
 }
 
-/// Runs a step on all servers of `attempts`, the load moving between them by `slices` where they
-/// are several; `connect` makes its clients ready. What was measured is there also where something
+/// Runs a step on all servers of `attempts`, the load moving between them by `slices` on these CPUs
+/// where they are several; `connect` makes its clients ready. What was measured is there also where something
 /// went wrong on the way.
 pub fn run(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     step: &Arc<Step>,
-    slices: Option<Slices>,
+    slices: Option<(Slices, Vec<usize>)>,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<Ran, Fault> {
     let counted = at_once(attempts.iter_mut(), |attempt| match attempt.counted.take() {
@@ -119,7 +119,7 @@ pub fn run(
         step: Arc::clone(step),
         targets: attempts.iter().map(target).collect(),
         seed: conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block)),
-        slices,
+        slices: slices.as_ref().map(|(slices, _)| slices.clone()),
         overtime: overtime(conditions, attempts, step),
     };
     let ready = connect(&load).map_err(|error| {
@@ -146,11 +146,11 @@ pub fn run(
     {
         profiling.begin(start, targets(attempt), sampler);
     }
-    let watch = load.slices.as_ref().map(|slices| {
+    let watch = slices.as_ref().map(|(slices, cpus)| {
         let servers: Vec<_> =
             attempts.iter().map(|a| (a.name(), a.cgroup().map(Arc::as_ref))).collect();
         let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
-        Watch::start(&servers, device, slices, start)
+        Watch::start(&servers, &ready.servers(), cpus, device, slices, start)
     });
     let running = ready.go(start);
     let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());

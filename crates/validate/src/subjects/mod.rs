@@ -2,6 +2,7 @@
 
 mod blocks;
 mod counts;
+mod designed;
 mod history;
 mod levels;
 mod looks;
@@ -41,6 +42,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(blocks),
     subject!(naive),
     subject!(looks),
+    subject!(designed),
     subject!(many),
     subject!(twins),
     subject!(slices, "slices/zeros.rs"),

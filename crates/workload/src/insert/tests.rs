@@ -174,3 +174,20 @@ fn what_point_queries_must_find_follows_from_what_the_table_holds() {
     // Nor one that has been emptied and filled again with a few.
     assert!(finds(&deleting, 1).least(cells(40_001, 40_200, 200)) > 20.0);
 }
+
+#[test]
+fn steps_that_read_find_settled_tables_whichever_steps_are_left_out() {
+    let settles = |steps: &[&str]| {
+        let steps = steps.iter().map(|step| (*step).to_owned()).collect();
+        let benchmark = benchmark(&InsertPlan { steps, ..plan() }, 1, Dialect::postgres(14));
+        let phases = benchmark.unwrap().phases;
+        let name = |phase: &Phase| phase.step().map_or("settle".to_owned(), |s| s.name.clone());
+        phases.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(settles(&["l.i0", "qp100"]), ["l.i0", "settle", "qp100"]);
+    assert_eq!(
+        settles(&["l.i0", "l.x", "qr100", "qp100"]),
+        ["l.i0", "l.x", "settle", "qr100", "qp100"]
+    );
+    assert_eq!(settles(&["l.i0", "l.x"]), ["l.i0", "l.x"]);
+}

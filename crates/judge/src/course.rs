@@ -1,0 +1,304 @@
+//! The course of an experiment that designs itself: how many restarts, and how long each step
+//! within one. It is set by what restarts have cost and how steps have scattered, and set anew at
+//! each look by what is still undecided.
+//!
+//! Lengths may follow from what was seen without raising false alarms, because each restart counts
+//! the same however long its steps were, and is as likely to err upwards as downwards. That, and
+//! the error rate of whole experiments, is simulated (VALIDATION.md, "Runs that design themselves").
+
+use std::collections::BTreeMap;
+
+use crate::{Comparison, Design, Looks, Margin, StepNoise, design, mean, t_quantile};
+
+/// No timed step is shorter than this on each server, in seconds: a dozen slices.
+pub const SHORTEST: f64 = 0.5;
+/// None is longer: another restart then says more.
+pub const LONGEST: f64 = 30.0;
+
+/// What restarts differ by before anything is known, as a deviation of the log ratio: in slices,
+/// and in turns. From recordings of Postgres (VALIDATION.md, "On real servers").
+const USUAL: (f64, f64) = (0.006, 0.03);
+/// So many degrees of freedom that weighs.
+const USUAL_FREEDOM: f64 = 4.0;
+
+/// A comparison gets no time of its own where its interval would stay so many times wider than it
+/// should be, had it all the time that is left.
+const OUT_OF_REACH: f64 = 2.5;
+/// No interval is wanted narrower than this part of the margin: a difference that close to its edge
+/// stays undecided.
+const NARROWEST: f64 = 0.2;
+/// The estimate will move within its interval: what is wanted is this much narrower.
+const RESERVE: f64 = 0.85;
+/// So many of the latest restarts say what one costs.
+const RECENT: usize = 4;
+
+/// A comparison as far as its course depends on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Watched {
+    /// The number of its step.
+    pub step: usize,
+    /// Whether that ends by time, so that its length can be chosen.
+    pub timed: bool,
+    /// What is known.
+    pub comparison: Comparison,
+    /// Where it ran in slices: the variance of one restart's log ratio that these show, and the
+    /// seconds that each server had the load in it.
+    pub slices: Option<(f64, f64)>,
+    /// Whether it needs nothing more.
+    pub settled: bool,
+}
+
+/// What is intended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outlook {
+    /// Further restarts, about.
+    pub restarts: u32,
+    /// How long each timed step lasts on each server, in seconds, by its number.
+    pub seconds: BTreeMap<usize, f64>,
+    /// The comparisons to go on for, by their place.
+    pub pursued: Vec<usize>,
+    /// Standard error of the log ratio of each step at the end, by its number.
+    pub errors: BTreeMap<usize, f64>,
+}
+
+/// The course of an experiment.
+#[derive(Debug, Clone)]
+pub struct Course {
+    margin: f64,
+    precision: Option<f64>,
+    servers: f64,
+    costs: Vec<f64>,
+}
+
+impl Course {
+    /// Of an experiment with this margin and precision, in which so many servers share a step.
+    pub fn new(margin: f64, precision: Option<f64>, servers: usize) -> Course {
+        Course { margin, precision, servers: servers as f64, costs: Vec::new() }
+    }
+
+    /// A restart has cost so many seconds beside its timed steps.
+    pub fn cost(&mut self, seconds: f64) {
+        self.costs.push(seconds.max(0.1));
+    }
+
+    /// What the next restart may cost beside its timed steps, in seconds: the most that one of the
+    /// latest has. `None` before the first.
+    pub fn highest_cost(&self) -> Option<f64> {
+        self.recent().reduce(f64::max)
+    }
+
+    fn recent(&self) -> impl Iterator<Item = f64> + '_ {
+        self.costs.iter().rev().take(RECENT).copied()
+    }
+
+    /// What to do after `done` restarts, with so many seconds left; `None`: as many as it takes.
+    /// `judged`: whether this is a look; between looks what was found does not matter, only how it
+    /// scatters.
+    pub fn outlook(
+        &self,
+        watched: &[Watched],
+        done: u32,
+        left: Option<f64>,
+        judged: bool,
+    ) -> Outlook {
+        let cost = mean(&self.recent().collect::<Vec<f64>>()).unwrap_or(1.0);
+        let designed = |wanted: &[usize]| {
+            let steps = self.steps(watched, wanted, judged);
+            let noises: Vec<StepNoise> = steps.values().copied().collect();
+            let found = match left {
+                Some(left) => design(&noises, done, cost, left, confidence()),
+                None => enough(&noises, done, cost),
+            };
+            found.map(|found| (steps, found))
+        };
+        let open = (0..watched.len()).filter(|at| !judged || !watched[*at].settled);
+        let reachable = |at: &usize| {
+            let alone = || designed(&[*at]);
+            left.is_none()
+                || alone().is_some_and(|(steps, found)| {
+                    let noises: Vec<StepNoise> = steps.into_values().collect();
+                    misses(&noises, &found, done) <= OUT_OF_REACH
+                })
+        };
+        let pursued: Vec<usize> = open.filter(reachable).collect();
+        let mut outlook = Outlook {
+            restarts: 0,
+            seconds: BTreeMap::new(),
+            pursued: pursued.clone(),
+            errors: BTreeMap::new(),
+        };
+        let Some((steps, found)) = designed(&pursued) else { return outlook };
+        outlook.restarts = found.restarts;
+        for ((step, seconds), error) in steps.keys().zip(&found.seconds).zip(&found.errors) {
+            outlook.errors.insert(*step, *error);
+            if watched.iter().any(|watched| watched.step == *step && watched.timed) {
+                outlook.seconds.insert(*step, (seconds / self.servers).clamp(SHORTEST, LONGEST));
+            }
+        }
+        outlook
+    }
+
+    /// The steps with the most that any of their comparisons scatters by, and what is wanted.
+    fn steps(
+        &self,
+        watched: &[Watched],
+        wanted: &[usize],
+        judged: bool,
+    ) -> BTreeMap<usize, StepNoise> {
+        let mut steps: BTreeMap<usize, StepNoise> = BTreeMap::new();
+        for (at, one) in watched.iter().enumerate() {
+            let mut noise = self.noise(one);
+            noise.wanted = wanted.contains(&at).then(|| self.wanted(one, judged));
+            let merge = |known: &mut StepNoise| {
+                known.between = known.between.max(noise.between);
+                known.within = known.within.max(noise.within);
+                known.wanted = match (known.wanted, noise.wanted) {
+                    (Some(one), Some(other)) => Some(one.min(other)),
+                    (one, other) => one.or(other),
+                };
+            };
+            steps.entry(one.step).and_modify(merge).or_insert(noise);
+        }
+        steps
+    }
+
+    /// How a comparison scatters, its time in seconds of the machine.
+    fn noise(&self, watched: &Watched) -> StepNoise {
+        let all = watched.comparison.sd_log.map_or(0.0, |sd| sd * sd);
+        let (usual, within, seconds) = match watched.slices {
+            Some((within, seconds)) => (USUAL.0, within, seconds),
+            // Nobody knows how much of it longer steps would take away; half is a guess.
+            None => (USUAL.1, 0.5 * all.max(USUAL.1 * USUAL.1), 1.0),
+        };
+        let seen = (all - within).max(0.0);
+        let freedom = (watched.comparison.blocks as f64 - 1.0).max(0.0);
+        let between = (USUAL_FREEDOM * usual * usual + freedom * seen) / (USUAL_FREEDOM + freedom);
+        if watched.timed {
+            let bounds = (SHORTEST * self.servers, LONGEST * self.servers);
+            let within = within * seconds * self.servers;
+            StepNoise { between, within, seconds: bounds, wanted: None }
+        } else {
+            // Its time is part of what a restart costs.
+            let none = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
+            StepNoise { between: between + within, within: 0.0, seconds: none, wanted: None }
+        }
+    }
+
+    /// How narrow a comparison's interval is to be, as half of its width in logs.
+    fn wanted(&self, watched: &Watched, judged: bool) -> f64 {
+        let (below, above) = Margin::of(self.margin).log_edges();
+        let at = watched.comparison.mean_log;
+        let edge = (at - below).abs().min((at - above).abs());
+        let decides = if judged { RESERVE * edge } else { 0.5 * above };
+        decides.max(NARROWEST * above).max(self.precision.unwrap_or(0.0))
+    }
+}
+
+/// The confidence that is reckoned with.
+fn confidence() -> f64 {
+    Looks::last_confidence()
+}
+
+/// By how much the widest interval of a design misses what is wanted of it.
+fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
+    let freedom = f64::from((done + found.restarts).max(2) - 1);
+    let quantile = t_quantile(0.5 + 0.5 * confidence(), freedom);
+    let of = |(step, error): (&StepNoise, &f64)| Some(quantile * error / step.wanted?);
+    steps.iter().zip(&found.errors).filter_map(of).fold(0.0, f64::max)
+}
+
+/// The cheapest design that reaches what is wanted, or that of a day.
+fn enough(steps: &[StepNoise], done: u32, cost: f64) -> Option<Design> {
+    let mut time = 15.0;
+    loop {
+        let found = design(steps, done, cost, time, confidence());
+        let reaches = found.as_ref().is_some_and(|found| misses(steps, found, done) <= 1.0);
+        if reaches || time >= 86_400.0 {
+            return found;
+        }
+        time *= 1.2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CONFIDENCE, RestartRatio, compare_slices};
+
+    fn restart(mean_log: f64, error: f64) -> RestartRatio {
+        RestartRatio {
+            mean_log,
+            variance: error * error,
+            freedom: 9.0,
+            pairs: 40,
+            set_aside: 0.0,
+            idle: 0.0,
+            tails_log: 0.0,
+            tails_variance: 1e-8,
+            total_variance: error * error,
+            stalled: None,
+        }
+    }
+
+    /// A comparison over restarts that scatter around `at` by `between`, each known to `within`.
+    fn watched(step: usize, timed: bool, at: f64, between: f64, within: f64) -> Watched {
+        let restarts: Vec<RestartRatio> = [-1.0, 1.0, -1.0, 1.0, 0.0]
+            .iter()
+            .map(|sign| restart(at + sign * between, within))
+            .collect();
+        let comparison = compare_slices(&restarts, Margin::default(), CONFIDENCE).unwrap();
+        Watched { step, timed, comparison, slices: Some((within * within, 2.0)), settled: false }
+    }
+
+    fn course() -> Course {
+        let mut course = Course::new(0.02, None, 2);
+        [3.0, 5.0, 5.0, 5.0, 5.0].iter().for_each(|cost| course.cost(*cost));
+        course
+    }
+
+    #[test]
+    fn a_clear_difference_needs_less_than_one_at_the_edge() {
+        let steps = [watched(0, true, -0.08, 0.01, 0.02), watched(1, true, -0.026, 0.01, 0.02)];
+        let found = course().outlook(&steps, 5, Some(300.0), true);
+        assert_eq!(found.pursued, [0, 1]);
+        assert!(found.seconds[&1] > 3.0 * found.seconds[&0], "{found:?}");
+        // Before a look what was found does not matter.
+        let blind = course().outlook(&steps, 5, Some(300.0), false);
+        assert!((blind.seconds[&1] / blind.seconds[&0] - 1.0).abs() < 0.01, "{blind:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_decided_takes_no_time_from_others() {
+        let steps = [watched(0, false, -0.05, 0.4, 0.1), watched(1, true, -0.04, 0.01, 0.02)];
+        let found = course().outlook(&steps, 5, Some(60.0), true);
+        assert_eq!(found.pursued, [1]);
+        let none = course().outlook(&steps[..1], 5, Some(60.0), true);
+        assert!(none.pursued.is_empty());
+        // Nor does what is decided.
+        let settled = Watched { settled: true, ..steps[1].clone() };
+        let found =
+            course().outlook(&[settled, watched(2, true, 0.0, 0.01, 0.02)], 5, Some(60.0), true);
+        assert_eq!((found.pursued, found.seconds[&1]), (vec![1], SHORTEST));
+    }
+
+    #[test]
+    fn without_a_budget_it_takes_what_it_takes() {
+        let precise = |precision| Course { precision: Some(precision), ..course() };
+        let steps = [watched(0, true, 0.0, 0.01, 0.03)];
+        let time = |precision: f64| {
+            let found = precise(precision).outlook(&steps, 5, None, true);
+            f64::from(found.restarts) * (5.0 + 2.0 * found.seconds[&0])
+        };
+        assert!(time(0.02) < time(0.01), "{} {}", time(0.02), time(0.01));
+    }
+
+    #[test]
+    fn the_next_restart_may_cost_what_the_dearest_of_the_latest_did() {
+        let mut course = course();
+        assert_eq!(course.highest_cost(), Some(5.0));
+        course.cost(9.0);
+        assert_eq!(course.highest_cost(), Some(9.0));
+        [1.0; 4].iter().for_each(|cost| course.cost(*cost));
+        assert_eq!(course.highest_cost(), Some(1.0));
+    }
+}
