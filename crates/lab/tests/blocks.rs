@@ -70,7 +70,7 @@ fn a_server_that_dies_is_told_with_its_log_which_is_kept() {
     }
     let trials = site.trials();
     assert_eq!((trials.len(), trials[0].state), (1, TrialState::Failed));
-    assert_eq!(trials[0].steps, ["l.i0", "l.x", "qr100!"]);
+    assert_eq!(trials[0].steps, ["l.i0", "l.x", "settle", "qr100!"]);
     let logs = std::fs::read_dir(site.path().join("results/artifacts/logs")).unwrap();
     let logs: Vec<_> =
         logs.map(|log| std::fs::read_to_string(log.unwrap().path()).unwrap()).collect();
@@ -85,7 +85,7 @@ fn a_server_that_does_not_answer_is_given_up() {
     site.world.at("request", 50, Fault::Hang);
     let Err(error) = site.run(&plan) else { panic!("it did not fail") };
     assert!(error.to_string().contains("the server did not answer within"), "{error}");
-    assert_eq!(site.trials()[0].steps, ["l.i0", "l.x", "qr100!"]);
+    assert_eq!(site.trials()[0].steps, ["l.i0", "l.x", "settle", "qr100!"]);
 }
 
 #[test]

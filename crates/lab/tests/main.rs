@@ -5,6 +5,7 @@
 
 mod blocks;
 mod common;
+mod designed;
 mod every_point;
 mod joint;
 mod looks;

@@ -1,0 +1,70 @@
+//! Runs that design themselves.
+
+use std::time::Duration;
+
+use lab::Event;
+
+use crate::common::Site;
+use crate::common::world::Fault;
+
+const STEPS: &str = "rows = 10000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+
+/// `c` is slower by half, in slices of 5 ms.
+fn site() -> Site {
+    let site = Site::new();
+    site.world.set_delay(|name, _| Duration::from_micros(if name == "c" { 900 } else { 600 }));
+    site
+}
+
+fn budget(seconds: u32) -> String {
+    format!("budget = \"{seconds}s\"\nslice_ms = 5")
+}
+
+/// Restarts and time used after each.
+fn course(site: &Site) -> Vec<(u32, Duration)> {
+    let of = |event: &Event| match event {
+        Event::Narrowing { restarts, used, .. } => Some((*restarts, *used)),
+        _ => None,
+    };
+    site.events.iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_run_ends_as_soon_as_all_is_decided() {
+    let mut site = site();
+    site.run(&Site::plan(&["a", "c"], &budget(30), STEPS)).unwrap();
+    let ended = site.warnings();
+    assert!(ended == ["all-decided"] || ended == ["out-of-reach"], "{}", site.told());
+    let course = course(&site);
+    let (restarts, used) = *course.last().unwrap();
+    assert!(restarts >= 3 && used < Duration::from_secs(25), "{course:?}");
+    let finished = site.finished();
+    assert_eq!(finished.len(), 2 * restarts as usize);
+    assert!(site.notes(&finished[0], "l.i0").contains("in slices with all variants"));
+    assert!(site.told().contains("restarts of"), "{}", site.told());
+}
+
+/// Where nothing can be decided in time, it ends in time.
+#[test]
+fn no_restart_begins_that_would_end_after_the_budget() {
+    let mut site = site();
+    site.run(&Site::plan(&["a", "b"], &format!("{}\nmargin = 0.0001", budget(6)), STEPS)).unwrap();
+    let ended = site.warnings();
+    assert!(ended == ["budget-spent"] || ended == ["out-of-reach"], "{ended:?}");
+    let course = course(&site);
+    assert!(course.last().unwrap().1 < Duration::from_secs(7), "{course:?}");
+}
+
+#[test]
+fn a_resumed_run_goes_on_within_the_same_budget() {
+    let mut site = site();
+    site.world.at("start", 5, Fault::Interrupt);
+    assert!(site.run(&Site::plan(&["a", "c"], &budget(30), STEPS)).is_err());
+    let kept = site.finished();
+    assert_eq!(kept.len(), 4);
+    site.resume().unwrap();
+    assert_eq!(site.finished()[..4], kept[..]);
+    // Of l.x there are few operations, so that it may stay open.
+    let ended = site.warnings();
+    assert!(ended == ["all-decided"] || ended == ["out-of-reach"], "{ended:?}");
+}
