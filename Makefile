@@ -22,8 +22,9 @@ build: setup-build $(PAGE) ## the command: target/release/steelyard
 	cargo build --release --locked -p steelyard
 
 .PHONY: demo
-demo: build ## compare Postgres 13.7 with 14.3: tables here, a page in demo-results/
+demo: setup-demo build ## compare Postgres 13.7 with 18.1: verdicts here, a page in demo-results/
 	$(STEELYARD) run plans/demo.toml --results $(DEMO)
+	$(STEELYARD) count plans/demo.toml --results $(DEMO)
 	@$(STEELYARD) report --results $(DEMO) -o $(DEMO)/report.html > /dev/null
 	@echo
 	@echo "The report: file://$(CURDIR)/$(DEMO)/report.html"
@@ -55,8 +56,8 @@ clean: ## remove what was built and the demo's results (not the cache of servers
 	cargo clean
 	rm -rf web/dist web/node_modules $(DEMO)
 
-.PHONY: setup-build setup-test setup-bench
-setup-build setup-test setup-bench: setup-%:
+.PHONY: setup-build setup-demo setup-test setup-bench
+setup-build setup-demo setup-test setup-bench: setup-%:
 	@scripts/setup.sh $*
 
 $(MODULES): web/package.json web/package-lock.json | setup-build

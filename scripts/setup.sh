@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what building, testing or benchmarking steelyard needs and this machine lacks.
 #
-#   scripts/setup.sh build|test|bench
+#   scripts/setup.sh build|demo|test|bench
 #
 # Looks for the tools first and touches nothing when they are there. Packages are installed with apt-get as root or
 # through sudo; where neither is possible, a message names them and the exit code is 2.
@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 
 purpose=${1:-build}
 case $purpose in
-    build | test | bench) ;;
-    *) echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
+    build | demo | test | bench) ;;
+    *) echo "usage: scripts/setup.sh build|demo|test|bench" >&2; exit 2 ;;
 esac
 
 # rustup puts cargo here, and a shell that was open before does not know it yet.
@@ -127,6 +127,12 @@ if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
         fi
         fail "Rust $wanted or newer is needed, found ${found:-none}." "$how"
     fi
+fi
+
+# ---- the demonstration ------------------------------------------------------------------------------------------
+
+if [ "$purpose" = demo ]; then
+    have valgrind || install_packages valgrind # counts instructions
 fi
 
 # ---- tests ------------------------------------------------------------------------------------------------------

@@ -109,15 +109,14 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     })
 }
 
-/// The tables that end a run: throughput and verdicts, and where to find the rest.
+/// The tables that end a run: verdicts on throughput and on the DBMS's CPU, throughput, and where to
+/// find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
-    let options = CompareOptions {
-        sections: Some(vec![Section::Absolute, Section::Relative, Section::Rates]),
-        ..CompareOptions::default()
-    };
+    let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();
+    let options = CompareOptions { metrics, ..CompareOptions::default() };
     let comparison = report::compare(results, &options)?;
     let mut out = std::io::stdout();
-    out.write_all(comparison.render(report::Format::Text)?.as_bytes())?;
+    out.write_all(comparison.summary()?.as_bytes())?;
     let (place, experiment) = (directory.display(), results.experiment.id);
     writeln!(
         out,

@@ -105,7 +105,6 @@ impl Progress {
                 self.designed = true;
                 self.budget = Some(budget);
                 let budget = plan::format_duration(budget);
-                self.line(&format!("{name}: as many restarts as {budget} are worth"));
                 if let Some(bars) = &self.bars {
                     bars.experiment.set_style(style("{msg:34} {wide_bar} {elapsed} of {prefix}"));
                     bars.experiment.set_prefix(budget);
@@ -114,7 +113,6 @@ impl Progress {
             }
             Event::Began { name, trials: 0, .. } => {
                 self.designed = true;
-                self.line(&format!("{name}: restarts until it is as precise as asked for"));
                 if let Some(bars) = &self.bars {
                     bars.experiment.set_style(style("{msg:34} {spinner} {elapsed}"));
                     bars.experiment.set_message(name);

@@ -57,6 +57,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let Ready { options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(&args.directory.results)?;
+    if let Resume::New(plan) = &resume {
+        progress.tell(Event::Note(intention(plan)));
+    }
     let systems = lab::Installed(cache);
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
@@ -72,6 +75,30 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     progress.finish();
     experiment?;
     crate::compare::print_after_run(&args.directory.results, &loaded?.1)
+}
+
+/// What is going to be run, and how long, before anything is fetched or started.
+fn intention(plan: &Plan) -> String {
+    let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
+    let mut steps: Vec<String> = Vec::new();
+    for step in plan.workload.sequences().into_iter().flat_map(|sequence| sequence.steps) {
+        if !steps.contains(&step.name) {
+            steps.push(step.name);
+        }
+    }
+    let time = plan.budget.map(|budget| format!(", at most {}", plan::format_duration(budget)));
+    let often = match plan.designs_itself() {
+        true => "restarted as often as it takes".to_owned(),
+        false if plan.blocks == 1 => "1 block".to_owned(),
+        false => format!("{} blocks", plan.blocks),
+    };
+    format!(
+        "{}: {} with {}; {often}{}",
+        plan.name,
+        variants.join(", "),
+        steps.join(", "),
+        time.unwrap_or_default()
+    )
 }
 
 impl RunArgs {

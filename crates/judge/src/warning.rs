@@ -52,6 +52,12 @@ pub enum Warning {
         /// Share of the rounds, 0 to 1.
         share: f64,
     },
+    /// The hypervisor took so much of the CPU that operations per second of the system's own CPU
+    /// time are compared, in place of operations per second.
+    ByCpu {
+        /// Share of the CPU time that was taken, 0 to 1, in the trial with the most.
+        stolen: f64,
+    },
     /// In more rounds than [`crate::MUCH_IDLE`] neither did anything.
     IdleRounds {
         /// Share of the rounds, 0 to 1.
@@ -91,6 +97,7 @@ impl Warning {
             Self::NotAmongMany { .. } => "not-among-many",
             Self::OneRestart => "one-restart",
             Self::FewRounds { .. } => "few-rounds",
+            Self::ByCpu { .. } => "judged-by-cpu",
             Self::MuchSetAside { .. } => "much-set-aside",
             Self::IdleRounds { .. } => "idle-rounds",
             Self::Stalled { .. } => "stalled",
@@ -131,6 +138,11 @@ impl fmt::Display for Warning {
             Self::MuchSetAside { share } => format!(
                 "{:.0}% of the rounds could not be used, because a slice was disturbed or not measured: what is left may not be typical",
                 share * 100.0
+            ),
+            Self::ByCpu { stolen } => format!(
+                "the hypervisor took up to {:.0}% of the CPU time of this CPU-bound step, so operations per second of \
+                 the DBMS's own CPU time are judged instead of operations per second",
+                stolen * 100.0
             ),
             Self::IdleRounds { share } => format!(
                 "in {:.0}% of the rounds no operation ended in either slice, so they count for neither: choose longer slices, or \

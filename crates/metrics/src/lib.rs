@@ -66,6 +66,10 @@ pub struct Metric {
     pub published: &'static str,
 }
 
+/// A step whose servers and clients are on CPU for less than this share of the time that a
+/// synchronous client could be ([`CPU_SHARE`]) is not CPU-bound: it waits for something else.
+pub const CPU_BOUND: f64 = 0.7;
+
 /// The costs per operation, in the order of the published tables.
 pub static COSTS: [&Metric; 7] =
     [&CPU, &SWITCHES, &READS, &READ_KB, &WRITTEN_KB, &DBMS_CPU, &CLIENT_CPU];

@@ -100,6 +100,19 @@ impl Comparison {
         Sheet { parts }.render(format, &self.document)
     }
 
+    /// What ends a run, as text: verdicts first, then throughput and how paced streams went.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn summary(&self) -> Result<String, ReportError> {
+        let sections = [Section::Absolute, Section::Relative, Section::Rates];
+        let mut tables: Vec<&Table> =
+            self.tables.iter().filter(|table| sections.contains(&table.section)).collect();
+        tables.sort_by_key(|table| !table.id.starts_with("verdicts"));
+        let parts = tables.into_iter().cloned().map(Part::Table).collect();
+        Sheet { parts }.render(Format::Text, &self.document)
+    }
+
     /// The reasons for which the gate fails, one sentence each with its step; none when it is
     /// passed.
     pub fn gate(&self, gate: Gate) -> Vec<String> {

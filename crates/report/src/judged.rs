@@ -4,9 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::{Margin, Verdict};
-use metrics::{Better, Metric, OPS, OPS_AS_COST, in_step, judgeable};
+use metrics::{
+    Better, CPU_BOUND, CPU_SHARE, DBMS_CPU, Metric, OPS, OPS_AS_COST, STEAL, in_step, judgeable,
+};
 
-use crate::figures::paired;
+use crate::figures::{Pairs, paired};
 use crate::model::{Results, StepResults, VariantStep};
 use crate::sentence::sentence;
 use crate::unjudged::Unjudged;
@@ -351,8 +353,18 @@ impl Judge<'_> {
                 Err((block, error)) => Outcome::Unjudged(Unjudged::by_slices(names, block, error)),
             };
         }
-        match judge::compare_at(&pairs.base, &pairs.variant, margin, confidence) {
-            Ok(comparison) => Outcome::Compared(turned(comparison, metric)),
+        let by_cpu = Some(()).filter(|()| metric.name == OPS.name);
+        let by_cpu = by_cpu.and_then(|()| by_cpu_time(of_base, of_variant, &pairs));
+        let (of_base, of_variant, stolen) = match &by_cpu {
+            Some((base, variant, stolen)) => (base, variant, Some(*stolen)),
+            None => (&pairs.base, &pairs.variant, None),
+        };
+        match judge::compare_at(of_base, of_variant, margin, confidence) {
+            Ok(mut comparison) => {
+                let warning = stolen.map(|stolen| judge::Warning::ByCpu { stolen });
+                comparison.warnings.extend(warning);
+                Outcome::Compared(turned(comparison, metric))
+            }
             Err(error) => Outcome::Unjudged(Unjudged::open(error.to_string())),
         }
     }
@@ -384,6 +396,30 @@ impl Judge<'_> {
         (both < planned)
             .then(|| format!("{name} has {both} of the {planned} blocks that the plan asks for"))
     }
+}
+
+/// Operations per second of the DBMS's own CPU time in the same blocks, and the share of the CPU
+/// that was stolen: for a CPU-bound step, where a hypervisor took more than a plan allows by
+/// default. What is stolen lengthens a step without costing the server anything.
+fn by_cpu_time(
+    base: &VariantStep,
+    variant: &VariantStep,
+    pairs: &Pairs,
+) -> Option<(Vec<f64>, Vec<f64>, f64)> {
+    let all = |name: &str| -> Vec<f64> {
+        [base, variant].iter().flat_map(|side| side.values(name)).map(|(_, value)| value).collect()
+    };
+    let stolen = all(STEAL.name).into_iter().fold(0.0, f64::max);
+    // What was stolen they could not use.
+    let bound = all(CPU_SHARE.name).into_iter().fold(f64::INFINITY, f64::min) / (1.0 - stolen);
+    if stolen <= plan::DEFAULT_STEAL_LIMIT || !(CPU_BOUND..f64::INFINITY).contains(&bound) {
+        return None;
+    }
+    let costs = paired(base, variant, DBMS_CPU.name);
+    let rate = |costs: &[f64]| costs.iter().map(|cost| 1.0 / cost).collect::<Vec<f64>>();
+    let (base, variant) = (rate(&costs.base), rate(&costs.variant));
+    let fit = base.iter().chain(&variant).all(|rate| rate.is_finite());
+    (costs.blocks == pairs.blocks && fit).then_some((base, variant, stolen))
 }
 
 /// The metric that is meant by a name in a step.

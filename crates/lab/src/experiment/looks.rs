@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use judge::Verdict;
-use plan::{Plan, Sequence, format_duration};
+use plan::{Pairing, Plan, Sequence, format_duration};
 use report::{Results, Which};
 use store::Warning;
 
@@ -110,6 +110,9 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             *next = outlook.text;
             conditions.lengths.replace(outlook.lengths);
         } else {
+            if done == plan.blocks {
+                hopeless(conditions, &standings, done);
+            }
             let places: Vec<usize> =
                 (0..standings.len()).filter(|at| !standings[*at].settled).collect();
             extent = Extent::of(&keys(&standings, &places), plan);
@@ -141,6 +144,24 @@ fn open(standings: &[Standing]) -> Vec<String> {
 
 fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, u32, usize)> {
     places.iter().map(|at| standings[*at].key).collect()
+}
+
+/// Says at the first look what further blocks will probably not decide, and what would.
+fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
+    let plan = conditions.plan();
+    let limit = plan.block_limit();
+    let beyond = |standing: &&Standing| {
+        let further = standing.comparison.further_blocks;
+        !standing.settled && further.is_none_or(|more| done.saturating_add(more) > limit)
+    };
+    let open: Vec<String> = standings.iter().filter(beyond).map(Standing::text).collect();
+    if plan.pairing == Pairing::Blocks && !open.is_empty() {
+        conditions.tell(Event::Note(format!(
+            "  {limit} blocks will probably not decide {}: if it is CPU-bound, slices need far less \
+             time; leave blocks, pairing and seconds out and give a budget (--budget 10m)",
+            list(&open)
+        )));
+    }
 }
 
 /// How long a block took.

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
-use metrics::SliceReason;
+use metrics::{CPU_BOUND, SliceReason};
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Step, stream_seed};
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::joint::pin::Pin;
-use crate::joint::slicing::{CPU_BOUND, Known, LEAD_IN, UNTESTED, only_reads};
+use crate::joint::slicing::{Known, LEAD_IN, UNTESTED, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::trial::attempt::{Attempt, at_once};

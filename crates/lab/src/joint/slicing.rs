@@ -14,13 +14,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use metrics::CPU_BOUND;
 use plan::{Pairing, Plan};
 use store::{ExperimentId, Scope, Store, StoreError};
 use workload::{Effect, End, Pace, Role, Step, Stream};
-
-/// A step whose servers and clients are on CPU for less than this share of the time that a
-/// synchronous client could be is not CPU-bound: it waits for something else.
-pub const CPU_BOUND: f64 = 0.7;
 
 /// Lengths that are mixed in the first block, in ms: from a few times what a process needs to come
 /// back to warm caches to where the machine's own drift begins to show.

@@ -1,10 +1,11 @@
 //! What `advise --format json` prints: the shape documented in `docs/trials-json.md`.
 
-use plan::{Pairing, Plan};
+use plan::Plan;
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, KnownStep};
 use super::search::{Found, Wanted, duration};
+use super::slices::InSlices;
 
 /// The version of the shape; it grows when a key changes its meaning or goes.
 const FORMAT: u32 = 1;
@@ -70,6 +71,10 @@ pub struct AdvisedStep {
     pub detectable: Option<f64>,
     /// Whether that is at most the margin; `null` when not known.
     pub decided: Option<bool>,
+    /// Half width of the interval where the same time is spent in slices; `null` where that can't
+    /// be, as for a step of the load.
+    #[serde(default)]
+    pub in_slices: Option<f64>,
 }
 
 pub(super) fn document(
@@ -78,13 +83,16 @@ pub(super) fn document(
     evidence: &Evidence,
     found: &Found,
     wanted: &Wanted,
+    in_slices: Option<&InSlices>,
 ) -> AdviseDocument {
     let apart = |step: &KnownStep| step.variance.filter(|_| step.apart);
     let steps: Vec<AdvisedStep> = evidence
         .steps
         .iter()
         .zip(&found.steps)
-        .map(|(step, expected)| AdvisedStep {
+        .enumerate()
+        .map(|(place, (step, expected))| AdvisedStep {
+            in_slices: in_slices.and_then(|in_slices| *in_slices.half_widths.get(place)?),
             name: step.name.clone(),
             dop: step.dop,
             trials: step.trials,
@@ -110,14 +118,29 @@ pub(super) fn document(
         blocks_now: plan.blocks,
         read_write_seconds: advised.workload.seconds().unwrap_or(0),
         rows: advised.workload.rows().first().copied().unwrap_or(0),
-        notes: notes(plan, evidence, found, wanted),
+        notes: notes(plan, evidence, found, wanted, in_slices),
         steps,
         toml: advised.to_toml(),
     }
 }
 
-fn notes(plan: &Plan, evidence: &Evidence, found: &Found, wanted: &Wanted) -> Vec<String> {
+fn notes(
+    plan: &Plan,
+    evidence: &Evidence,
+    found: &Found,
+    wanted: &Wanted,
+    in_slices: Option<&InSlices>,
+) -> Vec<String> {
     let mut notes = evidence.notes.clone();
+    if let Some(InSlices { restarts, measured, .. }) = in_slices {
+        let source =
+            if *measured { "as stored slices scatter" } else { "as slices usually scatter" };
+        notes.push(format!(
+            "in slices, {} would do about {restarts} restarts ({source}): for steps that are CPU-bound, \
+             leave blocks, pairing and seconds out of the plan and run it with --budget {0}",
+            duration(wanted.budget)
+        ));
+    }
     if found.blocks < judge::ENOUGH_BLOCKS as u32 {
         notes.push(format!(
             "too few blocks: {} are all that fit into {}; run at least {} before believing a verdict",
@@ -146,12 +169,6 @@ fn notes(plan: &Plan, evidence: &Evidence, found: &Found, wanted: &Wanted) -> Ve
         notes.push(format!(
             "the steps up to {last} run once per variant (restore_after): they are paid for, and not judged"
         ));
-    }
-    if plan.pairing != Pairing::Blocks {
-        notes.push(
-            "the figures are for pairing by blocks; steps that are paired by slices get narrower intervals"
-                .to_owned(),
-        );
     }
     notes
 }

@@ -8,6 +8,7 @@
 mod document;
 mod evidence;
 mod search;
+mod slices;
 mod tables;
 
 use std::time::Duration;
@@ -56,7 +57,9 @@ pub fn advise(
     let wanted = search::Wanted { budget, margin, scale_rows: options.scale_rows };
     let found = search::search(plan, &evidence, &wanted)?;
     let advised = changed(plan, &found)?;
-    let document = document::document(plan, &advised, &evidence, &found, &wanted);
+    let in_slices = slices::expect(sources, plan, &evidence, budget)?;
+    let in_slices = in_slices.as_ref();
+    let document = document::document(plan, &advised, &evidence, &found, &wanted, in_slices);
     let sheet = tables::sheet(&document);
     Ok(Advice { document, sheet })
 }

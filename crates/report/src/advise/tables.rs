@@ -38,15 +38,28 @@ fn table(document: &AdviseDocument) -> Table {
             .to_owned(),
         "now, advised: seconds of the step; best: what would buy most if each step had its own length (Kalibera and Jones)"
             .to_owned(),
-        "±: expected half width of the 95% interval of a ratio".to_owned(),
+        "±: expected half width of the 95% interval of a ratio; in slices: the same where the budget is spent in slices"
+            .to_owned(),
         format!(
             "detects: the smallest slowdown confirmed with 80% probability among all comparisons of the plan, – below 5 blocks; \
              decided: it is at most {margin}"
         ),
     ];
     table.columns = texts([
-        "step", "dop", "trials", "between", "second", "lag-1", "now", "advised", "best", "blocks",
-        "±", "detects", "decided",
+        "step",
+        "dop",
+        "trials",
+        "between",
+        "second",
+        "lag-1",
+        "now",
+        "advised",
+        "best",
+        "blocks",
+        "±",
+        "in slices",
+        "detects",
+        "decided",
     ]);
     table.rows = document.steps.iter().map(|step| row(step, document.blocks)).collect();
     table
@@ -72,6 +85,7 @@ fn row(step: &AdvisedStep, blocks: u32) -> Row {
         seconds(step.optimal),
         blocks.to_string(),
         or_unknown(step.half_width, percent),
+        or_unknown(step.in_slices, percent),
         or_unknown(step.detectable, percent),
         decided.to_owned(),
     ];

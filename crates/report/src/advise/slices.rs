@@ -1,0 +1,106 @@
+//! What the same budget would buy in slices, in a run that designs itself.
+
+use std::collections::BTreeMap;
+
+use judge::{LONGEST, Looks, SHORTEST, StepNoise, design, t_quantile};
+use plan::Plan;
+use store::Store;
+
+use super::evidence::Evidence;
+use crate::ReportError;
+use crate::load::{Which, load};
+use crate::sliced::{Scatter, scatter};
+use crate::trials::Source;
+
+/// Deviation of the log ratio between restarts, and within one of a second of load on each server,
+/// where nothing is stored: from recordings of Postgres (VALIDATION.md, "On real servers").
+const USUAL: (f64, f64) = (0.006, 0.008);
+
+/// What to expect of steps in slices.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct InSlices {
+    /// Half width of the interval of a ratio by step of [`Evidence::steps`]; `None` where the step
+    /// is part of the load.
+    pub(super) half_widths: Vec<Option<f64>>,
+    /// Restarts within the budget.
+    pub(super) restarts: u32,
+    /// Whether stored slices say so, or what is usual.
+    pub(super) measured: bool,
+}
+
+/// What slices would say; `None` where there is nothing to compare, or not one restart fits.
+pub(super) fn expect(
+    sources: &[Source<'_>],
+    plan: &Plan,
+    evidence: &Evidence,
+    budget: f64,
+) -> Result<Option<InSlices>, ReportError> {
+    let servers = plan.variants.len() as f64;
+    if servers < 2.0 {
+        return Ok(None);
+    }
+    let mut known: BTreeMap<(String, u32), Vec<Scatter>> = BTreeMap::new();
+    for source in sources {
+        gather(source.store, plan, &mut known)?;
+    }
+    let measured = !known.is_empty();
+    let noise = |step: &super::evidence::KnownStep| {
+        let of = known.get(&(step.name.clone(), step.dop));
+        let mean = |of_one: fn(&Scatter) -> f64| {
+            let found: Vec<f64> = of.into_iter().flatten().map(of_one).collect();
+            judge::mean(&found)
+        };
+        let usual = (USUAL.0 * USUAL.0, USUAL.1 * USUAL.1);
+        let within = mean(|one| one.within * one.seconds).unwrap_or(usual.1);
+        let between = mean(|one| (one.all - one.within).max(0.0)).unwrap_or(usual.0);
+        let seconds = step.seconds.unwrap_or(1.0);
+        let (between, within, seconds) = if step.timed {
+            (between, within * servers, (SHORTEST * servers, LONGEST * servers))
+        } else {
+            (between + within / seconds, 0.0, (f64::MIN_POSITIVE, f64::MIN_POSITIVE))
+        };
+        StepNoise { between, within, seconds, wanted: (!step.load).then_some(plan.margin) }
+    };
+    let steps: Vec<StepNoise> = evidence.steps.iter().map(noise).collect();
+    let work = evidence.steps.iter().filter(|step| !step.timed && !step.load);
+    let work: f64 = work.filter_map(|step| step.seconds).sum();
+    let cost = evidence.overhead.values().sum::<f64>() + servers * work;
+    let Some(found) = design(&steps, 0, cost, budget, Looks::last_confidence()) else {
+        return Ok(None);
+    };
+    let freedom = f64::from(found.restarts.max(2) - 1);
+    let quantile = t_quantile(0.5 + 0.5 * Looks::last_confidence(), freedom);
+    let half_widths = evidence
+        .steps
+        .iter()
+        .zip(&found.errors)
+        .map(|(step, error)| (!step.load && found.restarts > 1).then_some(quantile * error));
+    Ok(Some(InSlices { half_widths: half_widths.collect(), restarts: found.restarts, measured }))
+}
+
+/// How steps of the plan's workload have scattered in slices.
+fn gather(
+    store: &Store,
+    plan: &Plan,
+    known: &mut BTreeMap<(String, u32), Vec<Scatter>>,
+) -> Result<(), ReportError> {
+    for experiment in store.experiments()? {
+        if experiment.workload != plan.workload.name() {
+            continue;
+        }
+        let results = load(store, Which::Id(experiment.id))?;
+        let Some(base) = results.variant_named(&experiment.base) else { continue };
+        for step in &results.steps {
+            let Some(of_base) = step.variant(base) else { continue };
+            let others = (0..step.variants.len()).filter(|place| *place != base);
+            let found = others.filter_map(|place| scatter(of_base, step.variant(place)?));
+            let several = found.filter(|scatter| scatter.restarts > 2);
+            let key = (step.key.name.clone(), step.key.dop);
+            let all: Vec<Scatter> = several.collect();
+            if !all.is_empty() {
+                known.entry(key).or_default().extend(all);
+            }
+        }
+    }
+    Ok(())
+}
