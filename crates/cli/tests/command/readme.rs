@@ -1,4 +1,4 @@
-//! The examples of README.md: every block marked `<!-- tested -->` is run as it stands, one after
+//! The examples of README.md and the guides: every block marked `<!-- tested -->` is run as it stands, one after
 //! another in one directory, with the built command as `steelyard`; options that stand anywhere in
 //! it exist.
 
@@ -12,8 +12,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
+/// The documents with examples, one after another.
 fn readme() -> String {
-    fs::read_to_string(root().join("README.md")).unwrap()
+    let documents =
+        ["README.md", "docs/guide.md", "docs/results.md", "docs/trends.md", "docs/why.md"];
+    documents.map(|document| fs::read_to_string(root().join(document)).unwrap()).join("\n")
 }
 
 /// The `sh` blocks, each with whether it is marked.
@@ -107,10 +110,11 @@ fn the_options_of_all_examples_exist() {
 
 #[test]
 fn links_lead_somewhere() {
-    let documents =
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/plans.md", "docs/glossary.md"];
-    for document in documents {
-        let file = root().join(document);
+    let docs = fs::read_dir(root().join("docs")).unwrap();
+    let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().to_string_lossy()));
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned);
+    for document in top.into_iter().chain(docs.filter(|name| name.ends_with(".md"))) {
+        let file = root().join(&document);
         let text = fs::read_to_string(&file).unwrap();
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for target in targets.filter(|target| !target.contains("://")) {

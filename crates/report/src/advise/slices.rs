@@ -6,7 +6,7 @@ use judge::{LONGEST, Looks, SHORTEST, StepNoise, design, t_quantile};
 use plan::Plan;
 use store::Store;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, KnownStep};
 use crate::ReportError;
 use crate::load::{Which, load};
 use crate::sliced::{Scatter, scatter};
@@ -44,7 +44,7 @@ pub(super) fn expect(
         gather(source.store, plan, &mut known)?;
     }
     let measured = !known.is_empty();
-    let noise = |step: &super::evidence::KnownStep| {
+    let noise = |step: &KnownStep| {
         let of = known.get(&(step.name.clone(), step.dop));
         let mean = |of_one: fn(&Scatter) -> f64| {
             let found: Vec<f64> = of.into_iter().flatten().map(of_one).collect();
@@ -70,11 +70,15 @@ pub(super) fn expect(
     };
     let freedom = f64::from(found.restarts.max(2) - 1);
     let quantile = t_quantile(0.5 + 0.5 * Looks::last_confidence(), freedom);
+    // Of a step that ends by its work only stored slices tell that it can run in them.
+    let fit = |step: &KnownStep| {
+        !step.load && (step.timed || known.contains_key(&(step.name.clone(), step.dop)))
+    };
     let half_widths = evidence
         .steps
         .iter()
         .zip(&found.errors)
-        .map(|(step, error)| (!step.load && found.restarts > 1).then_some(quantile * error));
+        .map(|(step, error)| (fit(step) && found.restarts > 1).then_some(quantile * error));
     Ok(Some(InSlices { half_widths: half_widths.collect(), restarts: found.restarts, measured }))
 }
 
