@@ -215,7 +215,9 @@ pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()
         match counted {
             Some(calls) => println!("  {:<34}{calls:>8.3}", contender.name),
             None => {
-                println!("  not counted: perf is missing or may not (kernel.perf_event_paranoid)");
+                println!(
+                    "  not counted: perf is missing or has no permission (kernel.perf_event_paranoid)"
+                );
                 break;
             }
         }

@@ -85,23 +85,23 @@ pub(crate) fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> 
     let systems = grouped(builds, |build| build.get(BUILD_SYSTEM).cloned());
     let mut said = Vec::new();
     said.extend(made_by(&compilers, "compiled", ": differences may come from the compiler"));
-    let flags = ", and each gives the compiler flags of its own: differences may come from them";
+    let flags = ", and each adds its own compiler flags: differences may come from those";
     said.extend(made_by(&systems, "built", flags));
     said.extend(differing_flags(builds));
     said.extend(differing_options(builds));
     let facts = [
-        (ASSERTS, "assertions compiled in", "and is slower by them", "and are slower by them"),
+        (ASSERTS, "assertions compiled in", "which make it slower", "which make them slower"),
         (
             FRAME_POINTERS,
             "frame pointers",
-            "which take a register and instructions of every function",
-            "which take a register and instructions of every function",
+            "which cost every function a register and instructions",
+            "which cost every function a register and instructions",
         ),
         (
             DEBUG_INFO,
             "debug information",
-            "so that a profile names more of its functions",
-            "so that a profile names more of their functions",
+            "so a profile names more of its functions",
+            "so a profile names more of their functions",
         ),
     ];
     for (key, what, one, many) in facts {
@@ -326,9 +326,9 @@ mod tests {
             [
                 "flags of the compiler differ (a: -O2; b: -O3 -march=native): differences may come from them",
                 "options of configure differ (a: --with-llvm; b: none of these): differences may come from them",
-                "b has assertions compiled in, and is slower by them; a has none",
-                "b has frame pointers, which take a register and instructions of every function; a has none",
-                "a has debug information, so that a profile names more of its functions; b has none",
+                "b has assertions compiled in, which make it slower; a has none",
+                "b has frame pointers, which cost every function a register and instructions; a has none",
+                "a has debug information, so a profile names more of its functions; b has none",
             ]
         );
     }

@@ -18,7 +18,7 @@ pub enum Diagnosis {
 pub enum Error {
     /// The text of a `dbms = "…"` names no system under test.
     #[error(
-        "`{given}` names no system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2 or postgres://user@host/database"
+        "`{given}` does not name a system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2 or postgres://user@host/database"
     )]
     Reference {
         /// The text as given, without any password.
@@ -27,7 +27,7 @@ pub enum Error {
         problem: String,
     },
     /// An option of a build that steelyard itself must choose, or that cannot be one.
-    #[error("`build`: `{option}` cannot be given: {reason}")]
+    #[error("`build`: `{option}` is not allowed: {reason}")]
     BuildOption {
         /// The option as given.
         option: String,
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// Programs that a build needs are missing.
     #[error(
-        "building {what} needs {}, which this machine lacks; install the packages that hold them (Debian and Ubuntu: apt-get install {})",
+        "building {what} needs {}, which this machine does not have; install the packages that provide them (Debian and Ubuntu: apt-get install {})",
         .programs.join(", "), .packages.join(" ")
     )]
     Tools {
@@ -56,7 +56,7 @@ pub enum Error {
         packages: Vec<String>,
     },
     /// A command of a build failed.
-    #[error("building {what} failed in `{command}` ({status}); its last lines:\n{lines}\nThe whole log: {}", .log.display())]
+    #[error("building {what} failed in `{command}` ({status}); its last lines:\n{lines}\nFull log: {}", .log.display())]
     Build {
         /// What was to be built.
         what: String,
@@ -95,7 +95,7 @@ pub enum Error {
     },
     /// Fetching or unpacking from the archive failed.
     #[error(
-        "cannot {doing}: {detail}; check the network, or set STEELYARD_CACHE to a cache that already holds it"
+        "cannot {doing}: {detail}; check the network, or set STEELYARD_CACHE to a cache that already has it"
     )]
     Archive {
         /// What was being done.
@@ -105,7 +105,7 @@ pub enum Error {
     },
     /// An archive of a known version is not the one it should be.
     #[error(
-        "the archive of {what} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
+        "the archive of {what} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. The archive was replaced at its source or on the way: try another network, or build that version from source"
     )]
     Digest {
         /// The system and its version.
@@ -125,7 +125,7 @@ pub enum Error {
     },
     /// A directory that other users can change.
     #[error(
-        "cannot keep the servers' data in {}: {problem}, so someone else could read or exchange the data; remove it or choose another directory with --data-dir",
+        "cannot keep the servers' data in {}: {problem}, so someone else could read or replace the data; remove it or choose another directory with --data-dir",
         .path.display()
     )]
     NotPrivate {
@@ -156,7 +156,7 @@ pub enum Error {
     },
     /// A copy of a data directory does not fit.
     #[error(
-        "too little space for a copy of the data in {}: it needs {}, and {} are free; free space there, or choose another directory with --data-dir",
+        "not enough space for a copy of the data in {}: it needs {}, but only {} are free; free space there, or choose another directory with --data-dir",
         .path.display(), size_text(*.needed), size_text(*.free)
     )]
     Space {
@@ -169,7 +169,7 @@ pub enum Error {
     },
     /// A copy is not what was copied.
     #[error(
-        "{} is not the same as the data it was copied from: {differences}; does something else write there, or does the disk fail (see `dmesg`)?",
+        "{} differs from the data it was copied from: {differences}; is something else writing there, or is the disk failing (see `dmesg`)?",
         .path.display()
     )]
     NotSame {
@@ -204,7 +204,7 @@ pub enum Error {
     },
     /// The server's user may not enter a directory.
     #[error(
-        "user `{user}`, under which the server runs, cannot reach {}: it may not enter {}; choose a directory outside of it (--data-dir for data, STEELYARD_CACHE for binaries) or run `chmod o+x` on it",
+        "the server's user `{user}` cannot reach {}: it has no permission to enter {}; choose a directory outside it (--data-dir for data, STEELYARD_CACHE for binaries) or run `chmod o+x` on it",
         .path.display(), .barred_by.display()
     )]
     Unreachable {
@@ -216,7 +216,7 @@ pub enum Error {
         user: String,
     },
     /// The trial's directory is in use.
-    #[error("{} is not empty: a trial needs a directory of its own; remove it or name another", .path.display())]
+    #[error("{} is not empty: a trial needs its own directory; remove it or name another", .path.display())]
     DirectoryInUse {
         /// The directory.
         path: PathBuf,
@@ -291,7 +291,7 @@ pub enum Error {
     },
     /// A server could not be ended.
     #[error(
-        "processes {pids:?} of {name} are still there after SIGKILL; look at them with `ps` (state D waits for the disk)"
+        "processes {pids:?} of {name} are still running after SIGKILL; look at them with `ps` (state D: waiting for the disk)"
     )]
     Stuck {
         /// The variant's name.
@@ -376,9 +376,9 @@ impl Error {
 
 fn near_text(near: &[String]) -> String {
     if near.is_empty() {
-        "no version near it is known; see which exist with another major version".to_owned()
+        "no similar version is known; try another major version".to_owned()
     } else {
-        format!("the nearest it has: {}", near.join(", "))
+        format!("the closest it has: {}", near.join(", "))
     }
 }
 
@@ -401,7 +401,9 @@ fn code_text(code: &Option<String>) -> String {
 
 fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::StorageFull => "; free space on that filesystem or choose another directory",
+        io::ErrorKind::StorageFull => {
+            "; free some space on that filesystem or choose another directory"
+        }
         io::ErrorKind::PermissionDenied => "; run as its owner or choose another directory",
         _ => "",
     }

@@ -21,7 +21,7 @@ pub(crate) fn as_user<T: Send>(
         let thread = scope.spawn(|| {
             take_on(user).map_err(|error| Error::User {
                 name: user.name.clone(),
-                problem: format!("its rights cannot be taken on ({error})"),
+                problem: format!("its permissions cannot be assumed ({error})"),
             })?;
             work()
         });

@@ -36,7 +36,7 @@ impl Installation {
     /// # Errors
     /// [`Error::Unsupported`] for a server that already runs.
     pub(crate) fn programs(&self) -> Result<&Path, Error> {
-        let what = || format!("starting {}, a server that already runs", self.source);
+        let what = || format!("starting {}, a server that is already running", self.source);
         self.bin_dir.as_deref().ok_or_else(|| Error::unsupported(what(), "attach to it"))
     }
 

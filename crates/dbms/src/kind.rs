@@ -88,7 +88,7 @@ pub trait Kind: fmt::Debug + Sync {
     /// The error for what it cannot do.
     fn lacks(&self, what: &str) -> Error {
         let what = format!("{what} ({})", self.name());
-        Error::unsupported(what, "name what is to be compared in another way")
+        Error::unsupported(what, "name the system in another way")
     }
 }
 

@@ -317,7 +317,7 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
     let mut swept = Swept { name: record.name.clone(), ..Swept::default() };
     if record.format != 1 {
         swept.problems.push(format!(
-            "entry {} is of format {}, of another steelyard",
+            "entry {} has format {}, written by another version of steelyard",
             record.id, record.format
         ));
         return swept;

@@ -176,7 +176,7 @@ pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
         return kind_of(installation)?.count_method(installation);
     }
     Err(Error::unsupported(
-        "counting instructions of a server that already runs",
+        "counting instructions of a server that is already running",
         format!("have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")", installation.dbms),
     ))
 }

@@ -85,7 +85,7 @@ pub fn check_private(path: &Path) -> Result<(), Error> {
     } else if found.uid() != geteuid().as_raw() {
         format!("it belongs to user {}", user::name_of(found.uid().into()))
     } else if found.mode() & 0o022 != 0 {
-        format!("others may write into it (mode {:04o})", found.mode() & 0o7777)
+        format!("others may write to it (mode {:04o})", found.mode() & 0o7777)
     } else {
         return Ok(());
     };

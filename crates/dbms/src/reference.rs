@@ -74,8 +74,7 @@ impl Reference {
         let Form::Source(source) = &mut self.form else {
             return Err(Error::reference(
                 &self.to_string(),
-                "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
-                 repository or a tarball (git:PATH#COMMIT, src:FILE)",
+                "it is not built from source, so `build` does not apply; remove `build`, or name a repository or tarball (git:PATH#COMMIT, src:FILE)",
             ));
         };
         source.options = options;

@@ -28,10 +28,10 @@ impl Release {
                 part.parse().ok().filter(|n| digits && *n < 100_000)
             })
             .collect::<Option<Vec<u64>>>()
-            .ok_or_else(|| bad("a version is numbers with dots"))?;
+            .ok_or_else(|| bad("a version consists of numbers separated by dots"))?;
         let whole = kind.numbers(numbers.first().copied().unwrap_or(0));
         if numbers.len() > whole {
-            return Err(bad(&format!("versions of that series have at most {whole} numbers")));
+            return Err(bad(&format!("a version in that series has at most {whole} numbers")));
         }
         Ok(Self { numbers, whole })
     }

@@ -69,20 +69,19 @@ fn parse_git(text: &str) -> Result<SourceTree, Error> {
         return refuse("the repository is missing");
     }
     if revision.is_empty() {
-        return refuse("behind the `#` a branch, a tag or a commit is missing");
+        return refuse("a branch, tag or commit is missing after the `#`");
     }
     // git would take it for an option.
     if revision.starts_with('-') || place.starts_with('-') {
         return refuse("neither the repository nor the revision can begin with `-`");
     }
     if text.chars().any(char::is_control) || revision.contains(char::is_whitespace) {
-        return refuse("it holds a space or a control character where none can be");
+        return refuse("it contains a space or control character, which is not allowed");
     }
     let repository = if is_remote(place) {
         if has_secret(place) {
             return refuse(
-                "the URL holds a password or a token, which would stand in results and in lists of processes; use git's \
-                 credential helper or ssh",
+                "the URL contains a password or token, which would appear in results and in process lists; use git's credential helper or ssh",
             );
         }
         Repository::Remote(place.to_owned())

@@ -67,7 +67,7 @@ impl Stopped {
             }
             (Ending::Died(how), _) => not_kept(&name, format!("the server died ({how})")),
             (other, _) => {
-                not_kept(&name, format!("the server did not shut down in good order ({other:?})"))
+                not_kept(&name, format!("the server did not shut down cleanly ({other:?})"))
             }
         }
     }

@@ -147,10 +147,10 @@ impl Seen {
                 let target = target()?;
                 let file = self.inside(&target).ok().filter(|file| self.files.contains(file));
                 Kind::HardLink(file.ok_or_else(|| {
-                    format!("is a link to {}, which is no file of the archive", target.display())
+                    format!("is a link to {}, which is not a file in the archive", target.display())
                 })?)
             }
-            other => return Err(format!("is neither file, directory nor link ({other:?})")),
+            other => return Err(format!("is not a file, directory or link ({other:?})")),
         };
         if matches!(kind, Kind::File | Kind::HardLink(_)) {
             self.files.insert(path.clone());

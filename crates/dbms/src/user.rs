@@ -51,7 +51,7 @@ impl ServerUser {
                 (None, None) => create()?,
             };
             if user.uid.is_root() {
-                return Err(problem(name, "it is root, and servers run without privileges"));
+                return Err(problem(name, "it is root, but servers must run without privileges"));
             }
             return Ok(Self { name: user.name, uid: user.uid.as_raw(), gid: user.gid.as_raw() });
         }

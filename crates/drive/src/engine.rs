@@ -267,12 +267,10 @@ impl Clients {
         let seconds = measured.as_secs_f64();
         Some(match outcome.slices.len() {
             0 => format!(
-                "no slice was measured: the step ended after {seconds:.2} s, before every server had the \
-                 load once, so it has no rate; give it more rows or seconds, or make its slices shorter"
+                "no slice was measured: the step ended after {seconds:.2} s, before every server had the load once, so it has no rate; give it more rows or seconds, or shorter slices"
             ),
             rounds => format!(
-                "no slice was measured: in none of {rounds} rounds did every client do an operation after \
-                 its first in a slot, so the step has no rate; make its slices longer"
+                "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; make its slices longer"
             ),
         })
     }
@@ -286,8 +284,7 @@ impl Clients {
         let class = outcome.classes.iter().find(lacks)?;
         let mean = |rows: f64| rows / class.statements as f64;
         Some(format!(
-            "wrong answers: queries found {:.2} rows in the mean, at least {:.2} were expected; is the \
-             table what the steps before should have left?",
+            "wrong answers: queries found {:.2} rows on average, expected at least {:.2}; did the previous steps leave the table as they should?",
             mean(class.rows as f64),
             mean(class.least_rows),
         ))

@@ -21,7 +21,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The server wants an authentication that is not there.
-    #[error("the server wants {wanted}; {remedy}")]
+    #[error("the server requires {wanted}; {remedy}")]
     Authentication {
         /// What the server asked for.
         wanted: String,
@@ -69,10 +69,10 @@ pub enum Error {
     #[error("cannot send this request: {0}")]
     Unsupported(&'static str),
     /// What was asked for makes no sense.
-    #[error("no such load can run: {0}")]
+    #[error("this load cannot run: {0}")]
     Load(&'static str),
     /// The operating system refused a thread.
-    #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit of processes")]
+    #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit on processes")]
     Thread(io::Error),
 }
 

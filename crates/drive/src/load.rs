@@ -48,13 +48,13 @@ pub fn check(load: &Load) -> Result<(), Error> {
     let text = match (load.targets.len(), &load.slices) {
         (0, _) => "it has no target",
         (2.., _) if load.targets.iter().any(Target::is_elsewhere) => {
-            "a system in a process of its own shares no load in slices"
+            "a system in its own process cannot share a load in slices"
         }
         (1, None) => return Ok(()),
-        (1, Some(_)) => "slices are for several targets",
+        (1, Some(_)) => "slices need several targets",
         (_, None) => "several targets need slices",
         (_, Some(slices)) if !(0.0..1.0).contains(&slices.lead_in) => {
-            "the lead-in of slices is a part of them, from 0 to below 1"
+            "the lead-in of a slice is a fraction of it, from 0 to below 1"
         }
         (targets, Some(slices)) if Timetable::new(slices, targets).next().is_none() => {
             "slices need a length"

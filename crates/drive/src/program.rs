@@ -74,7 +74,7 @@ fn run(command: Option<Command>, state: &Mutex<State>) -> Result<String, String>
     let mut child: Child = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stopped {
-            return Err("it was not started any more".to_owned());
+            return Err("it was not started, because the step had already been stopped".to_owned());
         }
         let child = command.spawn().map_err(|error| format!("it cannot be run: {error}"))?;
         state.child = Some(Pid::from_raw(child.id() as i32));
@@ -139,7 +139,7 @@ impl Running for Program {
         let figures = said.and_then(|text| {
             let end: String =
                 text.chars().rev().take(200).collect::<Vec<_>>().iter().rev().collect();
-            (self.read)(&text).ok_or_else(|| format!("its figures are not in what it says: {end}"))
+            (self.read)(&text).ok_or_else(|| format!("its figures are not in its output: {end}"))
         });
         let mut outcome = Outcome {
             client_user_us: cost.user_us,

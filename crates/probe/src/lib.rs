@@ -62,7 +62,7 @@ pub fn dirty_pages_kb() -> std::io::Result<u64> {
         (Some(dirty), Some(writeback)) => Ok(dirty + writeback),
         _ => Err(std::io::Error::new(
             std::io::ErrorKind::InvalidData,
-            "expected the lines Dirty and Writeback in /proc/meminfo, found only part of them",
+            "expected the lines Dirty and Writeback in /proc/meminfo, found at most one of them",
         )),
     }
 }

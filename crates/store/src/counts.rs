@@ -75,7 +75,7 @@ impl Store {
             self.require(connection, "variant", variant.0)?;
             if self.wrap(is_there(connection, variant, record))? {
                 return Err(unfit(format!(
-                    "this variant has one already with protocol {} in {}",
+                    "this variant already has one with protocol {} in {}",
                     record.protocol, record.place
                 )));
             }
@@ -186,7 +186,7 @@ impl Store {
 /// What is wrong with a record, if anything is.
 fn check(record: &CountRecord) -> std::result::Result<(), String> {
     if record.statements == 0 {
-        return Err("it is of no statements".to_owned());
+        return Err("it has no statements".to_owned());
     }
     let phases = record.phases.iter().map(|phase| &phase.name);
     twice(phases).map_err(|name| format!("phase `{name}` is given twice"))?;
@@ -199,7 +199,7 @@ fn check(record: &CountRecord) -> std::result::Result<(), String> {
         ));
     }
     if !record.counts.contains(&record.instructions) {
-        return Err(format!("its {} instructions are none of its counts", record.instructions));
+        return Err(format!("its {} instructions match none of its counts", record.instructions));
     }
     let counts = record.counts.iter().copied();
     let figures = [record.statements, record.rows].into_iter().chain(counts);

@@ -25,7 +25,7 @@ pub enum StoreError {
     },
     /// The file is no SQLite database, or a damaged one.
     #[error(
-        "{path} is no database of results ({found}); move it away, or choose another directory with --results"
+        "{path} is not a results database ({found}); move it away, or choose another directory with --results"
     )]
     NotADatabase {
         /// The file.
@@ -35,8 +35,7 @@ pub enum StoreError {
     },
     /// A newer steelyard wrote it.
     #[error(
-        "{path} has schema version {found}, but this steelyard knows versions up to {known}; update steelyard, \
-         or choose another directory with --results"
+        "{path} has schema version {found}, but this steelyard supports versions up to {known}; update steelyard, or choose another directory with --results"
     )]
     Newer {
         /// The file.
@@ -48,8 +47,7 @@ pub enum StoreError {
     },
     /// An older steelyard wrote it, and it was opened for reading only.
     #[error(
-        "{path} has schema version {found}, this steelyard reads version {known}; make the directory writable and try again, \
-         which brings it up to date"
+        "{path} has schema version {found}, this steelyard reads version {known}; make the directory writable and try again, which upgrades the database"
     )]
     Older {
         /// The file.
@@ -61,13 +59,12 @@ pub enum StoreError {
     },
     /// No space left.
     #[error(
-        "no space left for results in {}; finished steps stored before are intact; free some space, then go on with \
-         `steelyard run --resume`",
+        "no space left for results in {}; steps already stored are intact; free some space, then continue with `steelyard run --resume`",
         .0.display()
     )]
     Full(PathBuf),
     /// Another process holds the database for too long.
-    #[error("{} is in use by another process that writes; wait until it has ended, or choose another directory with --results", .0.display())]
+    #[error("{} is in use by another process that is writing; wait until it ends, or choose another directory with --results", .0.display())]
     Busy(PathBuf),
     /// Something with this id does not exist.
     #[error("{what} {id} is not in {path}; `steelyard list` shows what is there")]
@@ -105,7 +102,7 @@ pub enum StoreError {
     },
     /// What is stored cannot be understood.
     #[error(
-        "{path}: {what}; the database is damaged or was changed by another program: restore it from a copy"
+        "{path}: {what}; the database is damaged or was changed by another program: restore it from a backup"
     )]
     Damaged {
         /// The file.

@@ -79,7 +79,7 @@ fn migrate_unchecked(connection: &Connection, migrations: &[&str]) -> rusqlite::
         let broken: i64 = transaction.query_row(check, [], |row| row.get(0))?;
         if broken > 0 {
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY);
-            let text = format!("{broken} rows would refer to rows that are not there");
+            let text = format!("{broken} rows would refer to rows that do not exist");
             return Err(rusqlite::Error::SqliteFailure(code, Some(text)));
         }
     }

@@ -131,7 +131,7 @@ impl Store {
         if application != APPLICATION_ID {
             return Err(StoreError::NotADatabase {
                 path,
-                found: "a database of another program".to_owned(),
+                found: "a database that belongs to another program".to_owned(),
             });
         }
         if found > known {

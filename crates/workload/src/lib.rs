@@ -106,7 +106,7 @@ pub enum Error {
         known: String,
     },
     /// The system does not take the benchmark's kind of requests.
-    #[error("the {workload} benchmark needs a system that takes {needs}; drop the variant")]
+    #[error("the {workload} benchmark needs a system that accepts {needs}; remove the variant")]
     Unfit {
         /// The benchmark.
         workload: &'static str,
@@ -115,7 +115,7 @@ pub enum Error {
     },
     /// The server's version lacks something the plan asks for.
     #[error(
-        "{feature} needs PostgreSQL {needs} or later, this server is version {found}; drop the option or the variant"
+        "{feature} needs PostgreSQL {needs} or later, but this server is version {found}; remove the option or the variant"
     )]
     TooOld {
         /// The option of the plan.

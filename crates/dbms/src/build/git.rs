@@ -34,13 +34,12 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
     words.extend([OsString::from("-C"), path.into()]);
     words.extend(["rev-parse", "--absolute-git-dir"].map(OsString::from));
     let found = ask(&words, None)?
-        .map_err(|said| problem(format!("it is not a repository that git can use: {said}")))?;
+        .map_err(|said| problem(format!("git cannot use it as a repository: {said}")))?;
     let git_dir = PathBuf::from(found);
     let commit = [OsString::from(format!("{revision}^{{commit}}"))];
     let id = ask(&in_dir(&git_dir, &["rev-parse", "--verify"], &commit), None)?.map_err(|said| {
         problem(format!(
-            "the repository has no such commit (git says: {said}); name a branch, a tag or a commit that is in it, or fetch \
-             it there first"
+            "the repository has no such commit (git says: {said}); name a branch, tag or commit that is in it, or fetch the commit first"
         ))
     })?;
     Ok(Commit { id, place: Repository::Local(git_dir) })
@@ -65,12 +64,12 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
             .filter(|name| name.starts_with("refs/"))
             .collect()
     };
-    let listing = ask(&words, None)?
-        .map_err(|said| problem(&format!("its names cannot be listed (git says: {said})")))?;
+    let listing = ask(&words, None)?.map_err(|said| {
+        problem(&format!("its branches and tags cannot be listed (git says: {said})"))
+    })?;
     let id = find(&listing, &names).ok_or_else(|| {
         problem(
-            "there is no such branch or tag; of a repository that is not on this machine name a branch, a tag or a whole \
-             commit of 40 digits, or clone it and name the clone",
+            "there is no such branch or tag; for a repository that is not on this machine, name a branch, a tag or a full commit hash of 40 digits, or clone it and name the clone",
         )
     })?;
     Ok(Commit { id, place })

@@ -110,7 +110,7 @@ fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
     let problem = |problem: &str| Error::no_source(format!("src:{}", path.display()), problem);
     if path.is_dir() {
         let advice =
-            "it is a directory; name a tarball, or with git: a repository and a commit of it";
+            "it is a directory; name a tarball, or use git: with a repository and a commit";
         return Err(problem(advice));
     }
     let unreadable =
@@ -140,7 +140,7 @@ fn compiler_version(
         let compiler = &options.compiler;
         Error::no_source(
             what,
-            format!("the compiler `{compiler}` does not say its version: {said}"),
+            format!("the compiler `{compiler}` does not report its version: {said}"),
         )
     })
 }

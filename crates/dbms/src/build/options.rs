@@ -14,7 +14,7 @@ pub const DEFAULT_COMPILER: &str = "cc";
 const OWN_OPTIONS: [(&str, &str); 7] = [
     (
         "--prefix --exec-prefix -Dprefix",
-        "all builds get the same prefix, so that they differ in nothing else",
+        "all builds use the same prefix, so they differ in nothing else",
     ),
     (
         "--bindir --sbindir --libexecdir --sysconfdir --sharedstatedir --localstatedir \
@@ -22,19 +22,19 @@ const OWN_OPTIONS: [(&str, &str); 7] = [
          --htmldir --with-system-tzdata -Dbindir -Dsbindir -Dlibexecdir -Dsysconfdir \
          -Dsharedstatedir -Dlocalstatedir -Dlibdir -Dincludedir -Ddatadir -Dlocaledir \
          -Dmandir -Dsystem_tzdata -Drpath",
-        "the server must find its files beside itself, wherever the cache is",
+        "the server must find its files next to itself, wherever the cache is",
     ),
-    ("--srcdir --cache-file -C --config-cache", "steelyard builds in a tree of its own"),
-    ("CFLAGS -Dc_args", "it has a key of its own, `cflags`"),
+    ("--srcdir --cache-file -C --config-cache", "steelyard builds in its own tree"),
+    ("CFLAGS -Dc_args", "it has its own key, `cflags`"),
     (
         "--buildtype -Dbuildtype -Doptimization -Ddebug -Dc_link_args",
-        "flags are what `cflags` says and no others",
+        "all flags come from `cflags`",
     ),
     (
         "--wrap-mode -Dwrap_mode --destdir --reconfigure --wipe",
-        "steelyard builds in a tree of its own, and fetches nothing for it",
+        "steelyard builds in its own tree, and fetches nothing for it",
     ),
-    ("CC", "it has a key of its own, `compiler`"),
+    ("CC", "it has its own key, `compiler`"),
 ];
 
 /// What builds a system.
@@ -83,20 +83,20 @@ impl BuildOptions {
             Err(Error::BuildOption { option: option.to_owned(), reason })
         };
         if self.compiler.split_ascii_whitespace().next().is_none() {
-            return refuse("compiler", "it is empty; leave it out to have `cc`");
+            return refuse("compiler", "it is empty; leave it out to use `cc`");
         }
         for text in [&self.compiler, &self.cflags] {
             // configure and make pass them through shells and quotes of their own.
             if text.chars().any(|c| c.is_control() || "'\"\\$`#".contains(c)) {
                 return refuse(
                     text,
-                    "it holds a character that a makefile or a shell would expand",
+                    "it contains a character that a makefile or shell would expand",
                 );
             }
         }
         for option in &self.configure {
             if option.is_empty() || option.chars().any(char::is_control) {
-                return refuse(option, "it is empty or holds a control character");
+                return refuse(option, "it is empty or contains a control character");
             }
             let name = option.split('=').next().unwrap_or_default();
             for (own, reason) in OWN_OPTIONS {
@@ -105,7 +105,7 @@ impl BuildOptions {
                 }
             }
             if !option.starts_with("--") && !option.contains('=') {
-                return refuse(option, "an option begins with `--`, a variable is NAME=VALUE");
+                return refuse(option, "expected an option (`--name`) or a variable (NAME=VALUE)");
             }
         }
         Ok(())

@@ -49,7 +49,8 @@ impl Artifact {
     /// The versions that the repository lists.
     pub(crate) fn versions(&self) -> Result<Vec<Version>, String> {
         let url = format!("{}/maven-metadata.xml", self.directory());
-        let list = http::get(&url, ASK_LIMIT)?.ok_or_else(|| format!("{url}: there is no list"))?;
+        let list = http::get(&url, ASK_LIMIT)?
+            .ok_or_else(|| format!("{url}: there is no list of versions"))?;
         let list = String::from_utf8_lossy(&list);
         let texts = list.split("<version>").skip(1).filter_map(|rest| rest.split('<').next());
         Ok(texts.filter_map(parse).collect())
@@ -101,7 +102,7 @@ fn check_published(file: &str, bytes: &[u8]) -> Result<(), String> {
         }
         return Err(format!("{file}: expected {kind} {expected}, found {found}"));
     }
-    Err(format!("{file}: there is no checksum of it"))
+    Err(format!("{file}: there is no checksum for it"))
 }
 
 #[cfg(test)]

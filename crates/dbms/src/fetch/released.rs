@@ -41,8 +41,7 @@ pub(crate) fn obtain(
         let digest = hash::of(&bytes);
         if known.is_none() {
             progress(&format!(
-                "{what} is not among the versions whose digest steelyard knows; only the archive's own checksum \
-                 was verified (SHA-256 {digest})"
+                "steelyard knows no digest for {what}; only the archive's own checksum was verified (SHA-256 {digest})"
             ));
         }
         let workshop = cache.workshop(&name)?;
@@ -94,7 +93,7 @@ fn newest(
         return Err(Error::Archive { doing, detail: error });
     };
     progress(&format!(
-        "the archive cannot be reached ({error}); taking {}, the newest {series}.x in the cache",
+        "the archive cannot be reached ({error}); using {}, the newest {series}.x in the cache",
         shown(kind, &cached)
     ));
     Ok(cached)

@@ -30,7 +30,7 @@ pub(crate) fn find(
             system: kind.name(),
             path: directory.clone(),
             problem: format!(
-                "{DESCRIPTION} is damaged ({error}); remove the directory to have it made again"
+                "{DESCRIPTION} is damaged ({error}); remove the directory to have it created again"
             ),
         })?;
     // The cache may have been moved since.

@@ -39,7 +39,7 @@ pub(crate) fn read_in_group(
             return Err(Error::Program {
                 program: format!("cat (reading the data of {})", spec.name),
                 status: status.to_string(),
-                output: "it could not read all files".to_owned(),
+                output: "it could not read all of the files".to_owned(),
             });
         }
     }

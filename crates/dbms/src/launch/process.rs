@@ -116,7 +116,9 @@ impl ServerProcess {
             match self.child.try_wait() {
                 Ok(None) => return true,
                 Ok(Some(status)) => self.ended = Some(status.to_string()),
-                Err(error) => self.ended = Some(format!("no longer ours to wait for: {error}")),
+                Err(error) => {
+                    self.ended = Some(format!("no longer a child of this process: {error}"))
+                }
             }
         }
         false

@@ -66,13 +66,13 @@ fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
             let mut reader = lzma_rust2::XzReader::new(inner, true).take(LARGEST + 1);
             reader.read_to_end(&mut tar).map_err(|error| damaged(&error))?;
             return if tar.len() as u64 > LARGEST {
-                Err(format!("it holds more than {} MB", LARGEST >> 20))
+                Err(format!("it contains more than {} MB", LARGEST >> 20))
             } else {
                 Ok(tar)
             };
         }
     }
-    Err("it holds no .txz file".to_owned())
+    Err("it contains no .txz file".to_owned())
 }
 
 #[cfg(test)]

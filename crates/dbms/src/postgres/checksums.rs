@@ -31,8 +31,7 @@ pub(super) fn differing(variants: &[Compared<'_>]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "data pages of {} have checksums (from PostgreSQL {BY_DEFAULT} on initdb makes them by default), those of {} have none: differences \
-         may come from that; initdb = [\"--data-checksums\"] for all makes them alike",
+        "data pages of {} have checksums (from PostgreSQL {BY_DEFAULT} on initdb makes them by default), those of {} have none: differences may come from that; initdb = [\"--data-checksums\"] for all makes them alike",
         with.join(", "),
         without.join(", ")
     ))

@@ -10,14 +10,14 @@ use crate::{Error, ServerSpec};
 /// why.
 const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("listen_addresses", true, "servers listen only on a private unix socket"),
-    ("unix_socket_directories", true, "every trial has a socket directory of its own"),
-    ("unix_socket_permissions", true, "the socket is for the server's own user"),
-    ("unix_socket_group", true, "the socket is for the server's own user"),
-    ("port", true, "it only names the socket in the trial's own directory"),
-    ("data_directory", false, "every trial has a data directory of its own"),
-    ("hba_file", false, "the server uses that of its data directory"),
-    ("ident_file", false, "the server uses that of its data directory"),
-    ("external_pid_file", false, "steelyard records the process itself"),
+    ("unix_socket_directories", true, "every trial has its own socket directory"),
+    ("unix_socket_permissions", true, "the socket belongs to the server's own user"),
+    ("unix_socket_group", true, "the socket belongs to the server's own user"),
+    ("port", true, "it is only part of the socket's name in the trial's own directory"),
+    ("data_directory", false, "every trial has its own data directory"),
+    ("hba_file", false, "the server uses the one in its data directory"),
+    ("ident_file", false, "the server uses the one in its data directory"),
+    ("external_pid_file", false, "steelyard itself records the process"),
     ("logging_collector", true, "the log goes to the trial's server.log"),
     ("log_destination", true, "the log goes to the trial's server.log"),
     ("include", false, INCLUDED),
@@ -25,7 +25,7 @@ const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("include_if_exists", false, INCLUDED),
 ];
 
-const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results, so put them into the config_file itself";
+const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results; put them in config_file itself";
 
 /// Checks names of settings before anything is made.
 pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
@@ -44,7 +44,7 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
             return Err(Error::Rejected {
                 variant: spec.name.to_owned(),
                 setting: Some(name.clone()),
-                message: "names of settings are letters, digits and underscores".to_owned(),
+                message: "names of settings consist of letters, digits and underscores".to_owned(),
             });
         }
     }

@@ -9,13 +9,17 @@ use crate::{Error, ServerSpec, launch};
 /// Options of initdb that steelyard chooses itself, and why.
 const OWN_OPTIONS: [(&str, &str, &str); 8] = [
     ("-D", "--pgdata", "steelyard chooses the data directory"),
-    ("-U", "--username", "steelyard connects with a role of its own"),
-    ("-A", "--auth", "the socket directory is private already, and steelyard must get in"),
-    ("-W", "--pwprompt", "there is nobody to ask"),
+    ("-U", "--username", "steelyard connects with its own role"),
+    (
+        "-A",
+        "--auth",
+        "the socket directory is already private, and steelyard must be able to connect",
+    ),
+    ("-W", "--pwprompt", "there is nobody to answer a prompt"),
     ("--pwfile", "--pwfile", "steelyard's role has no password"),
-    ("-X", "--waldir", "every trial gets a data directory of its own, WAL included"),
+    ("-X", "--waldir", "every trial gets its own data directory, WAL included"),
     ("-s", "--show", "it initialises nothing"),
-    ("-c", "--set", "settings belong into `config`, where they are checked"),
+    ("-c", "--set", "settings belong in `config`, where they are checked"),
 ];
 
 /// Options of one letter without a value, after which others may follow in the same word.

@@ -56,7 +56,7 @@ pub(super) fn checkpoint(control: &mut Control) -> Result<String, Error> {
     match control.execute("CHECKPOINT") {
         Ok(_) => Ok(format!("CHECKPOINT: {:.3} s", begin.elapsed().as_secs_f64())),
         Err(Error::Query { code: Some(code), .. }) if code == NOT_PERMITTED => {
-            Ok("CHECKPOINT: left out, this role may not".to_owned())
+            Ok("CHECKPOINT: skipped, this role has no permission".to_owned())
         }
         Err(error) => Err(error),
     }

@@ -98,7 +98,7 @@ fn a_disk_that_is_too_small_is_named_and_nothing_left() {
         on_a_small_disk(&place, 10, |small| {
             let error = dbms::start(subject.spec(&place, &small.join("trial"))).err().unwrap();
             let text = error.to_string();
-            assert!(text.contains("too little space") && text.contains("free space"), "{text}");
+            assert!(text.contains("not enough space") && text.contains("free space"), "{text}");
             assert_eq!(error.diagnosis(), Some(Diagnosis::DiskFull));
         });
         place.assert_clean();

@@ -88,7 +88,7 @@ impl<E: Engine> EngineSession<E> {
 impl<E: Engine> Session for EngineSession<E> {
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
         let Request::KeyValue(operation) = request else {
-            return Err(Error::Unsupported("an engine without SQL takes keys and values only"));
+            return Err(Error::Unsupported("an engine without SQL accepts only keys and values"));
         };
         let value = match &operation.action {
             KeyAction::Put { value } => Some(value.into()),

@@ -90,7 +90,7 @@ fn read_header(path: PathBuf, pid: u32) -> Result<Option<Dump>, CallgrindError> 
             origin: path,
             line: lines,
             expected: "the lines part: and desc: Trigger: among the first ones".to_owned(),
-            found: "none of them, or not both".to_owned(),
+            found: "at most one of them".to_owned(),
         }),
     }
 }

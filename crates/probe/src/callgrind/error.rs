@@ -34,7 +34,7 @@ pub enum CallgrindError {
     },
     /// A line is not what the format has at this place.
     #[error(
-        "{origin}, line {line}: expected {expected}, found {found}: use a file as Callgrind wrote it, or run again"
+        "{origin}, line {line}: expected {expected}, found {found}: use an unchanged file from Callgrind, or run again"
     )]
     Format {
         /// The file.
@@ -48,8 +48,7 @@ pub enum CallgrindError {
     },
     /// The costs of the functions do not add up to what the file says of itself.
     #[error(
-        "{origin}, line {line}: expected the costs of all functions to add up to the {listed} instructions that the file \
-         gives as its total, found {summed}: the file was cut off or changed, run again"
+        "{origin}, line {line}: expected the costs of all functions to add up to the file's total of {listed} instructions, found {summed}: the file was truncated or changed, run again"
     )]
     Sum {
         /// The file.

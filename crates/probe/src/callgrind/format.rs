@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
             }
             // Source files, and jumps: a jump is followed by a line with a position and no cost.
             "fl" | "fi" | "fe" | "cfi" | "cfl" | "jfi" | "jump" | "jcnd" => {}
-            _ => return Err(self.wrong("fn=, cfn=, calls= or another of the format", line)),
+            _ => return Err(self.wrong("fn=, cfn=, calls= or another key of the format", line)),
         }
         Ok(())
     }
@@ -256,12 +256,12 @@ impl<'a> Reader<'a> {
 
     fn name(&mut self, value: &str, line: &str) -> Result<NameId, CallgrindError> {
         Self::numbered(&mut self.functions, value, |name| self.raw.names.id(name))
-            .ok_or_else(|| self.wrong("a name, or the number of a name given before", line))
+            .ok_or_else(|| self.wrong("a name, or the number of an earlier name", line))
     }
 
     fn object(&mut self, value: &str, line: &str) -> Result<NameId, CallgrindError> {
         Self::numbered(&mut self.objects, value, |name| self.raw.objects.id(name))
-            .ok_or_else(|| self.wrong("an object, or the number of one given before", line))
+            .ok_or_else(|| self.wrong("an object, or the number of an earlier object", line))
     }
 
     /// Do the cost lines since the last total come to this one?

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum CgroupError {
     /// Neither v1 nor v2 is mounted where this process sees it.
     #[error(
-        "expected a control group hierarchy (cgroup or cgroup2) with CPU accounting among the mounts, found none: \
-         mount one, or measure the process tree instead"
+        "expected a mounted control group hierarchy (cgroup or cgroup2) with CPU accounting, found none: mount one, or measure the process tree instead"
     )]
     NoHierarchy,
     /// The name cannot be that of a directory of its own.
@@ -22,7 +21,7 @@ pub enum CgroupError {
     },
     /// The user may not make groups here.
     #[error(
-        "may not create the control group {path}: run as root, or delegate a group to this user \
+        "no permission to create the control group {path}: run as root, or delegate a group to this user \
          (systemd-run --user --scope -p Delegate=yes …), or measure the process tree instead"
     )]
     Denied {
@@ -33,7 +32,7 @@ pub enum CgroupError {
     },
     /// A group of this name is there already.
     #[error(
-        "the control group {path} exists already: remove what an earlier run left, or choose another name"
+        "the control group {path} already exists: remove what an earlier run left behind, or choose another name"
     )]
     Exists {
         /// The directory.
@@ -41,8 +40,7 @@ pub enum CgroupError {
     },
     /// A memory limit was asked for and no group can have one.
     #[error(
-        "a memory limit needs the memory controller, found none usable at {path} or above: \
-         as root, write +memory into cgroup.subtree_control there, or run without a limit"
+        "a memory limit needs the memory controller, found none usable at {path} or above: as root, write +memory to cgroup.subtree_control there, or run without a limit"
     )]
     NoMemoryController {
         /// The group of this process.
@@ -72,7 +70,7 @@ pub enum CgroupError {
     },
     /// Processes are still in the group.
     #[error(
-        "the control group {path} still holds the processes {pids:?}: end them, then remove it again"
+        "the control group {path} still contains the processes {pids:?}: end them, then remove it again"
     )]
     Busy {
         /// The directory.

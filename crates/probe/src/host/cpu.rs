@@ -24,9 +24,9 @@ pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {
     facts.add_or("cpu", "cores", count(topology.cores.len()), why);
     facts.add_or("cpu", "threads", count(topology.threads), why);
     let usable = std::thread::available_parallelism().ok().map(|n| n.to_string());
-    facts.add_or("cpu", "usable by this process", usable, "the kernel does not tell");
+    facts.add_or("cpu", "usable by this process", usable, "the kernel does not say");
     let smt = read_trimmed(cpus.join("smt/control"));
-    facts.add_or("cpu", "SMT", smt, "this kernel does not tell");
+    facts.add_or("cpu", "SMT", smt, "this kernel does not say");
     let nodes = read_trimmed(sys.join("devices/system/node/online"));
     facts.add_or("cpu", "NUMA nodes", nodes, "/sys/devices/system/node is missing");
 
@@ -39,7 +39,7 @@ pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {
     facts.add_or("cpu", "highest frequency, kHz", highest, no_driver);
     facts.add_or("cpu", "boost", boost(&cpus), no_driver);
     let idle = read_trimmed(cpus.join("cpuidle/current_driver"));
-    facts.add_or("cpu", "idle driver", idle, "this kernel does not tell");
+    facts.add_or("cpu", "idle driver", idle, "this kernel does not say");
     facts.add_file_if_there("cpu", "isolated", cpus.join("isolated"));
     facts.add("cpu", "vulnerabilities", vulnerabilities(&cpus.join("vulnerabilities")));
 }

@@ -28,7 +28,7 @@ pub(super) fn add(facts: &mut Facts) {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let memory = parse_meminfo(&text);
     let size = |kib: Option<u64>| kib.map(readable);
-    let why = "/proc/meminfo does not tell";
+    let why = "/proc/meminfo does not say";
     facts.add_or("memory", "total", size(memory.total_kb), why);
     facts.add_or("memory", "swap", size(memory.swap_total_kb), why);
     facts.add_or("memory", "huge pages", memory.huge_pages.map(|n| n.to_string()), why);

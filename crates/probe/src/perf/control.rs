@@ -142,7 +142,7 @@ impl Control {
                 return Ok(());
             }
             if !running.runs() {
-                return Err(running.failed("that it goes on until it is told to end"));
+                return Err(running.failed("that it runs until it is stopped"));
             }
             if Instant::now() >= until {
                 return Err(PerfError::too_slow(&running.what, "acknowledge a command", limit));

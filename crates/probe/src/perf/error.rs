@@ -14,8 +14,7 @@ pub enum PerfError {
     NotInstalled,
     /// The kernel denies it to this user.
     #[error(
-        "expected the right to look into processes with perf, found kernel.perf_event_paranoid = {paranoid} and no root; \
-         run as root, or as root: sysctl kernel.perf_event_paranoid=1"
+        "expected permission to use perf on processes, found kernel.perf_event_paranoid = {paranoid} without root; run as root, or as root: sysctl kernel.perf_event_paranoid=1"
     )]
     NotPermitted {
         /// The value of `kernel.perf_event_paranoid`.
@@ -32,7 +31,7 @@ pub enum PerfError {
         output: String,
     },
     /// It did not answer or end in time.
-    #[error("expected {program} to {expected} within {seconds} s, it did not; it was ended")]
+    #[error("expected {program} to {expected} within {seconds} s, but it did not; it was killed")]
     TooSlow {
         /// The command.
         program: String,
@@ -42,7 +41,7 @@ pub enum PerfError {
         seconds: u64,
     },
     /// No sample has come.
-    #[error("expected samples of the processes, found none: they did not run on a CPU meanwhile")]
+    #[error("expected samples of the processes, found none: they did not run on a CPU")]
     NoSamples,
     /// A file or a process could not be made or read.
     #[error("could not {doing} {}: {source}", .path.display())]

@@ -69,7 +69,7 @@ impl Recorder {
         self.running.end(WRITE_LIMIT)?;
         let size = fs::metadata(&self.data).map_or(0, |metadata| metadata.len());
         if !went_on || size == 0 {
-            return Err(self.running.failed("samples until it is told to end"));
+            return Err(self.running.failed("samples until it is stopped"));
         }
         Ok(Recorded { data: self.data })
     }

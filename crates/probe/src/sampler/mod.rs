@@ -101,7 +101,7 @@ impl Sampler {
     pub fn stop(mut self) -> Recording {
         self.end().unwrap_or_else(|| Recording {
             notes: vec![
-                "the sampler's thread could not run: is there a limit on threads?".to_owned(),
+                "the sampler's thread could not start: is there a limit on threads?".to_owned(),
             ],
             ..Recording::default()
         })

@@ -40,7 +40,7 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
     ("cpu.irq", "CPU in interrupts (part of sy)", "%", "cpu", |i| {
         i.cpu(|t| t.irq.saturating_add(t.softirq))
     }),
-    ("cpu.mhz", "clock of the CPUs", "MHz", "cpu", |i| i.after.mhz),
+    ("cpu.mhz", "clock speed of the CPUs", "MHz", "cpu", |i| i.after.mhz),
     ("sys.cs", "context switches", "1/s", "scheduler", |i| i.rate(|s| s.host?.context_switches)),
     ("sys.in", "interrupts", "1/s", "scheduler", |i| i.rate(|s| s.host?.interrupts)),
     // Without the sampler itself, which runs while it reads.
@@ -80,7 +80,7 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
     ("dev.aqu", "requests under way", "requests", "device", |i| {
         Some(i.rate(|s| Some(s.device?.weighted_ms))? / 1000.0)
     }),
-    ("dev.util", "time with a request under way", "%", "device", |i| {
+    ("dev.util", "time with a request in progress", "%", "device", |i| {
         Some((i.rate(|s| Some(s.device?.busy_ms))? / 10.0).min(100.0))
     }),
     ("mem.free", "free memory", "KB", "memory", |i| float(i.after.memory.free_kb?)),

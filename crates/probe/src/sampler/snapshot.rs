@@ -94,7 +94,7 @@ impl Sources {
         let dbms = self.dbms.as_mut().map(|source| source.read(notes));
         let client = self.driver.then(own_usage);
         if client.is_some_and(|usage| !usage.io_known) {
-            note(notes, "client: the kernel denies this process its own byte counts");
+            note(notes, "client: the kernel denies access to this process's own byte counts");
         }
         let mut host = None;
         if let Some(text) = read_noting(&mut self.stat, buffer, notes) {
@@ -102,17 +102,14 @@ impl Sources {
             if host.is_none() {
                 note(
                     notes,
-                    "/proc/stat: expected a line cpu with at least four numbers, found none",
+                    "/proc/stat: expected a cpu line with at least four numbers, found none",
                 );
             }
         }
         let device = self.device.as_mut().and_then(|reader| {
             let counters = reader.read(buffer);
             if counters.is_none() {
-                note(
-                    notes,
-                    "device: its counters can be read neither in /sys nor in /proc/diskstats",
-                );
+                note(notes, "device: its counters can't be read in /sys or /proc/diskstats");
             }
             counters
         });
@@ -157,7 +154,7 @@ impl GroupSource {
             if !usage.io_known {
                 note(
                     notes,
-                    "dbms: the kernel denies the byte counts of some processes, those shown are too low",
+                    "dbms: the kernel denies access to the byte counts of some processes; those shown are too low",
                 );
             }
             if self.cgroup.is_none() {

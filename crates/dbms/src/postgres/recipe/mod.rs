@@ -33,7 +33,7 @@ impl Recipe for Postgres {
         if builds && tree.join("src/backend").is_dir() {
             return Ok(());
         }
-        Err("there is no configure script, no meson.build or no src/backend in it; is it PostgreSQL?"
+        Err("it has no configure script or meson.build, or no src/backend; is it PostgreSQL?"
             .to_owned())
     }
 
@@ -68,7 +68,8 @@ impl Recipe for Postgres {
 fn system(work: &Work<'_>, options: &BuildOptions) -> Result<BuildSystem, Error> {
     let has = |file: &str| work.tree.join(file).is_file();
     let missing = |file: &str| {
-        let problem = format!("`system` of the build needs a file {file}, which is not in it");
+        let problem =
+            format!("the build's `system` needs a file {file}, which the source does not have");
         Error::no_source(&work.what, problem)
     };
     let script = has("configure");

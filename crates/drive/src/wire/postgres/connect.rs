@@ -97,7 +97,11 @@ impl Starting<'_> {
                     let error = Box::new(fields(&body)?);
                     return Err(Error::Server { error, statement: "connect".to_owned() });
                 }
-                _ => return Err(unsupported("an authentication this client does not have")),
+                _ => {
+                    return Err(unsupported(
+                        "an authentication method that this client does not support",
+                    ));
+                }
             }
         }
     }
@@ -111,13 +115,13 @@ impl Starting<'_> {
         let first = scram.message().to_vec();
         self.send(|out| frontend::sasl_initial_response(sasl::SCRAM_SHA_256, &first, out))?;
         let Message::AuthenticationSaslContinue(body) = self.expect_no_error()? else {
-            return Err(Error::Protocol("SCRAM was broken off".to_owned()));
+            return Err(Error::Protocol("SCRAM authentication was aborted".to_owned()));
         };
         scram.update(body.data())?;
         let second = scram.message().to_vec();
         self.send(|out| frontend::sasl_response(&second, out))?;
         let Message::AuthenticationSaslFinal(body) = self.expect_no_error()? else {
-            return Err(Error::Protocol("SCRAM was broken off".to_owned()));
+            return Err(Error::Protocol("SCRAM authentication was aborted".to_owned()));
         };
         Ok(scram.finish(body.data())?)
     }
@@ -135,7 +139,7 @@ impl Starting<'_> {
     fn password(&self) -> Result<&str, Error> {
         self.target.password.as_deref().ok_or_else(|| Error::Authentication {
             wanted: format!("a password for user `{}`", self.target.user),
-            remedy: "give one in the url of the variant",
+            remedy: "give one in the variant's URL",
         })
     }
 

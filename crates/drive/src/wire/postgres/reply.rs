@@ -178,7 +178,7 @@ fn affected(message: &[u8]) -> u64 {
 /// The integers of a row in text format; what is no integer is an error.
 fn integers(message: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
     row.clear();
-    let short = || Error::Protocol("a row shorter than it says".to_owned());
+    let short = || Error::Protocol("a row shorter than its stated length".to_owned());
     let count = message.get(HEADER..HEADER + 2).ok_or_else(short)?;
     let count = u16::from_be_bytes([count[0], count[1]]);
     let mut rest = &message[HEADER + 2..];

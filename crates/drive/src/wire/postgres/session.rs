@@ -69,7 +69,7 @@ impl PostgresSession {
 impl Session for PostgresSession {
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
         let Request::Sql(statement) = request else {
-            return Err(Error::Unsupported("a PostgreSQL server takes SQL only"));
+            return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
         };
         let text = statement.numbered();
         let shown: String = text.chars().take(SHOWN).collect();
