@@ -4,19 +4,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What stands behind an error, where a system's protocol or log says it.
+/// The cause of an error, if the system's protocol or log gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diagnosis {
     /// There is no space left on the disk.
     DiskFull,
-    /// The work was broken off, by an [`crate::Interrupter`] or an operator.
+    /// The work was aborted by an [`crate::Interrupter`] or an operator.
     Interrupted,
 }
 
 /// An error of this crate. Every message says what was expected, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The text of a `dbms = "…"` names no system under test.
+    /// The text of a `dbms = "…"` does not name a system under test.
     #[error(
         "`{given}` does not name a system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2 or postgres://user@host/database"
     )]
@@ -26,7 +26,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// An option of a build that steelyard itself must choose, or that cannot be one.
+    /// A build option that steelyard itself must choose, or that is not an option.
     #[error("`build`: `{option}` is not allowed: {reason}")]
     BuildOption {
         /// The option as given.
@@ -34,7 +34,7 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
-    /// The source to be built is not there or is no source of the system.
+    /// The source to build is missing or is not the system's source.
     #[error("cannot build {what}: {problem}")]
     Source {
         /// What was to be built.
@@ -52,7 +52,7 @@ pub enum Error {
         what: String,
         /// The programs.
         programs: Vec<String>,
-        /// The packages of Debian that hold them.
+        /// The Debian packages that contain them.
         packages: Vec<String>,
     },
     /// A command of a build failed.
@@ -69,7 +69,7 @@ pub enum Error {
         /// The log of all commands; kept until the next attempt to build the same.
         log: PathBuf,
     },
-    /// Something that is understood but not in this version of steelyard.
+    /// Something that is understood but not supported in this version of steelyard.
     #[error("{what} is not in this version of steelyard; {remedy}")]
     Unsupported {
         /// What was asked for.
@@ -77,7 +77,7 @@ pub enum Error {
         /// What to do instead.
         remedy: String,
     },
-    /// An engine in a process of its own could not do what it was asked.
+    /// An engine in its own process could not do what it was asked.
     #[error("the engine of `{name}` failed: {problem}; see its log")]
     Engine {
         /// The variant.
@@ -90,7 +90,7 @@ pub enum Error {
     VersionNotFound {
         /// The system and the version asked for.
         asked: String,
-        /// Versions that exist, nearest first.
+        /// Existing versions, closest first.
         near: Vec<String>,
     },
     /// Fetching or unpacking from the archive failed.
@@ -115,7 +115,7 @@ pub enum Error {
         /// What was fetched.
         found: String,
     },
-    /// An archive holds what must not be unpacked.
+    /// An archive contains something that must not be unpacked.
     #[error("cannot unpack {archive}: {problem}")]
     Unpack {
         /// The archive.
@@ -134,7 +134,7 @@ pub enum Error {
         /// What was found.
         problem: String,
     },
-    /// A path given as an installation is none.
+    /// A path given as an installation is not one.
     #[error("{} is not an installation of {system}: {problem}", .path.display())]
     Installation {
         /// The system.
@@ -154,7 +154,7 @@ pub enum Error {
         /// The system's own error.
         source: io::Error,
     },
-    /// A copy of a data directory does not fit.
+    /// There is no space for a copy of a data directory.
     #[error(
         "not enough space for a copy of the data in {}: it needs {}, but only {} are free; free space there, or choose another directory with --data-dir",
         .path.display(), size_text(*.needed), size_text(*.free)
@@ -167,7 +167,7 @@ pub enum Error {
         /// Bytes free.
         free: u64,
     },
-    /// A copy is not what was copied.
+    /// A copy differs from its original.
     #[error(
         "{} differs from the data it was copied from: {differences}; is something else writing there, or is the disk failing (see `dmesg`)?",
         .path.display()
@@ -178,7 +178,7 @@ pub enum Error {
         /// What differs.
         differences: String,
     },
-    /// Data that cannot serve as the state in which trials begin.
+    /// Data that trials cannot start from.
     #[error("cannot keep the data of {name} to start from: {problem}")]
     NotKept {
         /// The variant's name.
@@ -186,13 +186,13 @@ pub enum Error {
         /// Why.
         problem: String,
     },
-    /// The caller wanted an end before the work was done.
+    /// The caller interrupted the work.
     #[error("interrupted while {doing}")]
     Interrupted {
         /// What was being done.
         doing: &'static str,
     },
-    /// No user to run servers as.
+    /// There is no user to run servers as.
     #[error(
         "cannot run servers as user `{name}`: {problem}; create it (as root: `useradd --system {name}`) or name another user with --server-user"
     )]
@@ -210,7 +210,7 @@ pub enum Error {
     Unreachable {
         /// The path that has to be reached.
         path: PathBuf,
-        /// The first directory on the way that bars it.
+        /// The first directory on the way that denies access.
         barred_by: PathBuf,
         /// The user's name.
         user: String,
@@ -236,7 +236,7 @@ pub enum Error {
     Rejected {
         /// The variant's name.
         variant: String,
-        /// The setting and its value, where the message names one.
+        /// The setting and its value, if the message names one.
         setting: Option<String>,
         /// The server's own message.
         message: String,
@@ -244,7 +244,7 @@ pub enum Error {
     /// A helper program (initdb, postgres --version, …) failed.
     #[error("{program} failed ({status}): {output}")]
     Program {
-        /// The program and what it was to do.
+        /// The program and its task.
         program: String,
         /// How it ended.
         status: String,
@@ -261,12 +261,12 @@ pub enum Error {
         /// The tail of its log.
         log: String,
     },
-    /// No connection to the server.
+    /// The connection to the server failed.
     #[error("cannot connect to {server}: {detail}")]
     Connect {
         /// The server, without any password.
         server: String,
-        /// What the attempt said.
+        /// The reason.
         detail: String,
     },
     /// A statement on the control connection failed.
@@ -278,7 +278,7 @@ pub enum Error {
         message: String,
         /// The server's own code (SQLSTATE), if it sent one.
         code: Option<String>,
-        /// What stands behind it, if that is known.
+        /// Its cause, if known.
         diagnosis: Option<Diagnosis>,
     },
     /// A server answered something other than what was asked for.
@@ -286,7 +286,7 @@ pub enum Error {
     Answer {
         /// What was expected.
         expected: String,
-        /// What came.
+        /// What was found.
         found: String,
     },
     /// A server could not be ended.
@@ -302,7 +302,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was wrong, so that trying it again can't help.
+    /// Whether the request was wrong, in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         matches!(
             self,
@@ -322,7 +322,7 @@ impl Error {
         )
     }
 
-    /// What stands behind it, where that is known.
+    /// The cause, if known.
     pub fn diagnosis(&self) -> Option<Diagnosis> {
         match self {
             Self::Query { diagnosis, .. } => *diagnosis,
@@ -335,12 +335,12 @@ impl Error {
         }
     }
 
-    /// What is wrong with the text of a `dbms = "…"`, which holds no password.
+    /// What is wrong with the text of a `dbms = "…"`, which contains no password.
     pub(crate) fn reference(given: &str, problem: &str) -> Self {
         Self::Reference { given: given.to_owned(), problem: problem.to_owned() }
     }
 
-    /// For what is not in this version.
+    /// For something that this version doesn't support.
     pub(crate) fn unsupported(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into(), remedy: remedy.into() }
     }

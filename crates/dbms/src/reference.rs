@@ -1,5 +1,5 @@
 //! What a plan's `dbms = "…"` names: a kind of system, and a release, an installation, a source or
-//! a server that already runs.
+//! a running server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,15 +10,14 @@ use crate::release::Release;
 use crate::source::Source;
 use crate::{BuildOptions, Endpoint, Error, systems};
 
-/// A system under test as a plan names it. [`fmt::Display`] gives the text back without any
-/// password.
+/// A system under test, as named in a plan. [`fmt::Display`] prints the text without any password.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub(crate) kind: &'static dyn Kind,
     pub(crate) form: Form,
 }
 
-/// What of its kind is named.
+/// Which system of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `postgres@13.7`: a released version.
@@ -27,7 +26,7 @@ pub(crate) enum Form {
     Path(PathBuf),
     /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
     Source(Source),
-    /// `postgres://user@host/database`: a server that already runs.
+    /// `postgres://user@host/database`: a running server.
     Running(Endpoint),
 }
 
@@ -67,7 +66,7 @@ impl Reference {
     /// The same, built with `options`.
     ///
     /// # Errors
-    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what
+    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for options that
     /// steelyard must choose.
     pub fn with_build(mut self, options: BuildOptions) -> Result<Self, Error> {
         options.check()?;
@@ -97,7 +96,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// A text that may be a mistyped URL, without what could be a password in it.
+/// A text that may be a mistyped URL, without any possible password.
 fn without_credentials(text: &str) -> String {
     if text.contains("://") || text.contains("password") {
         text.split("://")

@@ -1,4 +1,4 @@
-//! A released version as asked for: one release or the newest of a series.
+//! A requested version: one release, or the newest of a series.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::kind::Kind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Release {
     numbers: Vec<u64>,
-    /// How many numbers one release of that series has.
+    /// How many numbers the version of a release in that series has.
     whole: usize,
 }
 
@@ -47,7 +47,7 @@ impl Release {
         version.starts_with(&self.numbers)
     }
 
-    /// The nearest of `existing` below and above in the same series, nearest first; without any,
+    /// The closest of `existing` below and above in the same series, closest first. Without any,
     /// the newest below and the newest of all.
     pub(crate) fn nearest(&self, existing: &[Version]) -> Vec<Version> {
         let mut near: Vec<Version> = Vec::new();
@@ -73,7 +73,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// A version as its makers write it: 13.7.
+/// A version as its developers write it: 13.7.
 pub(crate) fn shown(kind: &dyn Kind, version: &Version) -> String {
     joined(&version[..kind.numbers(version[0]).min(3)])
 }

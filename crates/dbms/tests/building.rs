@@ -172,7 +172,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
-    // The user that compiles must get through.
+    // The user that compiles must be able to enter.
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let repository = directory.path().join(fake);
     fake_repository(&repository);

@@ -1,4 +1,4 @@
-//! A commit of a git repository: which one a revision means, and its files.
+//! A commit of a git repository: resolving a revision, and exporting its files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use super::work::{Work, ask};
 use crate::source::Repository;
 use crate::{Error, place};
 
-/// A revision that was found.
+/// A resolved revision.
 pub(super) struct Commit {
-    /// The whole object name.
+    /// The full object name.
     pub(super) id: String,
-    /// Where it is: of a repository on this machine its `.git`.
+    /// Its repository; for one on this machine, its `.git`.
     place: Repository,
 }
 
-/// Finds the commit that `revision` means now. A repository elsewhere is only asked for its list of
-/// names.
+/// Finds the commit that `revision` currently means. A remote repository is only asked for its list
+/// of names.
 pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Commit, Error> {
     match repository {
         Repository::Local(path) => resolve_local(&place::expand_home(path), revision),
@@ -48,13 +48,13 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
 fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
     let problem = |problem: &str| Error::no_source(format!("git:{url}#{revision}"), problem);
     let place = Repository::Remote(url.to_owned());
-    // A whole object name needs no asking, so that what is in the cache needs no network.
+    // A full object name needs no lookup, so cached builds need no network.
     if is_whole_id(revision) {
         return Ok(Commit { id: revision.to_owned(), place });
     }
     let mut words = git();
     words.extend(["ls-remote", "--", url].map(OsString::from));
-    // With `^{}` behind it stands what an annotated tag points at.
+    // A name followed by `^{}` is what an annotated tag points to.
     let names = if revision == "HEAD" {
         vec!["HEAD".to_owned()]
     } else {
@@ -75,7 +75,7 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
     Ok(Commit { id, place })
 }
 
-/// The object of the first of `names` in what `git ls-remote` prints: object, tab, name.
+/// The object of the first of `names` in the output of `git ls-remote`: object, tab, name.
 fn find(listing: &str, names: &[String]) -> Option<String> {
     let lines: Vec<(&str, &str)> =
         listing.lines().filter_map(|line| line.split_once('\t')).collect();
@@ -122,7 +122,7 @@ impl Commit {
 /// What was exported.
 pub(super) struct Exported {
     pub(super) tar: PathBuf,
-    /// When it was committed, as in ISO 8601; empty if that cannot be told.
+    /// When it was committed, ISO 8601; empty if unknown.
     pub(super) date: String,
     /// The first line of its message.
     pub(super) subject: String,
@@ -132,7 +132,7 @@ fn git() -> Vec<OsString> {
     vec![OsString::from("git")]
 }
 
-/// Given its directory, git reads all of the repository, wherever it is called, and no other.
+/// Given its directory, git reads this whole repository and no other, wherever it is called.
 fn in_dir(git_dir: &Path, words: &[&str], more: &[OsString]) -> Vec<OsString> {
     let mut directory = OsString::from("--git-dir=");
     directory.push(git_dir);
@@ -150,7 +150,7 @@ mod tests {
 
     use crate::ServerUser;
 
-    /// A repository with two commits, the second tagged `new`; gives their object names.
+    /// A repository with two commits, the second tagged `new`; returns their object names.
     fn repository(directory: &Path) -> [String; 2] {
         let script = "git init -q -b main . && echo one > file && git add file && git commit -qm 'the first' \
             && mkdir sub && echo two > sub/file && git add sub && git commit -qm 'the second' && git tag -am 'a tag' new";

@@ -1,13 +1,12 @@
-//! How a system is built from its source.
+//! How to build a system from source.
 
 use crate::Error;
 
-/// Flags of the C compiler when nothing else is said: optimised as releases are, with what a
-/// profiler needs. Frame pointers cost a register, which is the same in all variants that are built
-/// alike.
+/// Default flags of the C compiler: optimized like releases, with what a profiler needs. Frame
+/// pointers cost a register, equally in all variants built this way.
 pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
 
-/// The C compiler when nothing else is said.
+/// The default C compiler.
 pub const DEFAULT_COMPILER: &str = "cc";
 
 /// Options of `configure` and of `meson setup` that steelyard chooses itself, and why.
@@ -37,7 +36,7 @@ const OWN_OPTIONS: [(&str, &str); 7] = [
     ("CC", "it has its own key, `compiler`"),
 ];
 
-/// What builds a system.
+/// A build system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildSystem {
     /// The configure script and make.
@@ -46,8 +45,7 @@ pub enum BuildSystem {
     Meson,
 }
 
-/// How a system is built. What is the same in all of these, of the same commit or tarball, is built
-/// once.
+/// Options for building a system. The same options and the same commit or tarball are built once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Flags of the C compiler, separated by spaces: [`DEFAULT_CFLAGS`].
@@ -58,7 +56,7 @@ pub struct BuildOptions {
     /// Further options of the configure script, such as `--with-llvm`, or of `meson setup`, such as
     /// `-Dcassert=true`.
     pub configure: Vec<String>,
-    /// What builds it; `None`: make where the source has a configure script, else Meson.
+    /// The build system; `None`: make if the source has a configure script, otherwise Meson.
     pub system: Option<BuildSystem>,
 }
 
@@ -74,7 +72,7 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// Checks that nothing is set that steelyard must choose.
+    /// Checks that no option is set that steelyard must choose.
     ///
     /// # Errors
     /// [`Error::BuildOption`].
@@ -86,7 +84,7 @@ impl BuildOptions {
             return refuse("compiler", "it is empty; leave it out to use `cc`");
         }
         for text in [&self.compiler, &self.cflags] {
-            // configure and make pass them through shells and quotes of their own.
+            // configure and make pass them through shells and their own quoting.
             if text.chars().any(|c| c.is_control() || "'\"\\$`#".contains(c)) {
                 return refuse(
                     text,

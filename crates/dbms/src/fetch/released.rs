@@ -1,7 +1,7 @@
 //! Released versions, from their archive into the cache.
 //!
 //! The file's checksum is verified before anything is unpacked. Unpacking and asking for the
-//! version happen with the rights of the servers' user.
+//! version are done with the permissions of the servers' user.
 
 use super::maven::{Version, joined, parse};
 use crate::builds::ARCHIVE_HASH;
@@ -68,7 +68,7 @@ pub(crate) fn obtain(
     })
 }
 
-/// The newest of a series in the archive, or where that cannot be reached, in the cache.
+/// The newest of a series in the archive, or if that cannot be reached, in the cache.
 fn newest(
     kind: &dyn Kind,
     archive: &Archive,
@@ -104,7 +104,7 @@ fn cache_name(kind: &dyn Kind, version: &Version) -> String {
     format!("{}-{}-{}", kind.name(), joined(version), std::env::consts::ARCH)
 }
 
-/// The error for a version that does not exist, with those near it.
+/// The error for a version that does not exist, with similar ones.
 fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
     let near = release.nearest(listed);
     Error::VersionNotFound {

@@ -1,4 +1,4 @@
-//! An installation on this machine: what it is and how it was built.
+//! An installation on this machine, and how it was built.
 
 use std::path::Path;
 use std::process::Stdio;
