@@ -1,4 +1,4 @@
-//! Starts the clients of a step together, watches them and adds up what they counted.
+//! Starts the clients of a step together, watches them and adds up their counts.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -23,13 +23,13 @@ use crate::wire::Breaker;
 
 /// Stack of a client thread. Only the pages it touches take memory.
 const STACK: usize = 512 * 1024;
-/// Results with fewer queries than this are not checked for their mean number of rows.
+/// With fewer queries than this, the mean number of rows is not checked.
 const MEAN_CHECKED_FROM: u64 = 100;
-/// So many standard deviations below their expectation, the rows that were found are too few by
-/// more than chance: right answers get there once in three million steps.
+/// If the rows found are this many standard deviations below their expectation, it is not by
+/// chance: right answers get there once in three million steps.
 const CHANCE: f64 = 5.0;
 
-/// What one client thread brings back.
+/// The result of a client thread.
 struct Finished {
     class: Class,
     role: Role,
@@ -58,7 +58,7 @@ struct Failed {
 }
 
 impl Clients {
-    /// Connects all clients and has their requests made ready.
+    /// Connects all clients and prepares their requests.
     pub fn connect(load: &Load) -> Result<Clients, Error> {
         let step = &load.step;
         let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
@@ -92,7 +92,7 @@ impl Clients {
                     clients.threads.push(thread);
                 }
                 Err(error) => {
-                    // The threads that weren't started must not be waited for.
+                    // Don't wait for threads that weren't started.
                     for _ in started..step.streams.len() {
                         clients.gate.thread_done();
                     }
@@ -203,7 +203,8 @@ impl Running for Clients {
 }
 
 impl Clients {
-    /// What came of one target in a step that lasted `whole`, with the seconds that are left out.
+    /// The outcome of one target in a step that lasted `whole`, including the seconds that are left
+    /// out.
     fn outcome(
         &self,
         target: usize,
@@ -230,7 +231,7 @@ impl Clients {
         let mut outcome = Outcome {
             target: self.load.targets[target].name.clone(),
             seconds: match &self.load.slices {
-                // Not `sum`, which makes -0 of nothing.
+                // Not `sum`, which returns -0 for an empty list.
                 Some(_) => slices.iter().fold(0.0, |sum, slice| sum + slice.seconds),
                 None => measured.as_secs_f64(),
             },
@@ -248,7 +249,7 @@ impl Clients {
         outcome
     }
 
-    /// What was measured in each of a target's slots.
+    /// The measurements in each of a target's slots.
     fn slices(&self, target: usize, finished: &[Finished], measured: Duration) -> Vec<Slice> {
         let Some(slices) = &self.load.slices else { return Vec::new() };
         let targets = self.load.targets.len();
@@ -258,7 +259,7 @@ impl Clients {
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
-    /// Without a slice that says something there is no rate: 0 would be a lie.
+    /// Without any usable slice there is no rate, and 0 would be wrong.
     fn unmeasured(&self, outcome: &Outcome, measured: Duration) -> Option<String> {
         let says = |slice: &Slice| slice.rate().is_some();
         if self.load.slices.is_none() || self.gate.stopped() || outcome.slices.iter().any(says) {
@@ -275,7 +276,7 @@ impl Clients {
         })
     }
 
-    /// Queries that found too little have looked in the wrong place, however fast they were.
+    /// Queries that found too few rows looked in the wrong place, however fast they were.
     fn too_few_rows(outcome: &Outcome) -> Option<String> {
         let lacks = |class: &&ClassOutcome| {
             class.statements >= MEAN_CHECKED_FROM
@@ -291,7 +292,7 @@ impl Clients {
     }
 }
 
-/// A time since a step's start, less the seconds that are left out.
+/// A time since a step's start, minus the seconds that are left out.
 fn without(whole: Duration, left_out: &Range<u64>) -> Duration {
     let (begin, end) = (Duration::from_secs(left_out.start), Duration::from_secs(left_out.end));
     whole - (whole.min(end).saturating_sub(whole.min(begin)))
@@ -313,7 +314,7 @@ impl Drop for Clients {
     }
 }
 
-/// Connects, tells so, waits for the start, runs the streams with these indexes.
+/// Connects, reports that, waits for the start, and runs the streams with these indexes.
 fn client_thread(
     load: &Load,
     indexes: &[usize],
@@ -321,7 +322,7 @@ fn client_thread(
     connected: mpsc::Sender<Result<Vec<Breaker>, Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
-    /// Also when the thread panics, nobody waits for it in vain.
+    /// Even if the thread panics, nobody waits for it in vain.
     struct Done<'a>(&'a Gate, usize);
     impl Drop for Done<'_> {
         fn drop(&mut self) {
@@ -329,7 +330,7 @@ fn client_thread(
         }
     }
     let _done = Done(gate, indexes.len());
-    // Sleeps end within a microsecond or so of their time instead of 50, the kernel's default.
+    // Sleeps end within about a microsecond of their time, instead of 50, the kernel's default.
     let _ = nix::sys::prctl::set_timerslack(1);
     let context = |index: &usize| {
         let stream = &load.step.streams[*index];
@@ -351,7 +352,7 @@ fn client_thread(
         lanes: Vec::new(),
     };
     let mut finished: Vec<Finished> = contexts.iter().map(finished).collect();
-    // The lanes of one stream after those of another; several only where it is alone.
+    // The lanes of the streams, one after another; several per stream only if it is alone.
     let mut lanes = Vec::new();
     for context in &contexts {
         let connection = connect(load, context.index).and_then(|(mut own, breakers)| {
@@ -372,7 +373,7 @@ fn client_thread(
     // The preparing thread waits until all senders are gone.
     drop(connected);
     if let Some(start) = gate.wait_for_start() {
-        // Place of the stream that failed, and its target.
+        // Index of the stream that failed, and its target.
         let ended = match (&load.slices, &contexts[..]) {
             (Some(slices), [context]) => {
                 let mut tour = Tour::new(context, &mut lanes, slices, start);
@@ -392,7 +393,7 @@ fn client_thread(
                 }
             }
             Err((at, target, error)) => {
-                // A connection broken off after the step was ended is no failure.
+                // A connection broken after the end of the step is not a failure.
                 if !gate.stopped() {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     failed.get_or_insert(Failed {

@@ -362,7 +362,7 @@ fn insert_step(
     trial: TrialId,
     record: &StepRecord,
 ) -> rusqlite::Result<StepId> {
-    // Taken apart so that a new field cannot be forgotten here.
+    // Destructured, so a new field cannot be forgotten here.
     let StepRecord {
         ordinal,
         name,

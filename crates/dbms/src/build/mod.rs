@@ -128,7 +128,7 @@ fn compiler_version(
     user: &ServerUser,
 ) -> Result<String, Error> {
     let words: Vec<&str> = options.compiler.split_ascii_whitespace().collect();
-    // Only the first word is checked; a launcher reports its own problems.
+    // Only the program that is started is checked; it reports problems with others itself.
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return Err(Error::BuildOption { option: options.compiler.clone(), reason: "it is empty" });
     };

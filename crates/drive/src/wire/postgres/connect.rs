@@ -19,7 +19,7 @@ pub struct Postgres {
     pub address: Address,
     /// The user to connect as.
     pub user: String,
-    /// The password, where the server asks for one.
+    /// The password, if the server asks for one.
     pub password: Option<String>,
     /// The database to connect to.
     pub database: String,
@@ -27,7 +27,7 @@ pub struct Postgres {
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not derived, so that a password can't end up in a log.
+        // Not derived, so a password can't end up in a log.
         f.debug_struct("Postgres")
             .field("address", &self.address)
             .field("user", &self.user)
@@ -36,8 +36,8 @@ impl fmt::Debug for Postgres {
     }
 }
 
-/// Connects and authenticates; the connection is ready for statements afterwards. With it comes
-/// the process that serves it, where the server says.
+/// Connects and authenticates; afterwards the connection is ready for statements. Also returns the
+/// process that serves it, if the server reports it.
 pub fn connect(target: &Postgres) -> Result<(Socket, Option<u32>), Error> {
     let socket = Socket::connect(&target.address).map_err(|source| Error::Connect {
         target: target.address.to_string(),
