@@ -21,7 +21,7 @@ fn assert_on_schedule(recording: &Recording, name: &str, period: Duration) {
     assert!((values - periods).abs() < 0.8, "{values} values in {periods} periods");
 }
 
-/// Uses that much CPU time, however long the machine takes to give it.
+/// Uses this much CPU time, however long that takes.
 pub fn burn(time: Duration) {
     let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
     let begun = used();

@@ -417,9 +417,9 @@ pub struct StepRecord {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What its figures are about.
+    /// What it counts.
     pub measure: Measure,
-    /// Metrics by name; a value that is NaN or infinite is not known and not stored.
+    /// Metrics by name; NaN and infinite values are unknown and not stored.
     pub metrics: Vec<(String, f64)>,
     /// Values over time.
     pub series: Vec<Series>,
@@ -427,11 +427,11 @@ pub struct StepRecord {
     pub histograms: Vec<Histogram>,
     /// Differences of the DBMS's counters.
     pub counters: Vec<Counter>,
-    /// Views that this version of the DBMS lacks.
+    /// Views that this version of the DBMS does not have.
     pub absent: Vec<String>,
     /// Sizes at the end.
     pub sizes: Vec<Size>,
-    /// What to know beside the figures.
+    /// What to know along with the figures.
     pub warnings: Vec<Warning>,
     /// Errors of statements.
     pub failures: Vec<Failure>,
@@ -445,19 +445,19 @@ impl StepRecord {
         StepRecord { ordinal, name: name.to_owned(), dop, ..StepRecord::default() }
     }
 
-    /// Adds a metric, unless its value is not known.
+    /// Adds a metric, unless its value is unknown.
     pub fn add(&mut self, name: impl Into<String>, value: f64) {
         if value.is_finite() {
             self.metrics.push((name.into(), value));
         }
     }
 
-    /// The value of a metric, where it has one.
+    /// The value of a metric, if it has one.
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// Adds something to know beside the figures.
+    /// Adds something to know along with the figures.
     pub fn warn(&mut self, code: &str, text: impl Into<String>) {
         self.warnings.push(Warning::new(code, text));
     }
@@ -490,9 +490,9 @@ pub struct Step {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What its figures are about.
+    /// What it counts.
     pub measure: Measure,
-    /// Views that this version of the DBMS lacks.
+    /// Views that this version of the DBMS does not have.
     pub absent: Vec<String>,
     /// Lines of text.
     pub notes: Vec<String>,
@@ -501,10 +501,10 @@ pub struct Step {
 /// Which steps a reader wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Finished steps of finished trials: the only ones to judge by.
+    /// Finished steps of finished trials, the only ones to judge.
     #[default]
     Results,
-    /// All, also of trials that failed, were abandoned or still run.
+    /// All, including those of failed, abandoned or running trials.
     All,
 }
 
@@ -521,7 +521,7 @@ pub struct StepValues {
     pub block: u32,
     /// Place in the trial.
     pub ordinal: u32,
-    /// Name of the step; shared, so that many rows cost little.
+    /// Name of the step; shared, so many rows cost little.
     pub name: std::sync::Arc<str>,
     /// Number of clients.
     pub dop: u32,
@@ -531,8 +531,8 @@ pub struct StepValues {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What its figures are about; shared, as the name is.
+    /// What it counts; shared, like the name.
     pub measure: std::sync::Arc<Measure>,
-    /// One value per metric asked for, in that order; NaN where the step lacks it.
+    /// One value per requested metric, in that order; NaN if the step doesn't have it.
     pub values: Vec<f64>,
 }

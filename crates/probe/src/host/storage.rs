@@ -1,4 +1,4 @@
-//! The file system and the block device that hold the data.
+//! The file system and the block device that contain the data.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub(super) fn add(facts: &mut Facts, data_dir: &Path) {
 fn add_device(facts: &mut Facts, device: &Device) {
     let directory = device.directory();
     facts.add("storage", "device", device.name.clone());
-    // A device-mapper device has no model; what it lies on has.
+    // A device-mapper device has no model; the device below it has.
     let model = read_trimmed(directory.join("device/model")).or_else(|| {
         read_trimmed(directory.join("dm/name")).map(|name| format!("device mapper {name}"))
     });

@@ -6,7 +6,7 @@ use super::Facts;
 use crate::files::read_trimmed;
 use crate::proc::memory::parse_meminfo;
 
-/// Settings of the kernel that change what a database measures, as sysctl names them.
+/// Kernel settings that affect the measurements of a database, by sysctl name.
 const SETTINGS: &[&str] = &[
     "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
@@ -73,7 +73,7 @@ fn distribution() -> Option<String> {
         .map(|name| name.trim_matches('"').to_owned())
 }
 
-/// The product's name, the hypervisor and the container, as far as they show.
+/// The product's name, the hypervisor and the container, if visible.
 fn virtualisation() -> String {
     let mut parts = Vec::new();
     let id = Path::new("/sys/class/dmi/id");
@@ -110,8 +110,8 @@ fn cgroup_version(mountinfo: &str) -> String {
     .to_owned()
 }
 
-/// Boot options that say how the machine runs. Everything else (addresses, names, identities of
-/// disks, what an installer passed) is nobody's business.
+/// Boot options that say how the machine runs. Everything else (addresses, names, disk ids, an
+/// installer's options) is private.
 const BOOT_OPTIONS: &[&str] = &[
     "clocksource",
     "cpuidle",
@@ -160,7 +160,7 @@ fn without_identities(options: &str) -> String {
     kept.join(" ")
 }
 
-/// KiB as people say it: `23.5 GB`, `512 MB`, `0 KB`, in steps of 1024.
+/// KiB in readable form: `23.5 GB`, `512 MB`, `0 KB`, in steps of 1024.
 fn readable(kib: u64) -> String {
     const MIB: f64 = 1024.0;
     let value = kib as f64;

@@ -20,14 +20,14 @@ pub enum PerfError {
         /// The value of `kernel.perf_event_paranoid`.
         paranoid: i32,
     },
-    /// It ended with an error, or said nothing that makes sense.
+    /// It ended with an error, or its output makes no sense.
     #[error("expected {expected} from {program}, found: {output}; try the command by hand")]
     Failed {
-        /// The command, as far as it says what was done.
+        /// The relevant part of the command.
         program: String,
         /// What it should have done.
         expected: &'static str,
-        /// The end of what it said.
+        /// The end of its output.
         output: String,
     },
     /// It did not answer or end in time.
@@ -40,13 +40,13 @@ pub enum PerfError {
         /// The limit.
         seconds: u64,
     },
-    /// No sample has come.
+    /// There were no samples.
     #[error("expected samples of the processes, found none: they did not run on a CPU")]
     NoSamples,
-    /// A file or a process could not be made or read.
+    /// A file or process could not be created or read.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
-        /// What was tried.
+        /// What was attempted.
         doing: &'static str,
         /// The file or program.
         path: PathBuf,
@@ -65,7 +65,7 @@ impl PerfError {
         move |source| PerfError::Io { doing, path, source }
     }
 
-    /// For a `program` that did not do as expected within `limit`.
+    /// For a `program` that did not do what was expected within `limit`.
     pub(super) fn too_slow(program: &str, expected: &'static str, limit: Duration) -> PerfError {
         PerfError::TooSlow { program: program.to_owned(), expected, seconds: limit.as_secs() }
     }

@@ -1,4 +1,4 @@
-//! Everything the sampler reads at one moment.
+//! Everything that the sampler reads at one moment.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -86,7 +86,7 @@ impl Sources {
         }
     }
 
-    /// Reads everything. The costs of groups come first: they are what must fit the moment best.
+    /// Reads everything. The costs of groups come first, since their timing matters most.
     pub(super) fn snapshot(&mut self) -> Snapshot {
         let at = Instant::now();
         let buffer = &mut self.buffer;
@@ -123,12 +123,12 @@ impl Sources {
         let memory = read_noting(&mut self.meminfo, buffer, notes)
             .map(|text| memory::parse_meminfo(&text))
             .unwrap_or_default();
-        // Last, as it may take a while.
+        // Last, because it may take a while.
         let mhz = self.clocks.mean_mhz(buffer);
         Snapshot { at, host, vm, pressure_us, device, memory, dbms, client, mhz }
     }
 
-    /// What could not be read, each said once.
+    /// What could not be read, each reported once.
     pub(super) fn into_notes(self) -> Vec<String> {
         self.notes
     }
