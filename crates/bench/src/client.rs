@@ -11,8 +11,8 @@ use workload::{
     Stream, Width, insert,
 };
 
-/// Prepared point selects over ids 1 to `ids`, as so many clients, for `seconds`. `statement` has
-/// `$1` where the id belongs.
+/// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
+/// has `$1` for the id.
 pub fn select(
     socket: PathBuf,
     database: String,
