@@ -1,7 +1,7 @@
-//! Side-by-side benchmarks of steelyard's own costs (`make bench`): the driver compared with a bare
-//! C loop, pgbench and sysbench on one server in turn; the cost of a row of l.i0; the cost of
-//! sampling. Each contender runs as its own process, and its CPU time is the kernel's figure for
-//! that whole process.
+//! Side-by-side benchmarks of steelyard's own costs (`make bench`). The driver is compared with a
+//! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
+//! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
+//! kernel's figure for that whole process.
 
 mod client;
 mod measure;

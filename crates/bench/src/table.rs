@@ -2,8 +2,8 @@
 
 use crate::measure::{Contender, Run, spread};
 
-/// Bounds of the design: client CPU per point select compared with the bare loop and both rivals,
-/// its user part, client CPU per row of l.i0, and throughput with sampling compared with none.
+/// Bounds of the design. Client CPU per point select compared with the bare loop and both rivals,
+/// its user part, client CPU per row of l.i0, throughput with sampling compared with none.
 const AGAINST_BARE: f64 = 1.05;
 const AGAINST_RIVALS: f64 = 0.92;
 const USER_US: f64 = 1.0;

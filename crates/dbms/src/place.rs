@@ -93,7 +93,7 @@ pub fn check_private(path: &Path) -> Result<(), Error> {
 }
 
 /// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if
-/// not, so that an unprivileged user can run what root unpacked. Symbolic links are left alone.
+/// not. An unprivileged user can then run what root unpacked. Symbolic links are left alone.
 pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
     walk(root, &mut |path, metadata| {
         if metadata.is_symlink() {

@@ -96,8 +96,8 @@ fn stat(pid: u32) -> Option<String> {
     Some(stat.rsplit_once(") ")?.1.to_owned())
 }
 
-/// Processes that run `program` in exactly the directory `directory`: every Postgres process has
-/// its data directory as working directory, whatever its current parent.
+/// Processes that run `program` in exactly the directory `directory`: every Postgres process works
+/// in its data directory, whatever its current parent.
 pub(crate) fn running_in(directory: &Path, program: &Path) -> Vec<ProcessId> {
     let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };
     listing

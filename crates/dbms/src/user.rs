@@ -4,8 +4,8 @@
 //! As root, this is the dedicated system user `steelyard`, created when first needed. `nobody` is
 //! shared with other services, each of which could connect to steelyard's servers, trace them and
 //! change their data. A bare number without an entry in the user database does not work: PostgreSQL
-//! looks up its own user. initdb and `postgres --single` fail with "could not look up effective
-//! user ID" in every version from 9.6 to 18, even with `--username`.
+//! looks up its own user. Both initdb and `postgres --single` fail with "could not look up
+//! effective user ID" in every version from 9.6 to 18, even with `--username`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};

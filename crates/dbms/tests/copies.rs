@@ -36,7 +36,7 @@ fn starts_on_copies(text: &str) {
     assert!(!place.path().join("load/server.log").exists());
     for pages in [Pages::Any, Pages::Alike, Pages::Charged] {
         let origin = Origin { loaded: &loaded, pages, interrupted: &GO_ON };
-        // Two at once, of which one is written to.
+        // Two at once, one of which is written to.
         let (mut one, restored) = start(&place, &variant, &origin, "one").unwrap();
         assert_eq!(restored.digest, loaded.manifest().digest());
         assert!(restored.files > 100 && restored.bytes > 10_000_000, "{restored:?}");

@@ -1,4 +1,4 @@
-//! Fetching released binaries. Needs the network unless the cache holds 13.7 and 14.3.
+//! Fetching released binaries. Needs the network unless 13.7 and 14.3 are cached.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

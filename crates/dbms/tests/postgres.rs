@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: sockets, orphans, and its own words about settings.
+//! Tests of PostgreSQL only: sockets, orphans, and its messages about settings.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -23,7 +23,7 @@ fn run_in(group: &Cgroup, command: &str) -> std::process::ExitStatus {
         .unwrap()
 }
 
-/// `None`, with the reason printed, where this machine does not let us.
+/// `None`, with the reason printed, if this machine does not allow it.
 fn made(result: Result<Cgroup, CgroupError>) -> Option<Cgroup> {
     match result {
         Ok(group) => Some(group),
@@ -49,7 +49,7 @@ fn burns_are_counted(group: Cgroup) {
     let used = after.user_us + after.system_us - before.user_us - before.system_us;
     assert!((50_000..20_000_000).contains(&used), "{used} µs");
     assert!(after.user_us - before.user_us > used / 2);
-    // Nothing runs in the group any more, so that the cheap reading is exact, too.
+    // Nothing runs in the group anymore, so the cheap reading is also exact.
     let metered = (meter.read().unwrap() - first).as_micros() as i64;
     assert!((metered - used as i64).abs() < 2_000, "{metered} µs metered, {used} µs used");
     let directories = group.directories().to_vec();
@@ -102,7 +102,7 @@ fn a_memory_limit_holds_anonymous_memory() {
     let Some(group) = made(Cgroup::create(&name("anon"), Some(24 * MIB))) else {
         return;
     };
-    // dd's buffer is anonymous memory of its own, touched as it is filled.
+    // dd's buffer is its own anonymous memory, touched as it is filled.
     let within = run_in(&group, "exec dd if=/dev/zero of=/dev/null bs=8M count=1");
     assert!(within.success());
     let beyond = run_in(&group, "exec dd if=/dev/zero of=/dev/null bs=64M count=1");

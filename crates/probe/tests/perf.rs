@@ -1,4 +1,4 @@
-//! The real perf on a process that is busy.
+//! The real perf on a busy process.
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -24,7 +24,7 @@ impl Drop for Busy {
     }
 }
 
-/// The machine's perf; where it can't be used, the test says so and has nothing to do.
+/// The machine's perf; if it can't be used, the test says so and does nothing.
 fn perf() -> Option<Perf> {
     match Perf::find() {
         Ok(perf) => Some(perf),
@@ -59,7 +59,7 @@ fn samples_are_as_many_as_there_was_work() {
     for method in [CallGraph::FramePointers, CallGraph::Dwarf] {
         let busy = Busy::start();
         let directory = tempfile::tempdir().unwrap();
-        // perf takes a while to begin, and longer where others have the CPU.
+        // perf takes a while to begin, and longer if the CPU is busy.
         let (most, folded) = [1, 4, 16]
             .into_iter()
             .find_map(|seconds| {
@@ -148,7 +148,7 @@ fn children_that_come_later_are_counted_too() {
     shell.kill().unwrap();
     shell.wait().unwrap();
     assert_eq!(said, "done\n");
-    // Of the second in which the child was busy, the part that it had a CPU.
+    // The part of the busy second in which the child had a CPU.
     let clock = counts.iter().find(|(event, _)| event == "task-clock").unwrap().1;
     assert!(clock > 20.0, "{counts:?}");
 }

@@ -1,4 +1,4 @@
-//! Instruction counts are written, read again, and kept apart from runs.
+//! Instruction counts are written, read back, and kept separate from runs.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn counts_come_back_whole_and_in_order() {
     let (other, [c, _]) = begin_count(&store, "other");
     let prepared = CountRecord { protocol: "prepared".to_owned(), ..count_of("point", 50, 20) };
     let engine = CountRecord { place: "engine".to_owned(), ..prepared.clone() };
-    // Counts of two experiments lie between each other.
+    // Counts of two experiments are interleaved.
     let written = [
         (b, count_of("insert-100", 10, 30)),
         (a, count_of("insert-100", 10, 25)),

@@ -1,4 +1,4 @@
-//! What is written is read again; states decide what counts.
+//! What is written can be read back; states decide what counts.
 
 use crate::common::{
     begin, begin_trial, full_step, latest_unfinished, new_experiment, new_variant,
@@ -80,7 +80,7 @@ fn experiments_and_variants_come_back() {
         (&wanted.name, &wanted.dbms, &wanted.build, &wanted.config)
     );
     assert_eq!(v.position, 1);
-    // Added again, as on resuming: brought up to date, in its place.
+    // Added again, as on resuming: updated in its place.
     let mut newer = new_variant("pg13.7");
     newer.version = "13.8".to_owned();
     let id = store.add_variant(first, &newer).unwrap();
@@ -153,7 +153,7 @@ fn only_finished_steps_of_finished_trials_are_results() {
     let values = |scope| store.step_values(experiment, &["o/s"], scope).unwrap().len();
     assert_eq!((values(Scope::Results), values(Scope::All)), (1, 4));
 
-    // What a killed run leaves is abandoned when it is resumed; the trial can be tried again.
+    // Trials left by a killed run are abandoned when it is resumed, and can be tried again.
     assert_eq!(store.abandon_running(experiment).unwrap(), 1);
     assert_eq!(store.abandon_running(experiment).unwrap(), 0);
     let again = begin_trial(&store, experiment, b, 1);
@@ -214,7 +214,7 @@ fn an_ended_trial_takes_nothing_more() {
     assert!(matches!(store.fail_trial(trial, "x"), Err(StoreError::NotRunning { .. })));
     let none = store.record_step(TrialId(99), &full_step(1, "l.i0")).unwrap_err();
     assert!(matches!(none, StoreError::NotFound { what: "trial", .. }), "{none}");
-    // A second result for the same block, variant and dop cannot come about either.
+    // A second result for the same block, variant and dop is impossible, too.
     let twin = begin_trial(&store, experiment, variant, 1);
     assert!(store.finish_trial(twin).is_err());
 }

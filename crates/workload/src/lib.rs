@@ -1,8 +1,8 @@
 //! The benchmarks as data: tables, steps, statements and how their parameters are drawn.
 //!
-//! This crate turns the workload part of a plan into a [`Benchmark`]: what to create, and then,
-//! [`Phase`] after phase, what each client sends, how fast, until when, and which answer is right.
-//! It opens no socket and reads no clock. The load engine does that, and doesn't know the
+//! This crate turns the workload part of a plan into a [`Benchmark`]. It says what to create, and
+//! then, [`Phase`] after phase, what each client sends, how fast, until when, and which answer is
+//! right. It opens no socket and reads no clock. The load engine does that, and doesn't know the
 //! benchmarks' names.
 //!
 //! ```

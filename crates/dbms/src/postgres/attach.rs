@@ -37,8 +37,8 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     })
 }
 
-/// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback,
-/// the process in its postmaster.pid, if the file can be read and belongs to this very server.
+/// The postmaster's pid: the process that listens on the unix socket. For a server on loopback, the
+/// process in its postmaster.pid, if the file can be read and belongs to this very server.
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {

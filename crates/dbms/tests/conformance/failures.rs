@@ -1,4 +1,4 @@
-//! What goes wrong: each failure has a clear error and leaves nothing.
+//! Failures: each has a clear error and leaves nothing behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -70,7 +70,7 @@ fn a_directory_the_servers_user_cannot_enter_is_named() {
     }
 }
 
-/// Does `work` in a filesystem of some megabytes; none of it may leave anything there.
+/// Does `work` in a filesystem of a few megabytes, where it must leave nothing behind.
 fn on_a_small_disk(place: &Place, megabytes: u32, work: impl FnOnce(&Path)) {
     let small = place.path().join("small");
     fs::create_dir(&small).unwrap();

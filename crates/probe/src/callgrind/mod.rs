@@ -51,8 +51,9 @@
 //! # What a count depends on
 //!
 //! Not on the load of the machine, nor on addresses. With valgrind 3.19 and single-user Postgres
-//! 15, two runs of the same command had the same cost in each of twelve stretches: exactly 53,527
-//! for a mark alone, 102,286 for a lookup by primary key. Some things change a count slightly:
+//! 15, two runs of the same command had the same cost in each of twelve stretches. It was exactly
+//! 53,527 for a mark alone and 102,286 for a lookup by primary key. Some things change a count
+//! slightly:
 //!
 //! - **The environment and the command line** move data in memory, and `strlen`, `strncmp` and
 //!   `strncpy` depend on alignment. With 3 kB more in the environment, the mark took 20 more

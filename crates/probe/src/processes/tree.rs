@@ -6,9 +6,10 @@
 //! (all its threads, ended ones too); the waited-for times are exact sums shown in whole ticks.
 //! They are at most two ticks (20 ms) too low per parent, however many children ended.
 //!
-//! The split into user and system is coarser than the sum: the kernel attributes all time of a
-//! process that no timer tick hit in system mode to user mode (`cputime_adjust`), so many children
-//! that live less than a tick look like user time. A control group's split has no such bias.
+//! The split into user and system is coarser than the sum. If no timer tick hits a process in
+//! system mode, the kernel attributes all its time to user mode (`cputime_adjust`), so many
+//! children that live less than a tick look like user time. A control group's split has no such
+//! bias.
 //!
 //! A child may be waited for while the members are being read. Members are read from the top down,
 //! so such a child is missed rather than counted twice. The pass is then repeated a few times; the

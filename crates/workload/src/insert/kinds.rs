@@ -12,9 +12,9 @@ use crate::{Dialect, Error};
 
 /// The statements of the benchmark for one client, on a table of `rows` rows.
 ///
-/// Inserts of 1, 5, 50 and 100 rows go into a table without secondary indexes, as in l.i0; those of
-/// l.i1 (50) and l.i2 (5), named `…-indexed`, into one with indexes. Queries and deletes run with
-/// the indexes.
+/// Inserts of 1, 5, 50 and 100 rows go into a table without secondary indexes, as in l.i0. Those of
+/// l.i1 (50) and l.i2 (5), named `…-indexed`, go into one with indexes. Queries and deletes run
+/// with the indexes.
 ///
 /// # Errors
 ///
