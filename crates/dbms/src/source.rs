@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         assert!(error("git:#master").contains("repository is missing"));
-        assert!(error("git:/pg#").contains("branch, a tag or a commit"));
+        assert!(error("git:/pg#").contains("branch, tag or commit"));
         assert!(error("git:/pg#--output=x").contains("begin with `-`"));
         assert!(error("git:--upload-pack=x#y").contains("begin with `-`"));
         assert!(error("git:/pg#a b").contains("space"));

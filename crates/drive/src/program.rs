@@ -195,7 +195,7 @@ mod tests {
     fn a_program_that_fails_or_says_nothing_is_no_result() {
         for (script, reason) in [
             ("echo no disk >&2; exit 3", "no disk"),
-            ("echo hello", "figures are not in what it says: hello"),
+            ("echo hello", "figures are not in its output: hello"),
             ("echo did 5 in 0", "took no time"),
             ("kill -9 $$", "signal: 9"),
         ] {

@@ -98,7 +98,7 @@ fn a_count_that_contradicts_itself_leaves_nothing_behind() {
     refused(CountRecord { phases, ..good.clone() }, "`parse` is given twice");
     assert!(store.counts(experiment).unwrap().is_empty());
     store.record_count(variant, &good).unwrap();
-    refused(good.clone(), "has one already");
+    refused(good.clone(), "already has one");
     let nobody = store.record_count(VariantId(99), &good).unwrap_err();
     assert!(matches!(nobody, StoreError::NotFound { what: "variant", .. }), "{nobody}");
     assert_eq!(store.counts(experiment).unwrap(), [(variant, good)]);

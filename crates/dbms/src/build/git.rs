@@ -204,7 +204,7 @@ mod tests {
         assert!(said(&none, "main").contains("cannot be listed"));
         let empty = tempfile::tempdir().unwrap();
         let no_repository = Repository::Local(empty.path().to_path_buf());
-        assert!(said(&no_repository, "HEAD").contains("not a repository"));
+        assert!(said(&no_repository, "HEAD").contains("as a repository"));
     }
 
     #[test]

@@ -287,7 +287,7 @@ mod tests {
         let step = Arc::new(sql);
         let load = Load { step, targets, seed: 7, slices: None, overtime: Duration::ZERO };
         let error = prepare(&load).err().unwrap().to_string();
-        assert!(error.contains("keys and values only"), "{error}");
+        assert!(error.contains("only keys and values"), "{error}");
         far.join().unwrap().unwrap();
     }
 
