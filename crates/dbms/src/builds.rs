@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_built_it_is_said() {
+    fn the_build_system_is_reported() {
         let of = |system: &str, flags: &str| build(&[(BUILD_SYSTEM, system), (CFLAGS, flags)]);
         let (make, meson) = (of("make", "-O2 -g"), of("Meson", "-fpch-deps -O2 -g"));
         let said = differing_builds(&[("a", &make), ("b", &meson), ("c", &make)]);

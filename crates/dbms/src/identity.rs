@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_over_is_ours_and_nothing_else_is_touched() {
+    fn taken_over_files_change_owner_and_nothing_else_is_touched() {
         let Some(user) = servers_user() else { return };
         let directory = tempfile::tempdir().unwrap();
         place::set_mode(directory.path(), 0o755).unwrap();

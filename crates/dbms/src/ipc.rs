@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_a_postmaster_has_mapped() {
+    fn reads_the_mappings_of_a_postmaster() {
         let maps = "\
 7f1c40000000-7f1c48a00000 rw-s 00000000 00:01 1035 /dev/zero (deleted)
 7f1c50000000-7f1c50001000 rw-s 00000000 00:01 32771 /SYSV0052e2c1 (deleted)

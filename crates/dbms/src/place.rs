@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_up_what_was_unpacked_privately() {
+    fn opens_up_privately_unpacked_files() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("program");
         fs::write(&file, "x").unwrap();

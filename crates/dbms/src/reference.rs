@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_take_build_options_and_nothing_else_does() {
+    fn only_sources_accept_build_options() {
         let options = || BuildOptions { cflags: "-O3".to_owned(), ..BuildOptions::default() };
         let with = |text: &str| text.parse::<Reference>().unwrap().with_build(options());
         let Form::Source(source) = with("git:~/src/postgres#REL_14_3").unwrap().form else {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_said() {
+    fn impossible_requests_are_reported() {
         assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("mysql@8.0").contains("mysql"));
         assert!(error("rocksdb@9").contains("rocksdb"));

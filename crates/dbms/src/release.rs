@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_a_missing_version() {
+    fn neighbors_of_a_missing_version() {
         let existing = [
             [9, 6, 20],
             [9, 6, 24],

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_say_what_is_wrong() {
         assert!(error("git:#master").contains("repository is missing"));
         assert!(error("git:/pg#").contains("branch, tag or commit"));
         assert!(error("git:/pg#--output=x").contains("begin with `-`"));

@@ -126,7 +126,7 @@ fn only_data_of_a_good_shutdown_are_kept() {
 }
 
 #[test]
-fn what_a_killed_owner_kept_is_swept() {
+fn data_kept_by_a_killed_owner_is_swept() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     let loaded = load(&place, &variant);

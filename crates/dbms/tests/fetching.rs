@@ -97,7 +97,7 @@ fn without_network(directory: &Path) {
 }
 
 #[test]
-fn unknown_versions_name_their_neighbours() {
+fn unknown_versions_name_their_neighbors() {
     let directory = tempfile::tempdir().unwrap();
     let cache = Cache::at(directory.path()).unwrap();
     let near = |text: &str| match obtain(text, &cache).0.unwrap_err() {

@@ -35,7 +35,7 @@ impl Kind for Toy {
 }
 
 #[test]
-fn a_system_is_added_by_what_it_brings() {
+fn a_system_can_be_added_from_outside() {
     dbms::register(&Toy);
     let place = crate::common::Place::new();
     let obtain = |text: &str| {

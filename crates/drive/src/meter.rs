@@ -321,7 +321,7 @@ mod tests {
     /// slow and the last ones of a slot end in another slot. With made-up times, this always passes
     /// or never.
     #[test]
-    fn no_target_is_favoured() {
+    fn no_target_is_favored() {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };
         let mut rng = Rng::new(6);
         let start = Instant::now();

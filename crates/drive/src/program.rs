@@ -185,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_is_what_it_did() {
+    fn a_programs_output_gives_its_figures() {
         let done = outcome("echo did 500 in 0.25");
         assert_eq!((done.operations, done.fatal.as_deref()), (500, None));
         assert!((done.rate() - 2000.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_program_that_fails_or_says_nothing_is_no_result() {
+    fn a_failing_or_silent_program_gives_no_result() {
         for (script, reason) in [
             ("echo no disk >&2; exit 3", "no disk"),
             ("echo hello", "figures are not in its output: hello"),

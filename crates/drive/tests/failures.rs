@@ -60,7 +60,7 @@ fn a_failing_statement_ends_the_step_with_its_sqlstate() {
 }
 
 #[test]
-fn a_wrong_answer_is_no_throughput() {
+fn a_wrong_answer_is_not_throughput() {
     let mut server = TestServer::start();
     make_table(&mut server, 10);
     let select = statement(

@@ -177,7 +177,7 @@ fn last_step(
 }
 
 #[test]
-fn gaps_that_many_clients_leave_in_a_shared_table_are_no_wrong_answers() {
+fn gaps_left_by_many_clients_in_a_shared_table_are_not_wrong_answers() {
     let plan = plan::InsertPlan {
         rows: 50_000,
         indexed_rows: 5000,

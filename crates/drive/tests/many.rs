@@ -14,7 +14,7 @@ fn many() -> u32 {
 }
 
 #[test]
-fn clients_that_share_threads_do_what_they_are_told() {
+fn clients_that_share_threads_follow_their_scripts() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let select = |client| {
@@ -58,7 +58,7 @@ fn transactions_of_clients_that_share_threads_are_retried_whole() {
 }
 
 #[test]
-fn time_ends_clients_that_share_threads_and_what_comes_after_is_not_counted() {
+fn time_ends_clients_that_share_threads_and_later_work_is_not_counted() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let select = |client| stream(client, Class::QUERY, point_select(true), Pace::Free, End::Time);
@@ -105,7 +105,7 @@ fn one_failure_ends_all_and_a_wait_can_be_broken_off() {
 }
 
 #[test]
-fn clients_that_share_threads_leave_out_what_they_are_told_to() {
+fn clients_that_share_threads_leave_out_seconds() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     // At most 50 a second each, so no client is done within two seconds.

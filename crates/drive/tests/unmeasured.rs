@@ -7,7 +7,7 @@ use drive::Load;
 use workload::{Class, End, Pace};
 
 #[test]
-fn what_comes_after_the_time_is_not_counted() {
+fn work_after_the_time_is_not_counted() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let streams = vec![

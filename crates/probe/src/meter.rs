@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_to_a_device_is_counted() {
+    fn writes_to_a_device_are_counted() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let Some(device) = crate::block_device_of(here) else {
             return testing::skip("the sources are not on a local block device");

@@ -165,7 +165,7 @@ fn only_control_groups_are_removed() {
 
 /// A v2 tree made of plain files: how the place for a group is chosen.
 #[test]
-fn a_v2_group_with_a_limit_goes_where_memory_is_handed_down() {
+fn a_v2_group_with_a_limit_goes_where_memory_is_delegated() {
     let root = tempfile::tempdir().unwrap();
     let own = root.path().join("user.slice/session.scope");
     std::fs::create_dir_all(&own).unwrap();

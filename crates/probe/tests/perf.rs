@@ -41,7 +41,7 @@ fn samples(folded: &str) -> u64 {
 }
 
 #[test]
-fn what_perf_can_do_is_found() {
+fn the_abilities_of_perf_are_found() {
     let Some(perf) = perf() else { return };
     assert!(perf.version.starts_with(|c: char| c.is_ascii_digit()), "{}", perf.version);
     for event in ["task-clock", "context-switches", "page-faults"] {
@@ -82,7 +82,7 @@ fn samples_are_as_many_as_there_was_work() {
 }
 
 #[test]
-fn what_is_not_on_a_cpu_has_no_samples() {
+fn idle_processes_have_no_samples() {
     let Some(perf) = perf() else { return };
     let directory = tempfile::tempdir().unwrap();
     let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
@@ -95,7 +95,7 @@ fn what_is_not_on_a_cpu_has_no_samples() {
 }
 
 #[test]
-fn a_process_that_is_gone_is_told() {
+fn a_missing_process_is_reported() {
     let Some(perf) = perf() else { return };
     let directory = tempfile::tempdir().unwrap();
     let mut gone = Command::new("true").spawn().unwrap();
@@ -130,7 +130,7 @@ fn events_are_counted_while_they_are_wanted() {
 }
 
 #[test]
-fn children_that_come_later_are_counted_too() {
+fn later_children_are_counted_too() {
     let Some(perf) = perf() else { return };
     let mut shell = Command::new("sh")
         .args(["-c", "read x; timeout 1 sh -c 'while :; do :; done'; echo done; exec sleep 600"])

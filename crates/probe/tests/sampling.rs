@@ -55,7 +55,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn values_come_on_schedule_and_totals_are_of_the_whole() {
+fn values_are_on_schedule_and_totals_cover_everything() {
     let period = Duration::from_millis(100);
     let targets = Targets {
         device: block_device_of(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))),

@@ -148,7 +148,7 @@ fn against_getrusage() {
 }
 
 #[test]
-fn orphans_stay_in_the_tree_and_so_does_what_they_used() {
+fn orphans_and_their_usage_stay_in_the_tree() {
     let group = group("orphan");
     let mut shell = Shell::start(group.as_ref());
     let mut tree = Tree::new(shell.child.id()).unwrap();
@@ -200,7 +200,7 @@ fn bytes_of_ended_children_stay_counted() {
 }
 
 #[test]
-fn a_root_that_ended_is_said_to_be_gone() {
+fn an_ended_root_is_reported_as_gone() {
     let mut shell = Shell::start(None);
     let pid = shell.child.id();
     let mut tree = Tree::new(pid).unwrap();

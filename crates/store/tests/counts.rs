@@ -22,7 +22,7 @@ fn begin_count(store: &Store, name: &str) -> (store::ExperimentId, [VariantId; 2
 }
 
 #[test]
-fn counts_come_back_whole_and_in_order() {
+fn counts_are_read_back_complete_and_in_order() {
     let (folder, store) = fresh();
     let (experiment, [a, b]) = begin_count(&store, "load");
     let (other, [c, _]) = begin_count(&store, "other");
@@ -53,7 +53,7 @@ fn runs_and_counts_are_kept_apart() {
     let (_folder, store) = fresh();
     assert_eq!(store.latest_count().unwrap(), None);
     let (count, _) = begin_count(&store, "load");
-    assert_eq!(store.latest().unwrap(), None, "a count is no run");
+    assert_eq!(store.latest().unwrap(), None, "a count is not a run");
     assert!(store.experiments().unwrap().is_empty());
     let (run, _) = begin(&store);
     let (newer, _) = begin_count(&store, "load");

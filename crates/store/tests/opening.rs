@@ -25,7 +25,7 @@ fn where_nothing_is_nothing_is_made() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_left_alone() {
+fn a_file_that_is_not_a_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("steelyard.db");
     let text = "no database, however long it is\n".repeat(100);

@@ -15,7 +15,7 @@ fn fresh() -> (tempfile::TempDir, Store) {
 }
 
 #[test]
-fn a_step_comes_back_whole() {
+fn a_step_is_read_back_complete() {
     let (_folder, store) = fresh();
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
@@ -55,7 +55,7 @@ fn a_step_comes_back_whole() {
 }
 
 #[test]
-fn experiments_and_variants_come_back() {
+fn experiments_and_variants_are_read_back() {
     let (_folder, store) = fresh();
     assert_eq!(store.latest().unwrap(), None);
     let (first, _) = begin(&store);
@@ -184,7 +184,7 @@ fn trials_that_ran_together_are_finished_together_or_not_at_all() {
 }
 
 #[test]
-fn polluted_trials_are_no_results_and_tried_again() {
+fn polluted_trials_are_not_results_and_are_retried() {
     let (_folder, store) = fresh();
     let (experiment, [a, b]) = begin(&store);
     let both = [begin_trial(&store, experiment, a, 1), begin_trial(&store, experiment, b, 1)];

@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gaussian_lies_about_the_middle() {
+    fn a_gaussian_is_centered() {
         let counts = counts(Skew::Gaussian, 1000, 100_000);
         let near: f64 = counts[417..583].iter().sum::<f64>() / 1e5;
         // One standard deviation of the mean of twelve: a twelfth of the range.

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tag_points_at_comes_first() {
+    fn the_target_of_a_tag_comes_first() {
         let id = |c: char| c.to_string().repeat(40);
         let listing = format!("{}\trefs/tags/v1\n{}\trefs/tags/v1^{{}}\nx\ty\n", id('a'), id('b'));
         let names = ["refs/tags/v1^{}".to_owned(), "refs/tags/v1".to_owned()];

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_source_is_refused() {
+    fn anything_but_a_source_is_refused() {
         // Private: the user that compiles gets a copy.
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.tar");

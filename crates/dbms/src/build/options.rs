@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_would_expand_is_refused() {
+    fn characters_that_a_shell_would_expand_are_refused() {
         for cflags in ["-O2 '-DX=1'", "-O2 $(date)", "-O2\n-g", "-O2 # x"] {
             assert!(refused(&BuildOptions {
                 cflags: cflags.to_owned(),

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_with_its_package() {
+    fn missing_programs_are_named_with_their_package() {
         check("x", &["sh", "/bin/sh"]).unwrap();
         match check("postgres", &["sh", "no-such-tool", "/no/such/tool"]).unwrap_err() {
             Error::Tools { programs, packages, .. } => {

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_ends_a_command_and_what_it_started() {
+    fn an_interrupt_ends_a_command_and_its_children() {
         let directory = tempfile::tempdir().unwrap();
         let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
         let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_compared_with_what_is_known_or_published() {
+    fn a_file_is_compared_with_known_or_published_digests() {
         let sum = format!("{FILE}.sha1");
         let published = repository(&[(FILE, &[(200, b"abc")]), (&sum, &[(200, SHA1)])]);
         assert_eq!(fetch(&published, None).unwrap().unwrap(), b"abc");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again_and_nothing_else() {
+    fn only_temporary_failures_are_retried() {
         let answers: &[Answer] = &[(503, b""), (200, b"abc")];
         let busy = repository(&[(FILE, answers)]);
         assert_eq!(fetch(&busy, Some(SHA256)).unwrap().unwrap(), b"abc");

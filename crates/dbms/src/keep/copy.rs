@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_fit_is_refused_with_the_bytes_needed() {
+    fn a_copy_without_space_is_refused_with_the_bytes_needed() {
         let error = Error::Space { path: "/data".into(), needed: 5_000_000_000, free: 3_000_000 };
         let text = error.to_string();
         assert!(text.contains("5.0 GB") && text.contains("3.0 MB"), "{text}");

@@ -99,7 +99,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn what_is_published_is_found() {
+    fn published_installations_are_found() {
         let directory = tempfile::tempdir().unwrap();
         let (cache, user) = (Cache::at(directory.path()).unwrap(), ServerUser::caller());
         let find = |name: &str| find(&crate::postgres::Postgres, &cache, name, &user);

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_earlier_version_kept_for_nobody_is_removed() {
+    fn data_that_an_earlier_version_kept_for_nobody_is_removed() {
         if ServerUser::caller().uid != 0 {
             eprintln!("skipped: not root, so nothing can be given away");
             return;

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_of_18_is_told_beside_older_ones() {
+    fn the_default_of_18_is_reported_with_older_versions() {
         let with = &["--data-checksums"][..];
         let without = &["--data-checksums", "--no-data-checksums"][..];
         let text = said([("13.7", &[]), ("18.1", &[])]).unwrap();

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_compiler_by_what_is_known() {
+    fn the_compiler_is_found_from_known_facts() {
         let compiler = |facts: &[(&str, &str)]| {
             let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
             let mut facts: BTreeMap<String, String> = facts.iter().map(own).collect();

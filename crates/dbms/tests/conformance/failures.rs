@@ -24,7 +24,7 @@ fn a_setting_that_it_rejects_is_named_with_its_value() {
 }
 
 #[test]
-fn what_steelyard_chooses_itself_is_refused() {
+fn settings_that_steelyard_chooses_are_refused() {
     for subject in first() {
         let place = Place::new();
         let error = subject.refusal(&place, subject.facts.reserved, "1");

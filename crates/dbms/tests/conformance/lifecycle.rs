@@ -86,7 +86,7 @@ fn several_run_at_once() {
 }
 
 #[test]
-fn what_it_leaves_is_there_until_it_is_discarded() {
+fn leftovers_exist_until_they_are_discarded() {
     for subject in first() {
         let place = Place::new();
         let mut system = subject.start(&place);

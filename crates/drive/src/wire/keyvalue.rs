@@ -239,7 +239,7 @@ mod tests {
 
     /// The same step, with its clients here and in a stand-in for another process.
     #[test]
-    fn a_step_comes_to_the_same_wherever_its_clients_run() {
+    fn a_step_gives_the_same_wherever_its_clients_run() {
         let tree = Arc::new(Tree::default());
         // One client, because with two that write the same key, either may be last.
         let fill = || {
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_and_requests_are_told_from_afar() {
+    fn wrong_answers_and_requests_are_reported_from_another_process() {
         let tree = Arc::new(Tree::default());
         let get =
             step(KeyAction::Get { keys: 4 }, Expect::Rows { min: 4, max: 4 }, End::Time, None);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_is_gone_is_no_result_and_a_step_nobody_waits_for_ends() {
+    fn a_dead_engine_gives_no_result_and_an_abandoned_step_ends() {
         let tree = Arc::new(Tree::default());
         let endless = || step(FILL, Expect::Affected(1), End::Time, Some(3600.0));
         let (there, far) = served(&tree);

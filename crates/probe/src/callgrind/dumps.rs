@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn dumps_come_in_order_and_empty_ones_are_none() {
+    fn dumps_are_in_order_and_empty_files_are_skipped() {
         let directory = tempfile::tempdir().unwrap();
         let out = directory.path().join("out");
         let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();

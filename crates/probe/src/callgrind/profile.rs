@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_taken_away_and_what_was_only_the_mark_is_gone() {
+    fn the_mark_is_subtracted_and_its_own_functions_disappear() {
         let stretch = profile(&[
             ("loop", cost(50, 190, 0)),
             ("run", cost(100, 100, 2)),

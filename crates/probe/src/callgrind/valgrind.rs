@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_says_what_was_asked() {
+    fn the_command_line_has_the_requested_options() {
         let valgrind = Valgrind { path: "/usr/bin/valgrind".into(), version: "3.19.0".into() };
         let out = Path::new("/tmp/50%/out");
         let line = valgrind.command_line(out, None);

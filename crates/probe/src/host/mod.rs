@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_is_said() {
+    fn unknown_facts_are_reported() {
         let facts = host_facts(Path::new("/proc"));
         let device = facts.iter().find(|f| f.name == "device").unwrap();
         assert!(device.value.starts_with("unknown: "), "{device:?}");

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_value_stands_in_brackets() {
+    fn the_chosen_value_is_in_brackets() {
         assert_eq!(chosen("always [madvise] never"), "madvise");
         assert_eq!(chosen("never"), "never");
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn cgroup_versions_are_told_apart() {
+    fn cgroup_versions_are_distinguished() {
         let v2 = "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         let v1 = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
         assert_eq!(cgroup_version(v2), "v2");

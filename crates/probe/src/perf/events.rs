@@ -38,7 +38,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn counts_are_read_and_what_is_missing_is_missing() {
+    fn counts_are_read_and_missing_ones_are_unknown() {
         let text = "# started on Sat Nov 21 19:00:00 2026\n\n\
             <not supported>,,cycles,0,100.00,,\n\
             1234567,,instructions:u,2000000,50.00,1.2,insn per cycle\n\

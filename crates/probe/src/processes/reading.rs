@@ -40,7 +40,7 @@ impl ProcessFiles {
         }
     }
 
-    /// `None` if there is no such process (any more).
+    /// `None` if there is no such process (anymore).
     pub(crate) fn stat(&mut self, buffer: &mut Vec<u8>) -> Result<Option<PidStat>, TreeError> {
         let text = match &mut self.held {
             Some([stat, ..]) => stat.read(buffer),
@@ -49,7 +49,7 @@ impl ProcessFiles {
         parsed_stat(self.pid, text)
     }
 
-    /// `None` if the kernel denies it, or there is no such process (any more).
+    /// `None` if the kernel denies it, or there is no such process (anymore).
     pub(crate) fn io(&mut self, buffer: &mut Vec<u8>) -> Option<TaskIo> {
         let text = match &mut self.held {
             Some([_, io, ..]) => io.read(buffer),

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_of_them_does_not_know_is_unknown() {
+    fn a_figure_unknown_to_one_is_unknown() {
         let first = recording(1.0, 0.0, Some(1), &[]);
         let second = recording(1.0, 0.0, None, &[]);
         let host = first.followed_by(second).totals.host.unwrap();

@@ -55,7 +55,7 @@ fn between_two_marks_every_instruction_is_counted() {
 /// Callgrind can itself count a function with everything it calls, if told to count only inside it:
 /// another way to the same figure.
 #[test]
-fn recursive_functions_cost_what_counting_inside_of_them_says() {
+fn recursive_functions_cost_the_same_as_counting_inside_them() {
     let Some(program) = Program::compile("recursion", &["-O1", "-fno-optimize-sibling-calls"])
     else {
         return;

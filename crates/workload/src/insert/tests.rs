@@ -65,7 +65,7 @@ fn statements_read_as_published() {
 }
 
 #[test]
-fn inserts_beside_queries_run_at_the_rate_per_client() {
+fn inserts_during_queries_run_at_the_rate_per_client() {
     let benchmark = benchmark(&plan(), 4, Dialect::postgres(14)).unwrap();
     let qr500 = steps(&benchmark)[6];
     assert_eq!(qr500.target(&Class::INSERT), Some(2000.0));
@@ -146,7 +146,7 @@ fn unknown_steps_are_refused() {
 }
 
 #[test]
-fn what_point_queries_must_find_follows_from_what_the_table_holds() {
+fn point_queries_must_find_rows_that_the_table_has() {
     let finds = |plan: &InsertPlan, dop| {
         let benchmark = benchmark(plan, dop, Dialect::postgres(14)).unwrap();
         let all = steps(&benchmark);

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn old_versions_do_without_what_they_do_not_have() {
+    fn old_versions_do_without_newer_settings() {
         let has = |version, name| of(version).settings.iter().any(|(setting, _)| *setting == name);
         assert!(has("18.1", "io_method") && !has("17.2", "io_method"));
         assert!(has("9.6.24", "wal_level") && !has("9.6.24", "max_logical_replication_workers"));

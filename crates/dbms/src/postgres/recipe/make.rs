@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn configure_gets_what_it_knows() {
+    fn configure_gets_only_known_options() {
         let script = "  --without-readline      do not use GNU Readline\n  --without-zlib\n  --with-icu   build with ICU\n";
         let of = |options: &BuildOptions| -> Vec<String> {
             let arguments = configure_arguments(script, options);
