@@ -1,10 +1,10 @@
-# `make help` tells what there is. Everything installs what it needs first (scripts/setup.sh).
+# `make help` lists the targets. Each first installs what it needs (scripts/setup.sh).
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := build
 
-# rustup puts cargo here, and a shell that was open before does not know it yet.
+# rustup installs cargo here, and a shell opened earlier does not have it in its PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 PAGE := web/dist/report.html
@@ -14,11 +14,11 @@ STEELYARD := target/release/steelyard
 DEMO := demo-results
 
 .PHONY: help
-help: ## what can be made
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 15
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: build
-build: setup-build $(PAGE) ## the command: target/release/steelyard
+build: setup-build $(PAGE) ## build the command: target/release/steelyard
 	cargo build --release --locked -p steelyard
 
 .PHONY: demo
@@ -30,29 +30,29 @@ demo: setup-demo build ## compare Postgres 13.7 with 18.1: verdicts here, a page
 	@echo "The report: file://$(CURDIR)/$(DEMO)/report.html"
 
 .PHONY: test
-test: setup-test $(PAGE) ## everything: formatting, lints, tests, the page in a browser
+test: setup-test $(PAGE) ## run everything: formatting, lints, tests, the page in a browser
 	scripts/test.sh
 
 .PHONY: check
-check: setup-test $(PAGE) ## formatting, lints and unit tests: while you work
+check: setup-test $(PAGE) ## run formatting, lints and unit tests, while you work
 	scripts/test.sh check
 
 .PHONY: bench
-bench: setup-bench $(PAGE) ## what steelyard itself costs, next to pgbench and sysbench: BENCHMARKS.md
+bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench and sysbench: BENCHMARKS.md
 	cargo run --release --locked -p bench
 	cargo test --release --locked -p probe -p report -p store --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
 
 .PHONY: validate
-validate: setup-test ## simulated experiments with known truth: VALIDATION.md; builds that take minutes
+validate: setup-test ## simulate experiments with known truth: VALIDATION.md; test builds that take minutes
 	cargo run --release --locked -p validate -- --document VALIDATION.md
 	cargo test --locked -p dbms --test room -- --ignored --nocapture --test-threads 1
 
 .PHONY: web
-web: setup-build $(PAGE) ## only the report's page: web/dist/report.html
+web: setup-build $(PAGE) ## build only the report's page: web/dist/report.html
 
 .PHONY: clean
-clean: ## remove what was built and the demo's results (not the cache of servers)
+clean: ## remove build output and the demo's results (not the cache of servers)
 	cargo clean
 	rm -rf web/dist web/node_modules $(DEMO)
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Installs what building, testing or benchmarking steelyard needs and this machine lacks.
+# Installs the packages that this machine lacks for building, testing or benchmarking steelyard.
 #
 #   scripts/setup.sh build|demo|test|bench
 #
-# Looks for the tools first and touches nothing when they are there. Packages are installed with apt-get as root or
-# through sudo; where neither is possible, a message names them and the exit code is 2.
+# Looks for the tools first and changes nothing if they exist. Packages are installed with apt-get,
+# as root or through sudo. If neither is possible, a message names them and the exit code is 2.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ case $purpose in
     *) echo "usage: scripts/setup.sh build|demo|test|bench" >&2; exit 2 ;;
 esac
 
-# rustup puts cargo here, and a shell that was open before does not know it yet.
+# rustup installs cargo here, and a shell opened earlier does not have it in its PATH yet.
 PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
 
 have() { command -v "$1" > /dev/null 2>&1; }
@@ -23,7 +23,7 @@ fail() { printf 'setup: %s\n' "$@" >&2; exit 2; }
 # at_least FOUND WANTED: compares version numbers such as 1.94.
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# The right to install, as a command prefix: root has it, others may have sudo.
+# Runs a command with permission to install: root has it, others may have sudo.
 elevate() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
@@ -34,28 +34,30 @@ elevate() {
     fi
 }
 
-apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q) # env, for sudo drops the caller's environment
+apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q) # sudo drops the environment
 updated=
 
-# Package lists of a fresh machine are empty or old; read once, and only when something is missing.
+# Package lists of a fresh machine are empty or old. They are read once, only if something is
+# missing.
 update() {
     [ -z "$updated" ] || return 0
     elevate "${apt[@]}" update || return 1
     updated=yes
 }
 
-# available PACKAGE: does this system have it? The answer for an unknown one can be empty instead of an error.
+# available PACKAGE: does this system have it? For an unknown one, the answer may be empty, not an
+# error.
 available() {
     have apt-get || return 1
     update > /dev/null 2>&1 || true
     [ -n "$(apt-cache show --no-all-versions "$1" 2> /dev/null)" ]
 }
 
-# install_packages PACKAGE…: all of them or an explanation.
+# install_packages PACKAGE…: installs all of them, or explains why not.
 install_packages() {
     [ $# -gt 0 ] || return 0
     if ! have apt-get; then
-        fail "these packages (by their names in Debian) are missing: $*" \
+        fail "these packages are missing (Debian names): $*" \
             "Install them with your system's package manager, then run this again."
     fi
     if [ "$(id -u)" != 0 ] && ! have sudo; then
@@ -68,11 +70,11 @@ install_packages() {
         fail "these packages could not be installed: $*" "As root: apt-get install $*"
 }
 
-# ---- what every purpose needs -----------------------------------------------------------------------------------
+# ---- what every purpose needs ------------------------------------------------------------------
 
 packages=()
 have cc || packages+=(gcc)
-# A compiler without the C library's headers compiles nothing; SQLite and the TLS library are built from C.
+# A compiler needs the C library's headers; SQLite and the TLS library are built from C.
 if have cc && ! printf '#include <stdlib.h>\n' | cc -E -x c - > /dev/null 2>&1; then
     packages+=(libc6-dev)
 fi
@@ -90,9 +92,9 @@ install_packages "${packages[@]}"
 node_version=$(node --version | tr -d v)
 at_least "$node_version" 18 ||
     fail "node $node_version is too old; the report's page is built with 18 or newer (web/package.json)." \
-        "Install a newer one (its own site offers packages for older systems) and run this again."
+        "Install a newer one (its website has packages for older systems) and run this again."
 
-# ---- Rust -------------------------------------------------------------------------------------------------------
+# ---- Rust --------------------------------------------------------------------------------------
 
 wanted=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
 
@@ -100,8 +102,9 @@ rust_version() { cargo --version 2> /dev/null | sed -n 's/^cargo \([0-9][0-9.]*\
 
 found=$(rust_version || true)
 if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
-    # Debian 13 and Ubuntu 24.04 have rustup as a package; for Debian 12 there is only its own installer, which needs
-    # no root and is what a person would run. Where it can't be reached, the message below says what to do.
+    # Debian 13 and Ubuntu 24.04 have a rustup package. For Debian 12 there is only rustup's own
+    # installer, which needs no root and is what a person would run. If it can't be reached, the
+    # message below says what to do.
     if ! have rustup; then
         if available rustup; then
             install_packages rustup
@@ -123,9 +126,9 @@ if [ -z "$found" ] || ! at_least "$found" "$wanted"; then
         if have rustup; then
             how="Run: rustup update stable && rustup default stable"
         else
-            how="Install rustup as https://rustup.rs says (one line, no root needed), then run this again."
+            how="Install rustup as described at https://rustup.rs (one line, no root needed), then run this again."
         fi
-        fail "Rust $wanted or newer is needed, found ${found:-none}." "$how"
+        fail "expected Rust $wanted or newer, found ${found:-none}." "$how"
     fi
 fi
 
@@ -137,34 +140,36 @@ fi
 
 # ---- tests ------------------------------------------------------------------------------------------------------
 
-# An installation from packages, for the tests of `path:`. The package would create and start a cluster of its
-# own; that is prevented, and on a machine where Postgres packages are in use nothing is touched.
+# An installation from packages, for the tests of `path:`. The package would create and start its
+# own cluster; this prevents that. On a machine that already uses Postgres packages, nothing is
+# changed.
 install_postgres() {
     [ ! -x /usr/lib/postgresql/15/bin/postgres ] || return 0
     local conf=/etc/postgresql-common/createcluster.conf
     if [ -e "$conf" ] || ! available postgresql-15; then
-        echo "setup: no postgresql-15 in /usr/lib/postgresql; the tests of path: that need it are skipped"
+        echo "setup: no postgresql-15 in /usr/lib/postgresql; tests of path: that need it are skipped"
         return 0
     fi
     install_packages postgresql-common
     elevate cp -p "$conf" "$conf.before-steelyard"
     elevate sh -c "echo 'create_main_cluster = false' >> $conf"
-    # Also after a failure: what the user installs later is to behave as usual.
+    # Even after a failure, later installations by the user should behave as usual.
     trap 'elevate mv '"$conf.before-steelyard $conf" EXIT
     install_packages postgresql-15
     elevate mv "$conf.before-steelyard" "$conf"
     trap - EXIT
 }
 
-# A source of PostgreSQL, for the tests that build it: the tarball of the system's own source package. Sources are
-# seldom among a machine's package lists, so lists of our own are read, in a directory that goes again.
+# PostgreSQL's source, for the tests that build it: the tarball of the system's own source package.
+# A machine's package lists rarely include sources, so this reads its own lists in a temporary
+# directory.
 fetch_source() {
     local kept=target/sources work file package version
     ! compgen -G "$kept/*.orig.tar.*" > /dev/null || return 0
     if have apt-get; then
         work=$(mktemp -d)
         mkdir -p "$work/parts" "$work/lists/partial" "$work/cache/archives/partial" "$work/fetched"
-        # What the machine has packages from has their sources too.
+        # The machine's package repositories have sources too.
         for file in /etc/apt/sources.list.d/*.sources; do
             [ ! -e "$file" ] || sed 's/^Types:.*/Types: deb-src/' "$file" > "$work/parts/${file##*/}"
         done
@@ -173,9 +178,9 @@ fetch_source() {
         done
         local lists=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/parts"
             -o "Dir::State::lists=$work/lists" -o "Dir::Cache=$work/cache" -o APT::Sandbox::User=root)
-        # Lists that have no sources are errors, and no matter if one has.
+        # Repositories without sources cause errors, which don't matter if another one has them.
         "${apt[@]}" "${lists[@]}" update > /dev/null 2>&1 || true
-        # The newest may be listed before it is everywhere, or no more where it was; an older one is as good.
+        # The newest version may not be on all mirrors yet, or no longer; an older one is as good.
         for package in postgresql-15 postgresql-16 postgresql-14 postgresql-17; do
             for version in $(apt-cache "${lists[@]}" showsrc "$package" 2> /dev/null | sed -n 's/^Version: //p' | sort -rVu); do
                 if (cd "$work/fetched" &&
@@ -190,10 +195,10 @@ fetch_source() {
         rm -rf "$work"
     fi
     compgen -G "$kept/*.orig.tar.*" > /dev/null ||
-        echo "setup: no source package of PostgreSQL; the tests that build it are skipped"
+        echo "setup: no source package of PostgreSQL; tests that build it are skipped"
 }
 
-# perf, for the tests of profiles. Debian has one package of it, Ubuntu one for each kernel.
+# perf, for the tests of profiles. Debian has one package for it, Ubuntu one per kernel.
 install_perf() {
     if have perf && perf --version > /dev/null 2>&1; then return 0; fi
     local package
@@ -203,11 +208,11 @@ install_perf() {
             return 0
         fi
     done
-    echo "setup: no package with perf for this kernel; the tests of profiles that need it are skipped"
+    echo "setup: no perf package for this kernel; tests of profiles that need it are skipped"
 }
 
 if [ "$purpose" = test ]; then
-    # Builds of PostgreSQL; with ccache the second of two takes half the time.
+    # For builds of PostgreSQL; with ccache, the second of two takes half the time.
     packages=()
     have bzip2 || packages+=(bzip2)
     have xz || packages+=(xz-utils)
@@ -215,7 +220,7 @@ if [ "$purpose" = test ]; then
     have ccache || packages+=(ccache)
     install_packages "${packages[@]}"
     fetch_source
-    # From 17 on a release holds no files made by these.
+    # Since 17, releases don't include the files generated by these.
     if compgen -G 'target/sources/postgresql-1[789]_*' > /dev/null; then
         packages=()
         have bison || packages+=(bison)
@@ -229,17 +234,17 @@ if [ "$purpose" = test ]; then
     if [ -z "${CHROMIUM:-}" ] && ! have chromium && ! have chromium-browser && ! have google-chrome; then
         install_packages chromium
     fi
-    have valgrind || install_packages valgrind # counts of instructions, crates/probe/tests/callgrind
+    have valgrind || install_packages valgrind # for instruction counts, crates/probe/tests/callgrind
     install_postgres
     install_perf
 fi
 
-# ---- benchmarks -------------------------------------------------------------------------------------------------
+# ---- benchmarks --------------------------------------------------------------------------------
 
 if [ "$purpose" = bench ]; then
     if [ ! -x /usr/lib/postgresql/15/bin/pgbench ] && ! have pgbench; then install_postgres; fi
     if [ ! -x /usr/lib/postgresql/15/bin/pgbench ] && ! have pgbench; then
-        fail "pgbench is missing; it comes with the server package of your system (Debian: postgresql-15)."
+        fail "pgbench is missing; install your system's PostgreSQL server package (Debian: postgresql-15)."
     fi
     packages=()
     have sysbench || packages+=(sysbench)

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# The tests.
+# Runs the tests.
 #
 #   scripts/test.sh          all of them: what `make test` runs
 #   scripts/test.sh check    formatting, lints and unit tests: what `make check` runs
 #
-# Jobs run side by side; one that fails does not stop the others. The end is a table of times, the
+# Jobs run in parallel; a failed job does not stop the others. At the end come a table of times, the
 # slowest tests, every skipped test with its reason, and the line "N passed, N failed, N skipped".
 #
-# STEELYARD_SKIPS names a file of the tests that may be skipped: lines of "job test reason". Any
-# other skip then is a failure. Continuous integration sets it (.ci/run).
+# STEELYARD_SKIPS names a file of tests that may be skipped, with lines of "job test reason". Any
+# other skip is then a failure. Continuous integration sets it (.ci/run).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
 purpose=${1:-test}
 work=$(mktemp -d "${TMPDIR:-/tmp}/steelyard-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-# The servers' user must get through to data directories below.
+# The servers' user must be able to reach data directories below.
 chmod 755 "$work"
 mkdir "$work/jobs"
 
@@ -29,11 +29,11 @@ if [ -z "${CHROMIUM:-}" ]; then
 fi
 export CHROMIUM=${CHROMIUM:-/usr/bin/chromium} work
 
-# clippy-driver is rustc with lints. As the compiler of our own crates it makes a second compilation
-# of everything, only for the lints, needless.
+# clippy-driver is rustc with lints. Using it as the compiler for the workspace's crates avoids
+# compiling everything a second time just for the lints.
 export RUSTC_WORKSPACE_WRAPPER=clippy-driver
 
-# ---- jobs: each writes to a log of its own ----------------------------------------------------------
+# ---- jobs: each writes to its own log ----------------------------------------------------------
 
 # job NAME COMMAND...: runs the command and keeps its output, its status and its seconds.
 job() {
@@ -46,11 +46,11 @@ job() {
     printf '== %s: %s (%d s)\n' "$name" "$status" $((SECONDS - begin))
 }
 
-# tests NAME DIRECTORY PROGRAM: a program of tests. libtest tells the time of each test only where
+# tests NAME DIRECTORY PROGRAM: runs a test program. libtest reports the time of each test only if
 # unstable options are allowed.
 tests() {
     cd "$2" || return 1
-    # cargo sets the first.
+    # cargo would set the first variable.
     CARGO_MANIFEST_DIR=$2 STEELYARD_SKIPPED=$work/jobs/$1.skipped RUSTC_BOOTSTRAP=1 \
         "$3" -Z unstable-options --report-time
 }
@@ -59,7 +59,7 @@ doc_tests() { cargo test --locked --workspace --doc --no-fail-fast; }
 
 in_web() { (cd web && "$@"); }
 
-# The command on real servers. Every step that is plotted has to last some seconds.
+# The command on real servers. Every plotted step has to last a few seconds.
 small_run() {
     target/debug/steelyard run insert -v postgres@13.7 -v postgres@14.3 --quiet --allow-concurrent \
         --rows 400k --indexed-rows 20k --seconds 4 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
@@ -71,8 +71,8 @@ small_run() {
 
 export -f job tests doc_tests in_web small_run
 
-# compile ARGUMENTS...: what `cargo test` would run, with lints. Writes the programs of tests, one per
-# line: job, directory, path.
+# compile ARGUMENTS...: compiles what `cargo test` would run, with lints. Writes the test programs,
+# one per line: job, directory, path.
 compile() {
     cargo test --locked --workspace --no-run --message-format json-render-diagnostics "$@" \
         > "$work/artifacts" || return 1
@@ -83,7 +83,7 @@ compile() {
 
 lints() { ! grep -E '^(warning|error)' "$work/jobs/compile.log"; }
 
-# What rustfmt holds to the width of the code only where it is not stable: comments.
+# Stable rustfmt does not check the width of comments.
 comments() {
     ! grep -rnE --include='*.rs' '^ *//[/!]? [^ |]' crates |
         LC_ALL=C.UTF-8 grep -E '^[^:]*:[0-9]+:.{101}' | grep -v http
@@ -110,11 +110,11 @@ job lints lints
     echo 'page-functions in_web npm test --silent'
     grep -vE '^(cli-command|dbms-room)-' "$work/programs"
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
-# Tests mostly wait, for servers and for seconds of load: more of them than there are CPUs.
+# Tests mostly wait, for servers and for seconds of load, so run more of them than there are CPUs.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
 xargs -P 3 -I {} bash -c 'job {}' < "$work/list"
 
-# ---- what came of it --------------------------------------------------------------------------------
+# ---- results -----------------------------------------------------------------------------------
 
 passed=0
 failed=0
@@ -125,7 +125,7 @@ for end in "$work"/jobs/*.end; do
     name=$(basename "$end" .end)
     log=$work/jobs/$name.log
     read -r status _ < "$end"
-    # The numbers of single tests, where it has such; else the job counts as one.
+    # The numbers of single tests, if it has any; otherwise the job counts as one.
     read -r good bad < <(awk '/^test result:/ { n++; for (i = 2; i <= NF; i++) { if ($i == "passed;") p += $(i-1); if ($i == "failed;") f += $(i-1) } }
         END { print (n ? p : -1), f + 0 }' "$log")
     if [ "$good" = -1 ]; then good=$((status == 0)); fi

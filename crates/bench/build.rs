@@ -1,4 +1,4 @@
-//! Compiles the bare loop, a C program without any library but libc.
+//! Compiles the bare loop, a C program that uses only libc.
 
 fn main() {
     println!("cargo::rerun-if-changed=bare/point_select.c");

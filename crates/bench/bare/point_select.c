@@ -1,5 +1,5 @@
-/* The floor under a Postgres client: one write and one read per prepared point select, and nothing
- * else. It checks only that an answer came; it keeps no time and draws ids with a multiplication.
+/* The floor for a Postgres client: one write and one read per prepared point select, and nothing
+ * else. It only checks that an answer arrived, keeps no time, and draws ids with a multiplication.
  *
  * point_select SOCKET USER DATABASE STATEMENT IDS SECONDS
  * prints the number of queries. */
@@ -32,7 +32,7 @@ static void set_length(size_t at) {
 }
 static void fail(const char *what) { perror(what); exit(1); }
 
-/* Sends what is in `out` and reads until ReadyForQuery ends what came. */
+/* Sends `out` and reads until the answer ends with ReadyForQuery. */
 static void exchange(int fd) {
     if (write(fd, out, length) != (ssize_t)length) fail("write");
     for (;;) {

@@ -11,8 +11,8 @@ use workload::{
     Stream, Width, insert,
 };
 
-/// Prepared point selects over ids 1 to `ids`, as so many clients, for `seconds`. `statement` has
-/// `$1` where the id belongs.
+/// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
+/// has `$1` for the id.
 pub fn select(
     socket: PathBuf,
     database: String,
@@ -71,7 +71,7 @@ pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Res
     };
     let benchmark = insert::benchmark(&plan, 1, Dialect::postgres(15))?;
     let Some(Phase::Step(step)) = benchmark.phases.into_iter().next() else {
-        bail!("the insert benchmark has no l.i0")
+        bail!("the insert benchmark has no step l.i0")
     };
     let outcome = run(step, socket, database, false)?;
     println!("{}", outcome.operations);

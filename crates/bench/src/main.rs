@@ -1,7 +1,7 @@
-//! Side-by-side benchmarks of steelyard's own costs (`make bench`): the driver against a bare C
-//! loop, pgbench and sysbench on one server in turn, the cost of a row of l.i0, and what sampling
-//! takes. Each contender runs as a process of its own and its CPU time is what the kernel says of
-//! that whole process.
+//! Side-by-side benchmarks of steelyard's own costs (`make bench`). The driver is compared with a
+//! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
+//! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
+//! kernel's figure for that whole process.
 
 mod client;
 mod measure;
@@ -18,20 +18,20 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "bench")]
 struct Cli {
-    /// Rounds; in each every contender runs once, in turn
+    /// Rounds; in each, every contender runs once, in turn
     #[arg(long, default_value_t = 7)]
     rounds: usize,
     /// Seconds of each run
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
-    /// Only one client beside many
+    /// Only compare one client with many
     #[arg(long)]
     clients_only: bool,
     #[command(subcommand)]
     role: Option<Role>,
 }
 
-/// What this program is when it starts itself as a contender.
+/// What this program does when it starts itself as a contender.
 #[derive(Debug, Subcommand)]
 enum Role {
     /// Point selects by steelyard's engine; prints their number
@@ -42,10 +42,10 @@ enum Role {
         statement: String,
         ids: i64,
         seconds: f64,
-        /// Sample the kernel's figures beside
+        /// Also sample the kernel's figures
         #[arg(long)]
         sample: bool,
-        /// Connections that run it at the same time.
+        /// Connections that run it concurrently.
         #[arg(long, default_value_t = 1)]
         clients: u32,
     },

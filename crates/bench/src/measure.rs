@@ -1,4 +1,4 @@
-//! Runs contenders in turn and reads what each cost from the kernel.
+//! Runs contenders in turn and reads the cost of each from the kernel.
 
 use std::process::{Command, Stdio};
 
@@ -6,11 +6,11 @@ use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// A program that does operations and prints how many.
+/// A program that performs operations and prints how many.
 pub struct Contender {
     pub name: String,
     pub command: Vec<String>,
-    /// Finds the number of operations in what the program prints.
+    /// Finds the number of operations in the program's output.
     pub operations: fn(&str) -> Option<f64>,
 }
 
@@ -40,7 +40,7 @@ pub fn in_turn(contenders: &[Contender], rounds: usize) -> Result<Vec<Vec<Run>>>
     in_turn_with(contenders, rounds, || Ok(()))
 }
 
-/// The same, with something done before each run.
+/// The same, with an action before each run.
 pub fn in_turn_with(
     contenders: &[Contender],
     rounds: usize,
@@ -57,7 +57,7 @@ pub fn in_turn_with(
     Ok(runs)
 }
 
-/// One run. The kernel adds a child's CPU time to ours when it is waited for.
+/// One run. The kernel adds a child's CPU time to this process's when it is waited for.
 pub fn run(contender: &Contender) -> Result<Run> {
     let before = children()?;
     let begin = std::time::Instant::now();

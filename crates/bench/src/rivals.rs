@@ -10,7 +10,7 @@ use crate::server::BenchServer;
 
 /// Rows of the tables that point selects read, all in the server's cache.
 const IDS: u32 = 100_000;
-/// Rows of one load: enough that starting the process weighs nothing.
+/// Rows of one load: enough to make the process's startup negligible.
 const ROWS: u64 = 600_000;
 /// pgbench's read-only statement.
 const PGBENCH_SELECT: &str = "SELECT abalance FROM pgbench_accounts WHERE aid = $1";
@@ -54,7 +54,7 @@ fn sysbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
     command
 }
 
-/// Makes both rivals' tables, with their own tools.
+/// Creates both rivals' tables with their own tools.
 pub fn prepare(server: &mut BenchServer) -> Result<()> {
     for command in
         [pgbench_with(server, &["-i", "-q", "-s", "1"]), sysbench_with(server, &["prepare"])]
@@ -101,7 +101,7 @@ fn select(server: &BenchServer, statement: &str, seconds: f64, sample: bool) -> 
     ourselves(arguments)
 }
 
-/// Point selects: the floor, us on both statements, and both rivals.
+/// Point selects: the floor, steelyard on both statements, and both rivals.
 pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>> {
     let whole = seconds.ceil().to_string();
     let bare = |statement: &str| {
@@ -172,7 +172,7 @@ pub fn loads(server: &BenchServer) -> Vec<Contender> {
 /// Many clients.
 const MANY: u32 = 256;
 
-/// Point selects without and with the kernel's figures sampled beside.
+/// Point selects, without and with sampling of the kernel's figures.
 pub fn sampling(server: &BenchServer, seconds: f64) -> Vec<Contender> {
     [("without sampling", false), ("sampling at 1 Hz", true)]
         .into_iter()
@@ -196,7 +196,7 @@ pub fn clients(server: &BenchServer, seconds: f64) -> Vec<Contender> {
         .collect()
 }
 
-/// System calls per query as perf counts them, where perf is there and may.
+/// System calls per query, counted by perf if available and permitted.
 pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()> {
     let _ = server;
     println!("\nSystem calls per query (perf stat -e raw_syscalls:sys_enter):");
@@ -215,7 +215,9 @@ pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()
         match counted {
             Some(calls) => println!("  {:<34}{calls:>8.3}", contender.name),
             None => {
-                println!("  not counted: perf is missing or may not (kernel.perf_event_paranoid)");
+                println!(
+                    "  not counted: perf is missing or has no permission (kernel.perf_event_paranoid)"
+                );
                 break;
             }
         }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use workload::{Dialect, insert};
 
-/// A started server and where it is.
+/// A started server and its address.
 pub struct BenchServer {
     server: Option<Box<dyn System>>,
     pub version: String,
@@ -20,7 +20,7 @@ pub struct BenchServer {
 }
 
 impl BenchServer {
-    /// Debian's PostgreSQL 15, or the newest 15 from the archive where Debian's isn't installed.
+    /// Debian's PostgreSQL 15, or the newest 15 from the archive if Debian's isn't installed.
     pub fn start() -> Result<BenchServer> {
         let debian = std::path::Path::new("/usr/lib/postgresql/15/bin/postgres");
         let text = if debian.exists() { "path:/usr/lib/postgresql/15" } else { "postgres@15" };

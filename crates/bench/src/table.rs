@@ -1,9 +1,9 @@
-//! What the measurements say, beside the bounds.
+//! The results of the measurements, with the bounds.
 
 use crate::measure::{Contender, Run, spread};
 
-/// Bounds of the design: client CPU per point select against the bare loop and both rivals, its
-/// user part, client CPU per row of l.i0, and throughput with sampling against without.
+/// Bounds of the design. Client CPU per point select compared with the bare loop and both rivals,
+/// its user part, client CPU per row of l.i0, throughput with sampling compared with none.
 const AGAINST_BARE: f64 = 1.05;
 const AGAINST_RIVALS: f64 = 0.92;
 const USER_US: f64 = 1.0;

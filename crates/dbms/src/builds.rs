@@ -1,43 +1,40 @@
-//! Facts about builds, and what to know when builds that differ in more than their version are
-//! compared.
+//! Facts about builds, and warnings for comparing builds that differ in more than their version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Installation;
 
-/// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, by which two
-/// installations are the same.
+/// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, which identifies an
+/// installation.
 pub const SERVER_HASH: &str = "sha256 of bin/postgres";
-/// Key: what `select version()` says.
+/// Key: the output of `select version()`.
 pub const VERSION: &str = "version()";
-/// Key: what `postgres --version` says.
+/// Key: the output of `postgres --version`.
 pub const BANNER: &str = "postgres --version";
 /// Key: the compiler as it calls itself, `GCC: (Debian 10.2.1-6) 10.2.1 20210110`: from `.comment`,
-/// and where that is missing or names several, from `version()`.
+/// or from `version()` if that is missing or names several.
 pub const COMPILER: &str = "compiler";
-/// Key: the section `.comment` of the server's ELF file: what wrote the objects that it was linked
-/// from.
+/// Key: the section `.comment` of the server's ELF file: the tools that wrote the objects it was
+/// linked from.
 pub const COMMENT: &str = ".comment";
-/// Key: flags of the C compiler, as `pg_config --cflags` prints them; where that program is
-/// missing, the same text out of the server's binary.
+/// Key: flags of the C compiler, as printed by `pg_config --cflags`. If that program is missing,
+/// the same text from the server's binary.
 pub const CFLAGS: &str = "pg_config --cflags";
-/// Key: options of configure, as `pg_config --configure` prints them, or out of the server's
-/// binary; those of `meson setup` where steelyard has built with Meson, for there pg_config knows
-/// none.
+/// Key: options of configure, as printed by `pg_config --configure`, or from the server's binary.
+/// If steelyard built with Meson, options of `meson setup`, since pg_config then has none.
 pub const CONFIGURE: &str = "pg_config --configure";
-/// Key: the compiler's command, as `pg_config --cc` prints it; absent without that program.
+/// Key: the compiler's command, as printed by `pg_config --cc`; absent without that program.
 pub const CC: &str = "pg_config --cc";
-/// Key: `yes` where the server's binary holds DWARF debug information, else `no`.
+/// Key: `yes` if the server's binary contains DWARF debug information, otherwise `no`.
 pub const DEBUG_INFO: &str = "debug info";
-/// Key: which symbols the server's binary holds: `all (.symtab)`, `exported (.dynsym)`, `none`, or
-/// `unknown: …`.
+/// Key: which symbols the server's binary contains: `all (.symtab)`, `exported (.dynsym)`, `none`,
+/// or `unknown: …`.
 pub const SYMBOLS: &str = "symbols";
-/// Key: `yes` or `no`: do the flags keep frame pointers? Absent where the flags are not known.
+/// Key: `yes` or `no`: do the flags keep frame pointers? Absent if the flags are unknown.
 pub const FRAME_POINTERS: &str = "frame pointers";
-/// Key: `yes` or `no`: are assertions compiled in? Absent where the options of configure are not
-/// known.
+/// Key: `yes` or `no`: are assertions compiled in? Absent if the options of configure are unknown.
 pub const ASSERTS: &str = "assertions";
-/// Key: what built it, `make` or `Meson`, where that was steelyard.
+/// Key: the build system, `make` or `Meson`, if steelyard built it.
 pub const BUILD_SYSTEM: &str = "build system";
 /// Key: the commit that was built.
 pub const COMMIT: &str = "commit";
@@ -50,8 +47,8 @@ pub const TARBALL_HASH: &str = "tarball sha256";
 /// Key: SHA-256 of the archive that was fetched.
 pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 
-/// Options of configure and Meson that change the server's code, apart from assertions, which are a
-/// fact of their own.
+/// Options of configure and Meson that change the server's code, except assertions, which are a
+/// separate fact.
 const OPTIONS: &str = "--enable-profiling --enable-coverage --enable-dtrace --enable-injection-points \
     --with-llvm --with-blocksize --with-wal-blocksize --with-segsize --disable-spinlocks \
     --disable-atomics -Db_coverage -Ddtrace -Dinjection_points -Dllvm -Dblocksize \
@@ -64,44 +61,44 @@ pub struct Compared<'a> {
     pub name: &'a str,
     /// What it runs.
     pub installation: &'a Installation,
-    /// Options with which its data directory is made.
+    /// Options that create its data directory.
     pub initdb: &'a [String],
 }
 
-/// In what variants differ besides their version.
+/// A difference between variants, besides their version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The kind of difference: `builds-differ`.
     pub code: &'static str,
-    /// A sentence that must stand beside the comparison.
+    /// A sentence that must be shown with the comparison.
     pub text: String,
 }
 
-/// The sentences that must stand beside a comparison of these builds (name of the variant, its
-/// [`crate::Installation::build`]): one for each thing in which they differ though it is no part of
-/// the version. A fact that is known of one build only is no difference.
+/// The sentences that must be shown with a comparison of these builds (name of the variant, its
+/// [`crate::Installation::build`]). There is one for each difference that is not part of the
+/// version. A fact known for only one build is not a difference.
 pub(crate) fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> Vec<String> {
     let compilers = grouped(builds, |build| build.get(COMPILER).map(|text| short_compiler(text)));
     let systems = grouped(builds, |build| build.get(BUILD_SYSTEM).cloned());
     let mut said = Vec::new();
     said.extend(made_by(&compilers, "compiled", ": differences may come from the compiler"));
-    let flags = ", and each gives the compiler flags of its own: differences may come from them";
+    let flags = ", and each adds its own compiler flags: differences may come from those";
     said.extend(made_by(&systems, "built", flags));
     said.extend(differing_flags(builds));
     said.extend(differing_options(builds));
     let facts = [
-        (ASSERTS, "assertions compiled in", "and is slower by them", "and are slower by them"),
+        (ASSERTS, "assertions compiled in", "which make it slower", "which make them slower"),
         (
             FRAME_POINTERS,
             "frame pointers",
-            "which take a register and instructions of every function",
-            "which take a register and instructions of every function",
+            "which cost every function a register and instructions",
+            "which cost every function a register and instructions",
         ),
         (
             DEBUG_INFO,
             "debug information",
-            "so that a profile names more of its functions",
-            "so that a profile names more of their functions",
+            "so a profile names more of its functions",
+            "so a profile names more of their functions",
         ),
     ];
     for (key, what, one, many) in facts {
@@ -125,7 +122,7 @@ pub(crate) fn differing_builds(builds: &[(&str, &BTreeMap<String, String>)]) -> 
     said
 }
 
-/// Says by what each group was made, where there are several, and what follows from it.
+/// Says what made each group, if there are several, and what follows from it.
 fn made_by(groups: &[(String, Vec<&str>)], made: &str, note: &str) -> Option<String> {
     let [(first, names), others @ ..] = groups else { return None };
     if others.is_empty() {
@@ -136,7 +133,7 @@ fn made_by(groups: &[(String, Vec<&str>)], made: &str, note: &str) -> Option<Str
     Some(format!("{} {} {made} by {first}, {}{note}", list(names), was(names), others.join(", ")))
 }
 
-/// Variants by a fact, in the order in which they come; without those of which it is not known.
+/// Variants grouped by a fact, in their order; without variants for which it is unknown.
 fn grouped<'a, T: PartialEq>(
     builds: &[(&'a str, &BTreeMap<String, String>)],
     fact: impl Fn(&BTreeMap<String, String>) -> Option<T>,
@@ -152,18 +149,18 @@ fn grouped<'a, T: PartialEq>(
     groups
 }
 
-/// Flags that tell what code the compiler makes; in their order, for the last of several counts.
+/// Flags that affect the compiler's code, in order, because the last of several wins.
 fn differing_flags(builds: &[(&str, &BTreeMap<String, String>)]) -> Option<String> {
     let groups = grouped(builds, |build| {
         let flags = build.get(CFLAGS)?.split_ascii_whitespace();
-        // Warnings and debug information change no instruction, the place of the source and where
-        // declarations are kept do not either.
+        // Warnings, debug information and the locations of sources and headers change no
+        // instruction.
         let irrelevant = |flag: &&str| {
             (flag.starts_with("-W") && !flag.starts_with("-Wa,"))
                 || (flag.starts_with("-g") && !flag.starts_with("-gno"))
                 || flag.contains("-prefix-map=")
                 || flag.starts_with("-fpch-")
-                // Said by a sentence of its own.
+                // Has its own sentence.
                 || flag.ends_with("omit-frame-pointer")
         };
         Some(flags.filter(|flag| !irrelevant(flag)).map(str::to_owned).collect::<Vec<_>>())
@@ -182,7 +179,7 @@ fn differing_options(builds: &[(&str, &BTreeMap<String, String>)]) -> Option<Str
     sentence(&groups, "options of configure")
 }
 
-/// Says what each group has that not all have.
+/// Says what some groups have and others don't.
 fn sentence(groups: &[(Vec<String>, Vec<&str>)], what: &str) -> Option<String> {
     let [(first, _), others @ ..] = groups else { return None };
     if others.is_empty() {
@@ -190,7 +187,7 @@ fn sentence(groups: &[(Vec<String>, Vec<&str>)], what: &str) -> Option<String> {
     }
     let common: Vec<&String> =
         first.iter().filter(|word| others.iter().all(|(words, _)| words.contains(word))).collect();
-    // The same words in another order: which comes last counts.
+    // The same words in another order: the last one wins.
     let only_order = groups.iter().all(|(words, _)| words.iter().all(|w| common.contains(&w)));
     let parts: Vec<String> = groups
         .iter()
@@ -208,10 +205,10 @@ fn sentence(groups: &[(Vec<String>, Vec<&str>)], what: &str) -> Option<String> {
 }
 
 /// `gcc (Debian 10.2.1-6) 10.2.1 20210110` and `GCC: (Debian 10.2.1-6) 10.2.1 20210110` → `GCC
-/// 10.2.1`. What a distribution calls its own build of a compiler is left out.
+/// 10.2.1`. A distribution's name for its own build of a compiler is left out.
 fn short_compiler(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
-    // GCC that was called as `cc` calls itself so; others say their name.
+    // GCC called as `cc` gives that name; others give their own.
     let family = [("clang", "Clang"), ("gcc", "GCC"), ("icc", "ICC"), ("cc (", "GCC")]
         .iter()
         .find(|(name, _)| lower.contains(name))
@@ -229,7 +226,7 @@ fn short_compiler(text: &str) -> String {
         }
         out
     };
-    // `gcc-12.2.0` is how meson writes it.
+    // Meson writes `gcc-12.2.0`.
     let version = without_brackets
         .split(|c: char| c.is_whitespace() || c == '-' || c == ';')
         .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
@@ -278,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_built_it_is_said() {
+    fn the_build_system_is_reported() {
         let of = |system: &str, flags: &str| build(&[(BUILD_SYSTEM, system), (CFLAGS, flags)]);
         let (make, meson) = (of("make", "-O2 -g"), of("Meson", "-fpch-deps -O2 -g"));
         let said = differing_builds(&[("a", &make), ("b", &meson), ("c", &make)]);
@@ -326,9 +323,9 @@ mod tests {
             [
                 "flags of the compiler differ (a: -O2; b: -O3 -march=native): differences may come from them",
                 "options of configure differ (a: --with-llvm; b: none of these): differences may come from them",
-                "b has assertions compiled in, and is slower by them; a has none",
-                "b has frame pointers, which take a register and instructions of every function; a has none",
-                "a has debug information, so that a profile names more of its functions; b has none",
+                "b has assertions compiled in, which make it slower; a has none",
+                "b has frame pointers, which cost every function a register and instructions; a has none",
+                "a has debug information, so a profile names more of its functions; b has none",
             ]
         );
     }

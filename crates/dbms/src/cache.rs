@@ -1,7 +1,7 @@
 //! The directory that keeps fetched binaries and prepared data directories between runs.
 //!
-//! What is published in it is complete: everything is made in a temporary directory beside,
-//! flushed, and renamed.
+//! Whatever is published in it is complete: it is made in a temporary directory next to it, flushed
+//! and renamed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache at its usual place: environment variable `STEELYARD_CACHE`, else as root
-    /// `/var/cache/steelyard`, else `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
+    /// The cache in its usual place: the environment variable `STEELYARD_CACHE`; otherwise, as
+    /// root, `/var/cache/steelyard`; otherwise `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
     ///
     /// # Errors
-    /// [`Error::Io`] if the directory cannot be made.
+    /// [`Error::Io`] if the directory cannot be created.
     pub fn open_default() -> Result<Self, Error> {
         Self::at(place::default_directory(
             "STEELYARD_CACHE",
@@ -30,10 +30,10 @@ impl Cache {
         ))
     }
 
-    /// The cache in directory `path`, which is made if it is not there.
+    /// The cache in directory `path`, which is created if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Io`] if the directory cannot be made.
+    /// [`Error::Io`] if the directory cannot be created.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         place::create_directories(path)?;
@@ -58,14 +58,13 @@ impl Cache {
         self.root.join(name)
     }
 
-    /// A temporary directory beside the finished things, mode 0755, removed when dropped. The
-    /// caller holds the lock of `name`, so whatever an interrupted process left of the same name is
-    /// removed first.
+    /// A temporary directory next to the finished things, mode 0755, removed when dropped. The
+    /// caller holds the lock of `name`, so leftovers of an interrupted process are removed first.
     pub(crate) fn workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
         self.make_workshop(name, false)
     }
 
-    /// The same always at the same path, for work whose result depends on where it was done.
+    /// The same, always at the same path, for work whose result depends on its location.
     pub(crate) fn fixed_workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
         self.make_workshop(name, true)
     }
@@ -133,7 +132,7 @@ mod tests {
         drop(workshop);
         let fixed = cache.fixed_workshop("other").unwrap();
         let path = fixed.path().to_path_buf();
-        // As after a kill -9: nothing has removed it.
+        // As after a kill -9: nothing removed it.
         let _ = fixed.keep();
         assert_eq!(cache.fixed_workshop("other").unwrap().path(), path);
         assert_eq!(cache.names("thing"), ["thing"]);

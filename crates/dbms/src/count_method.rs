@@ -1,40 +1,36 @@
-//! CountMethod the instructions of single statements: what of it depends on the system.
+//! What depends on the system in counting the instructions of single statements.
 
-/// How a system is brought to do nothing but one statement after another, always in the same way,
-/// while Callgrind counts ([`crate::ServerSpec::wrapper`]).
+/// How to make a system do nothing but one statement after another, always in the same way, while
+/// Callgrind counts ([`crate::ServerSpec::wrapper`]).
 #[derive(Debug)]
 pub struct CountMethod {
-    /// Settings of every server, over those of the plan: nothing but the process that executes the
-    /// statement is to do anything, and nothing is to depend on time.
+    /// Settings of every server, which override the plan's. Only the process that executes the
+    /// statement may do anything, and nothing may depend on time.
     pub settings: Vec<(&'static str, &'static str)>,
-    /// Leaves nothing in the loaded tables to be done later by whoever reads a page first, and
-    /// statistics that don't depend on chance.
+    /// SQL after which the loaded tables have no work left for whoever first reads a page, and
+    /// statistics don't depend on chance.
     pub freeze: &'static str,
-    /// Copies what is loaded and frozen into a new database of this name.
+    /// SQL that copies the loaded and frozen data into a new database of this name.
     pub copy: fn(&str) -> String,
-    /// Freezes what all databases share, after the last copy.
+    /// SQL that freezes what all databases share, after the last copy.
     pub finish: &'static str,
-    /// The query that gives a session the pid of the process that serves it. What a session does
-    /// first moves what its later statements cost by a thousandth, so it stays the same from count
-    /// to count, although clients could tell the pid without asking.
+    /// The query that gives a session the pid of the process that serves it. A session's first
+    /// action changes the cost of its later statements by a thousandth. It therefore stays the same
+    /// in all counts, although clients could know the pid without asking.
     pub own_process: &'static str,
-    /// The query that gives a session a row of the pids of processes that periodically do work that
-    /// its own would otherwise do; they are to be held still. NULL as long as one has not begun.
+    /// The query for a row of pids of processes to stop: those that periodically do work that the
+    /// session's own process would otherwise do. NULL for one that has not started.
     pub periodic: Option<&'static str>,
-    /// A cheap statement that divides stretches that are counted apart.
+    /// A cheap statement that separates stretches to count.
     pub mark: &'static str,
-    /// The function at whose entry Callgrind writes what it has counted: the mark calls it, and
-    /// nothing else does.
+    /// The function at whose entry Callgrind writes its counts. Only the mark calls it.
     pub mark_function: &'static str,
-    /// What a session executes before its first mark, so that it does nothing by the clock for a
-    /// while.
+    /// What a session executes before its first mark, to do nothing by the clock for a while.
     pub before_mark: Option<&'static str>,
-    /// Functions that do something by the clock and not for a statement; what they cost is not
-    /// counted.
+    /// Functions that run by the clock and not for a statement; their cost is not counted.
     pub by_the_clock: &'static [&'static str],
-    /// The phases of a statement, in the order in which it goes through them, with the functions
-    /// that do them. The first group of which one was called counts: each is called by the one
-    /// before, which the compiler may have put into its caller. A group is names of one thing in
-    /// different versions.
+    /// The phases of a statement, in order, with their functions. The first group with a function
+    /// that was called counts: each is called by the one before, which the compiler may have
+    /// inlined into its caller. A group has one thing's names in different versions.
     pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
 }

@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 /// One figure at one time, or its change between two times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
-    /// Where it comes from: `pg_stat_wal`.
+    /// Its view: `pg_stat_wal`.
     pub view: String,
-    /// What it is about: a table, `table/index`, `backend type/object/context`; empty for the whole
+    /// Its object: a table, `table/index`, `backend type/object/context`; empty for the whole
     /// server.
     pub object: String,
-    /// Its name there: `wal_bytes`.
+    /// Its name in the view: `wal_bytes`.
     pub name: String,
-    /// The figure, in the unit the system gives it.
+    /// The figure, in the system's unit.
     pub value: f64,
 }
 
@@ -27,9 +27,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Changes since `earlier`. A row that was not there earlier (a table or index made meanwhile)
-    /// counts from zero; a row that is no longer there is left out. Gauges (such as `n_live_tup`)
-    /// give their change, which may be negative.
+    /// Changes since `earlier`. A new row (for a table or index created since) counts from zero; a
+    /// row that is gone is left out. Gauges (such as `n_live_tup`) give their change, which may be
+    /// negative.
     pub fn difference(&self, earlier: &Self) -> Vec<Counter> {
         let before: BTreeMap<(&str, &str, &str), f64> = earlier
             .rows

@@ -1,9 +1,9 @@
-//! Where a system under test is reached.
+//! The address of a system under test.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// A password or the like; [`fmt::Debug`] hides it and there is no [`fmt::Display`].
+/// A password or similar. [`fmt::Debug`] hides it, and there is no [`fmt::Display`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -13,7 +13,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The text itself, to be sent to the server and nowhere else.
+    /// The text itself, to send to the server and nowhere else.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -34,7 +34,7 @@ pub enum Host {
     Tcp(String),
 }
 
-/// A socket as the directory it is in, as clients of it are told.
+/// A socket is shown as its directory, the way clients expect it.
 impl fmt::Display for Host {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -51,7 +51,7 @@ pub enum Endpoint {
     Postgres {
         /// The machine or the socket.
         host: Host,
-        /// TCP port; of a socket the number in its name.
+        /// TCP port; for a socket, the number in its name.
         port: u16,
         /// Role to connect as.
         user: String,
@@ -60,12 +60,12 @@ pub enum Endpoint {
         /// The database.
         database: String,
     },
-    /// The socket at which a process takes loads that has the engine in it.
+    /// The socket on which a process that contains the engine accepts loads.
     Process(PathBuf),
 }
 
 impl Endpoint {
-    /// The same server, another of its databases.
+    /// The same server with another database.
     pub fn in_database(mut self, name: &str) -> Endpoint {
         match &mut self {
             Self::Postgres { database, .. } => name.clone_into(database),
@@ -74,7 +74,7 @@ impl Endpoint {
         self
     }
 
-    /// What stands for the parts of the address in the arguments of a program: `{port}` and 5432.
+    /// Placeholders in a program's arguments and the parts of the address: `{port}` and 5432.
     pub fn places(&self) -> Vec<(&'static str, String)> {
         match self {
             Self::Process(_) => Vec::new(),

@@ -4,21 +4,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What stands behind an error, where a system's protocol or log says it.
+/// The cause of an error, if the system's protocol or log gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diagnosis {
     /// There is no space left on the disk.
     DiskFull,
-    /// The work was broken off, by an [`crate::Interrupter`] or an operator.
+    /// The work was aborted by an [`crate::Interrupter`] or an operator.
     Interrupted,
 }
 
 /// An error of this crate. Every message says what was expected, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The text of a `dbms = "…"` names no system under test.
+    /// The text of a `dbms = "…"` does not name a system under test.
     #[error(
-        "`{given}` names no system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2 or postgres://user@host/database"
+        "`{given}` does not name a system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2 or postgres://user@host/database"
     )]
     Reference {
         /// The text as given, without any password.
@@ -26,15 +26,15 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// An option of a build that steelyard itself must choose, or that cannot be one.
-    #[error("`build`: `{option}` cannot be given: {reason}")]
+    /// A build option that steelyard itself must choose, or that is not an option.
+    #[error("`build`: `{option}` is not allowed: {reason}")]
     BuildOption {
         /// The option as given.
         option: String,
         /// Why.
         reason: &'static str,
     },
-    /// The source to be built is not there or is no source of the system.
+    /// The source to build is missing or is not the system's source.
     #[error("cannot build {what}: {problem}")]
     Source {
         /// What was to be built.
@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// Programs that a build needs are missing.
     #[error(
-        "building {what} needs {}, which this machine lacks; install the packages that hold them (Debian and Ubuntu: apt-get install {})",
+        "building {what} needs {}, which this machine does not have; install the packages that provide them (Debian and Ubuntu: apt-get install {})",
         .programs.join(", "), .packages.join(" ")
     )]
     Tools {
@@ -52,11 +52,11 @@ pub enum Error {
         what: String,
         /// The programs.
         programs: Vec<String>,
-        /// The packages of Debian that hold them.
+        /// The Debian packages that contain them.
         packages: Vec<String>,
     },
     /// A command of a build failed.
-    #[error("building {what} failed in `{command}` ({status}); its last lines:\n{lines}\nThe whole log: {}", .log.display())]
+    #[error("building {what} failed in `{command}` ({status}); its last lines:\n{lines}\nFull log: {}", .log.display())]
     Build {
         /// What was to be built.
         what: String,
@@ -69,7 +69,7 @@ pub enum Error {
         /// The log of all commands; kept until the next attempt to build the same.
         log: PathBuf,
     },
-    /// Something that is understood but not in this version of steelyard.
+    /// Something that is understood but not supported in this version of steelyard.
     #[error("{what} is not in this version of steelyard; {remedy}")]
     Unsupported {
         /// What was asked for.
@@ -77,7 +77,7 @@ pub enum Error {
         /// What to do instead.
         remedy: String,
     },
-    /// An engine in a process of its own could not do what it was asked.
+    /// An engine in its own process could not do what it was asked.
     #[error("the engine of `{name}` failed: {problem}; see its log")]
     Engine {
         /// The variant.
@@ -90,12 +90,12 @@ pub enum Error {
     VersionNotFound {
         /// The system and the version asked for.
         asked: String,
-        /// Versions that exist, nearest first.
+        /// Existing versions, closest first.
         near: Vec<String>,
     },
     /// Fetching or unpacking from the archive failed.
     #[error(
-        "cannot {doing}: {detail}; check the network, or set STEELYARD_CACHE to a cache that already holds it"
+        "cannot {doing}: {detail}; check the network, or set STEELYARD_CACHE to a cache that already has it"
     )]
     Archive {
         /// What was being done.
@@ -105,7 +105,7 @@ pub enum Error {
     },
     /// An archive of a known version is not the one it should be.
     #[error(
-        "the archive of {what} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. It was exchanged at its source or on the way: try again from another network, or build that version from source"
+        "the archive of {what} is not the one steelyard knows: expected SHA-256 {expected}, found {found}. Nothing was unpacked. The archive was replaced at its source or on the way: try another network, or build that version from source"
     )]
     Digest {
         /// The system and its version.
@@ -115,7 +115,7 @@ pub enum Error {
         /// What was fetched.
         found: String,
     },
-    /// An archive holds what must not be unpacked.
+    /// An archive contains something that must not be unpacked.
     #[error("cannot unpack {archive}: {problem}")]
     Unpack {
         /// The archive.
@@ -125,7 +125,7 @@ pub enum Error {
     },
     /// A directory that other users can change.
     #[error(
-        "cannot keep the servers' data in {}: {problem}, so someone else could read or exchange the data; remove it or choose another directory with --data-dir",
+        "cannot keep the servers' data in {}: {problem}, so someone else could read or replace the data; remove it or choose another directory with --data-dir",
         .path.display()
     )]
     NotPrivate {
@@ -134,7 +134,7 @@ pub enum Error {
         /// What was found.
         problem: String,
     },
-    /// A path given as an installation is none.
+    /// A path given as an installation is not one.
     #[error("{} is not an installation of {system}: {problem}", .path.display())]
     Installation {
         /// The system.
@@ -154,9 +154,9 @@ pub enum Error {
         /// The system's own error.
         source: io::Error,
     },
-    /// A copy of a data directory does not fit.
+    /// There is no space for a copy of a data directory.
     #[error(
-        "too little space for a copy of the data in {}: it needs {}, and {} are free; free space there, or choose another directory with --data-dir",
+        "not enough space for a copy of the data in {}: it needs {}, but only {} are free; free space there, or choose another directory with --data-dir",
         .path.display(), size_text(*.needed), size_text(*.free)
     )]
     Space {
@@ -167,9 +167,9 @@ pub enum Error {
         /// Bytes free.
         free: u64,
     },
-    /// A copy is not what was copied.
+    /// A copy differs from its original.
     #[error(
-        "{} is not the same as the data it was copied from: {differences}; does something else write there, or does the disk fail (see `dmesg`)?",
+        "{} differs from the data it was copied from: {differences}; is something else writing there, or is the disk failing (see `dmesg`)?",
         .path.display()
     )]
     NotSame {
@@ -178,7 +178,7 @@ pub enum Error {
         /// What differs.
         differences: String,
     },
-    /// Data that cannot serve as the state in which trials begin.
+    /// Data that trials cannot start from.
     #[error("cannot keep the data of {name} to start from: {problem}")]
     NotKept {
         /// The variant's name.
@@ -186,13 +186,13 @@ pub enum Error {
         /// Why.
         problem: String,
     },
-    /// The caller wanted an end before the work was done.
+    /// The caller interrupted the work.
     #[error("interrupted while {doing}")]
     Interrupted {
         /// What was being done.
         doing: &'static str,
     },
-    /// No user to run servers as.
+    /// There is no user to run servers as.
     #[error(
         "cannot run servers as user `{name}`: {problem}; create it (as root: `useradd --system {name}`) or name another user with --server-user"
     )]
@@ -204,19 +204,19 @@ pub enum Error {
     },
     /// The server's user may not enter a directory.
     #[error(
-        "user `{user}`, under which the server runs, cannot reach {}: it may not enter {}; choose a directory outside of it (--data-dir for data, STEELYARD_CACHE for binaries) or run `chmod o+x` on it",
+        "the server's user `{user}` cannot reach {}: it has no permission to enter {}; choose a directory outside it (--data-dir for data, STEELYARD_CACHE for binaries) or run `chmod o+x` on it",
         .path.display(), .barred_by.display()
     )]
     Unreachable {
         /// The path that has to be reached.
         path: PathBuf,
-        /// The first directory on the way that bars it.
+        /// The first directory on the way that denies access.
         barred_by: PathBuf,
         /// The user's name.
         user: String,
     },
     /// The trial's directory is in use.
-    #[error("{} is not empty: a trial needs a directory of its own; remove it or name another", .path.display())]
+    #[error("{} is not empty: a trial needs its own directory; remove it or name another", .path.display())]
     DirectoryInUse {
         /// The directory.
         path: PathBuf,
@@ -236,7 +236,7 @@ pub enum Error {
     Rejected {
         /// The variant's name.
         variant: String,
-        /// The setting and its value, where the message names one.
+        /// The setting and its value, if the message names one.
         setting: Option<String>,
         /// The server's own message.
         message: String,
@@ -244,7 +244,7 @@ pub enum Error {
     /// A helper program (initdb, postgres --version, …) failed.
     #[error("{program} failed ({status}): {output}")]
     Program {
-        /// The program and what it was to do.
+        /// The program and its task.
         program: String,
         /// How it ended.
         status: String,
@@ -261,12 +261,12 @@ pub enum Error {
         /// The tail of its log.
         log: String,
     },
-    /// No connection to the server.
+    /// The connection to the server failed.
     #[error("cannot connect to {server}: {detail}")]
     Connect {
         /// The server, without any password.
         server: String,
-        /// What the attempt said.
+        /// The reason.
         detail: String,
     },
     /// A statement on the control connection failed.
@@ -278,7 +278,7 @@ pub enum Error {
         message: String,
         /// The server's own code (SQLSTATE), if it sent one.
         code: Option<String>,
-        /// What stands behind it, if that is known.
+        /// Its cause, if known.
         diagnosis: Option<Diagnosis>,
     },
     /// A server answered something other than what was asked for.
@@ -286,12 +286,12 @@ pub enum Error {
     Answer {
         /// What was expected.
         expected: String,
-        /// What came.
+        /// What was found.
         found: String,
     },
     /// A server could not be ended.
     #[error(
-        "processes {pids:?} of {name} are still there after SIGKILL; look at them with `ps` (state D waits for the disk)"
+        "processes {pids:?} of {name} are still running after SIGKILL; look at them with `ps` (state D: waiting for the disk)"
     )]
     Stuck {
         /// The variant's name.
@@ -302,7 +302,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was wrong, so that trying it again can't help.
+    /// Whether the request was wrong, in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         matches!(
             self,
@@ -322,7 +322,7 @@ impl Error {
         )
     }
 
-    /// What stands behind it, where that is known.
+    /// The cause, if known.
     pub fn diagnosis(&self) -> Option<Diagnosis> {
         match self {
             Self::Query { diagnosis, .. } => *diagnosis,
@@ -335,12 +335,12 @@ impl Error {
         }
     }
 
-    /// What is wrong with the text of a `dbms = "…"`, which holds no password.
+    /// What is wrong with the text of a `dbms = "…"`, which contains no password.
     pub(crate) fn reference(given: &str, problem: &str) -> Self {
         Self::Reference { given: given.to_owned(), problem: problem.to_owned() }
     }
 
-    /// For what is not in this version.
+    /// For something that this version doesn't support.
     pub(crate) fn unsupported(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into(), remedy: remedy.into() }
     }
@@ -376,9 +376,9 @@ impl Error {
 
 fn near_text(near: &[String]) -> String {
     if near.is_empty() {
-        "no version near it is known; see which exist with another major version".to_owned()
+        "no similar version is known; try another major version".to_owned()
     } else {
-        format!("the nearest it has: {}", near.join(", "))
+        format!("the closest it has: {}", near.join(", "))
     }
 }
 
@@ -401,7 +401,9 @@ fn code_text(code: &Option<String>) -> String {
 
 fn io_remedy(source: &io::Error) -> &'static str {
     match source.kind() {
-        io::ErrorKind::StorageFull => "; free space on that filesystem or choose another directory",
+        io::ErrorKind::StorageFull => {
+            "; free some space on that filesystem or choose another directory"
+        }
         io::ErrorKind::PermissionDenied => "; run as its owner or choose another directory",
         _ => "",
     }

@@ -26,7 +26,7 @@ pub(crate) fn of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The hash of several texts, told apart where one ends and the next begins.
+/// The hash of several texts, including where one ends and the next begins.
 pub(crate) fn of_texts(texts: impl IntoIterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     for text in texts {

@@ -1,4 +1,4 @@
-//! Work on files with the rights of the servers' user, and taking over what that user has made.
+//! Work on files with the permissions of the servers' user, and taking over that user's files.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::unpack::{Modes, unpack};
 use crate::{Error, ServerUser, place};
 
-/// Does `work` in a thread to which the kernel gives the files of `user` and no others, as it does
-/// for a file server (setfsuid(2)): without root's rights on files, without our groups. If `user`
-/// is who we are, nothing changes.
+/// Does `work` in a thread that can access only the files of `user`, as a file server would
+/// (setfsuid(2)): without root's permissions on files, and without this process's groups. If `user`
+/// is the current user, nothing changes.
 pub(crate) fn as_user<T: Send>(
     user: &ServerUser,
     work: impl FnOnce() -> Result<T, Error> + Send,
@@ -21,7 +21,7 @@ pub(crate) fn as_user<T: Send>(
         let thread = scope.spawn(|| {
             take_on(user).map_err(|error| Error::User {
                 name: user.name.clone(),
-                problem: format!("its rights cannot be taken on ({error})"),
+                problem: format!("its permissions cannot be assumed ({error})"),
             })?;
             work()
         });
@@ -29,7 +29,7 @@ pub(crate) fn as_user<T: Send>(
     })
 }
 
-/// Gives this thread the file rights of `user`, for as long as it lives.
+/// Gives this thread the file permissions of `user`, for as long as it lives.
 fn take_on(user: &ServerUser) -> io::Result<()> {
     // SAFETY: the system call itself, unlike the library's setgroups, concerns this thread alone.
     // It gets one valid gid.
@@ -40,17 +40,16 @@ fn take_on(user: &ServerUser) -> io::Result<()> {
     let now = unsafe {
         libc::setfsgid(user.gid);
         libc::setfsuid(user.uid);
-        // They report no errors. Asked for an id that cannot be, they change nothing and return the
-        // current one.
+        // They report no errors. Given an invalid id, they change nothing and return the current
+        // one.
         (libc::setfsuid(u32::MAX).cast_unsigned(), libc::setfsgid(u32::MAX).cast_unsigned())
     };
     if now == (user.uid, user.gid) { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }
 
-/// Makes `to` a copy of the tree `from`, in which only we can write, and removes `from`. What
-/// `user` has made is read with its rights and written into files of our own: no process of `user`
-/// that is still around can change them any more or, by exchanging files for links, lead us to
-/// files that are not its own.
+/// Makes `to` a copy of the tree `from` that only the current user can write, and removes `from`.
+/// The files are read with the permissions of `user` and written to new ones. A remaining process
+/// of `user` can't change these, and can't redirect the copy by replacing files with links.
 pub(crate) fn take_over(
     user: &ServerUser,
     from: &Path,
@@ -78,7 +77,7 @@ pub(crate) fn take_over(
         let written = unpack(reader, to, modes, &from.display().to_string());
         let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (read, written) {
-            // The reader stopped since we did.
+            // The reader stopped because this thread did.
             (Err(Error::Io { source, .. }), Err(error))
                 if source.kind() == io::ErrorKind::BrokenPipe =>
             {
@@ -112,7 +111,7 @@ mod tests {
         place::set_mode(directory.path(), 0o755).unwrap();
         let (secret, theirs) = (directory.path().join("secret"), directory.path().join("theirs"));
         fs::write(&secret, "x").unwrap();
-        // The group is root's, which is one of ours.
+        // The group is root's, of which this process is a member.
         place::set_mode(&secret, 0o640).unwrap();
         fs::create_dir(&theirs).unwrap();
         place::give(&theirs, user.uid, user.gid).unwrap();
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_over_is_ours_and_nothing_else_is_touched() {
+    fn taken_over_files_change_owner_and_nothing_else_is_touched() {
         let Some(user) = servers_user() else { return };
         let directory = tempfile::tempdir().unwrap();
         place::set_mode(directory.path(), 0o755).unwrap();
@@ -152,7 +151,7 @@ mod tests {
         .unwrap();
         assert_eq!(fs::read_link(to.join("bin/postmaster")).unwrap(), Path::new("postgres"));
 
-        // A link to a file of ours is not followed, a file of ours not read.
+        // A link to root's file is not followed; root's file is not read.
         for (what, add) in [
             ("link", &(|path: &Path| symlink(&secret, path)) as &dyn Fn(&Path) -> io::Result<()>),
             ("hard link", &|path: &Path| fs::hard_link(&secret, path)),

@@ -1,4 +1,4 @@
-//! What was obtained: where a system's binaries are and what is known about their build.
+//! The location of a system's binaries, and facts about their build.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// A system under test that is ready to be started, or one that already runs.
+/// A system under test that is ready to start or already running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installation {
     /// Which system: `postgres`.
     pub dbms: String,
-    /// The version, as the system itself says it: `13.7`.
+    /// The version, as reported by the system: `13.7`.
     pub version: String,
     /// Where it came from, in words for a report; never with a password.
     pub source: String,
-    /// The directory of its programs; `None` for a server that already runs.
+    /// The directory of its programs; `None` for a server that is already running.
     pub bin_dir: Option<PathBuf>,
-    /// Facts about the build, as far as they can be found out; a fact that is not known is absent.
-    /// The keys are the constants of [`crate::builds`]: hash of the server's binary, compiler,
-    /// flags, options of configure, assertions, frame pointers, debug information, symbols, and of
-    /// what was built from source the commit or the tarball's hash.
+    /// Known facts about the build; unknown ones are absent. The keys are the constants of
+    /// [`crate::builds`]: hash of the server's binary, compiler, flags, options of configure,
+    /// assertions, frame pointers, debug information, symbols. Builds from source also have the
+    /// commit or the tarball's hash.
     pub build: BTreeMap<String, String>,
 }
 
@@ -34,14 +34,14 @@ impl Installation {
     /// The directory of its programs.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a server that already runs.
+    /// [`Error::Unsupported`] for a server that is already running.
     pub(crate) fn programs(&self) -> Result<&Path, Error> {
-        let what = || format!("starting {}, a server that already runs", self.source);
+        let what = || format!("starting {}, a server that is already running", self.source);
         self.bin_dir.as_deref().ok_or_else(|| Error::unsupported(what(), "attach to it"))
     }
 
-    /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` where that begins
-    /// with none.
+    /// The first number of its version: 13 of `13.7`, 18 of `18devel`; `None` if it does not begin
+    /// with a number.
     pub fn major(&self) -> Option<u32> {
         let digits = self.version.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.version.len());
         self.version.get(..digits)?.parse().ok()

@@ -1,6 +1,6 @@
-//! What outlives a server that is killed before it can remove it: System V shared memory, the files
-//! of POSIX shared memory, and the System V semaphores of old Postgres versions. What a process has
-//! mapped stands in `/proc/PID/maps` (proc(5)); semaphores know the last process that used them.
+//! What a killed server leaves behind: System V shared memory, files of POSIX shared memory, and
+//! the System V semaphores of old Postgres versions. `/proc/PID/maps` lists a process's mappings
+//! (proc(5)); semaphores know the last process that used them.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -35,7 +35,7 @@ pub struct SemaphoreSet {
 }
 
 impl SemaphoreSet {
-    /// Does the set still carry that process's mark? Ids are used again by the system.
+    /// Does the set still carry that process's mark? The system reuses ids.
     fn carries_mark(&self) -> bool {
         // SAFETY: GETVAL and GETPID take no further argument and only read.
         let (value, pid) = unsafe {
@@ -49,16 +49,15 @@ impl SemaphoreSet {
 }
 
 impl IpcObjects {
-    /// Takes over what `other` holds.
+    /// Adds everything in `other`.
     pub(crate) fn add(&mut self, other: &Self) {
         add_new(&mut self.segments, &other.segments);
         add_new(&mut self.files, &other.files);
         add_new(&mut self.semaphores, &other.semaphores);
     }
 
-    /// Removes what is still there of it and in nobody's use. Ids and names are used again by the
-    /// system, so a segment must have the recorded key and no process attached, a file the recorded
-    /// inode.
+    /// Removes what still exists and nobody uses. The system reuses ids and names. A segment must
+    /// therefore have the recorded key and no attached process, and a file the recorded inode.
     pub(crate) fn remove(&self) {
         for &(id, key) in &self.segments {
             // SAFETY: shmid_ds is plain data, for which all zero bytes are a value.
@@ -92,7 +91,7 @@ pub(crate) fn add_new<T: Clone + PartialEq>(to: &mut Vec<T>, more: &[T]) {
     }
 }
 
-/// What process `pid` has mapped of shared memory, and the semaphores it has marked.
+/// The shared memory that process `pid` has mapped, and the semaphores it has marked.
 pub(crate) fn of_process(pid: u32) -> IpcObjects {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let semaphores = fs::read_to_string("/proc/sysvipc/sem").unwrap_or_default();
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_a_postmaster_has_mapped() {
+    fn reads_the_mappings_of_a_postmaster() {
         let maps = "\
 7f1c40000000-7f1c48a00000 rw-s 00000000 00:01 1035 /dev/zero (deleted)
 7f1c50000000-7f1c50001000 rw-s 00000000 00:01 32771 /SYSV0052e2c1 (deleted)

@@ -1,4 +1,4 @@
-//! What one kind of system under test brings: how it is named, obtained, built and started.
+//! A kind of system under test: how it is named, obtained, built and started.
 
 use std::fmt;
 use std::path::Path;
@@ -11,29 +11,30 @@ use crate::{
     ServerSpec, ServerUser, System,
 };
 
-/// A kind of system under test. The register is `systems.rs`; see also [`crate::register`]. Errors
+/// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
 /// are those of [`crate::obtain`], [`crate::start`] and [`crate::attach`].
 pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;
 
-    /// How many numbers one release has whose first number is `first`: 2 for PostgreSQL 13.7.
+    /// How many numbers the version of a release has if the first is `first`: 2 for PostgreSQL
+    /// 13.7.
     fn numbers(&self, first: u64) -> usize {
         let _ = first;
         3
     }
 
-    /// Where its released versions are fetched from, if they are.
+    /// Where to fetch its released versions, if possible.
     fn archive(&self) -> Option<Archive> {
         None
     }
 
-    /// How it is built from source, if it is.
+    /// How to build it from source, if possible.
     fn recipe(&self) -> Option<&dyn Recipe> {
         None
     }
 
-    /// Where a running one is reached, if `url` is one of its URLs.
+    /// The address of a running one, if `url` is one of its URLs.
     fn running(&self, url: &str) -> Option<Result<Endpoint, Error>> {
         let _ = url;
         None
@@ -48,7 +49,7 @@ pub trait Kind: fmt::Debug + Sync {
         user: &ServerUser,
     ) -> Result<Installation, Error>;
 
-    /// Asks a running one what it is.
+    /// Describes a running one.
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
@@ -65,12 +66,12 @@ pub trait Kind: fmt::Debug + Sync {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
 
-    /// How call stacks of its server are read, if that is known.
+    /// How to read call stacks of its server, if known.
     fn profile(&self) -> Option<&'static ProfileFacts> {
         None
     }
 
-    /// How instructions are counted on servers of `installation`.
+    /// How to count instructions on servers of `installation`.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if they can't be.
@@ -79,7 +80,7 @@ pub trait Kind: fmt::Debug + Sync {
         Err(self.lacks("counting instructions"))
     }
 
-    /// What to know when `variants` of this kind are compared, beyond how they were built.
+    /// What to know when comparing `variants` of this kind, apart from their builds.
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
         let _ = variants;
         Vec::new()
@@ -88,32 +89,32 @@ pub trait Kind: fmt::Debug + Sync {
     /// The error for what it cannot do.
     fn lacks(&self, what: &str) -> Error {
         let what = format!("{what} ({})", self.name());
-        Error::unsupported(what, "name what is to be compared in another way")
+        Error::unsupported(what, "name the system in another way")
     }
 }
 
-/// Where released versions are fetched from.
+/// Where to fetch released versions.
 #[derive(Clone, Debug)]
 pub struct Archive {
     /// Their place.
     pub artifact: Artifact,
-    /// Version, processor and SHA-256 of the files that were tried. A published checksum comes from
-    /// the same place as the file; these don't.
+    /// Version, processor and SHA-256 of known files. Unlike a published checksum, these don't come
+    /// from the same place as the file.
     pub known: &'static [(&'static str, &'static str, &'static str)],
     /// The tar archive of an installation in such a file, or what is wrong with the file.
     pub tar: fn(&[u8]) -> Result<Vec<u8>, String>,
 }
 
-/// How a system is built from its source.
+/// How to build a system from source.
 pub trait Recipe {
-    /// Another text once builds come out differently than before.
+    /// A text that changes whenever builds come out differently than before.
     fn form(&self) -> &'static str;
 
-    /// Whether a tree is the system's source; else what it lacks, as a sentence.
+    /// Checks that a tree is the system's source; otherwise a sentence says what is missing.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
-    /// Configures, compiles and installs, as `options` say. `progress` gets lines for people. The
-    /// facts to be kept with the build.
+    /// Configures, compiles and installs as `options` say, and returns the facts to keep with the
+    /// build. `progress` gets lines for people.
     fn make(
         &self,
         work: &Work<'_>,

@@ -1,9 +1,9 @@
-//! What steelyard has started, written down before it is started, so that the next steelyard can
-//! end and remove what a killed one left: by pid with start time and by recorded directories, never
-//! by name.
+//! A record of everything steelyard starts, written before it is started. The next steelyard can
+//! then end and remove what a killed one left: by pid with start time and by recorded directories,
+//! never by name.
 //!
-//! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it; as
-//! long as that process lives, nobody else touches it.
+//! One JSON file per entry, replaced atomically. An entry belongs to the process that opened it.
+//! While that process lives, nobody else touches it.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::ipc::{self, IpcObjects};
 use crate::process::{self, ProcessId, wait_until};
 use crate::{Error, place};
 
-/// The file that marks a directory as ours; it holds the id of the entry that owns the directory.
+/// The file that marks a directory as steelyard's. It contains the id of the entry that owns it.
 pub const MARKER: &str = ".steelyard-owned";
 
 /// How long a process gets after SIGQUIT, and again after SIGKILL, when a sweep ends it.
@@ -29,7 +29,7 @@ pub struct Ledger {
     directory: PathBuf,
 }
 
-/// What one entry says.
+/// The content of an entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
     /// Version of this format: 1.
@@ -63,16 +63,17 @@ pub struct Swept {
     pub ended: Vec<u32>,
     /// Directories that were removed.
     pub removed: Vec<PathBuf>,
-    /// What could not be cleaned, in words; such an entry is kept for the next sweep.
+    /// What could not be cleaned up, in words. Such an entry is kept for the next sweep.
     pub problems: Vec<String>,
 }
 
 impl Ledger {
-    /// The ledger at its usual place: environment variable `STEELYARD_STATE`, else as root
-    /// `/var/lib/steelyard/ledger`, else `$XDG_STATE_HOME/steelyard` or `~/.local/state/steelyard`.
+    /// The ledger in its usual place: the environment variable `STEELYARD_STATE`; otherwise, as
+    /// root, `/var/lib/steelyard/ledger`; otherwise `$XDG_STATE_HOME/steelyard` or
+    /// `~/.local/state/steelyard`.
     ///
     /// # Errors
-    /// [`Error::Io`] if the directory cannot be made.
+    /// [`Error::Io`] if the directory cannot be created.
     pub fn open_default() -> Result<Self, Error> {
         Self::open(place::default_directory(
             "STEELYARD_STATE",
@@ -82,10 +83,10 @@ impl Ledger {
         ))
     }
 
-    /// The ledger in `directory`, which is made (mode 0700) if it is not there.
+    /// The ledger in `directory`, which is created (mode 0700) if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Io`] if the directory cannot be made.
+    /// [`Error::Io`] if the directory cannot be created.
     pub fn open(directory: impl AsRef<Path>) -> Result<Self, Error> {
         let directory = directory.as_ref();
         if !directory.is_dir() {
@@ -132,7 +133,7 @@ impl Ledger {
         Ok(entry)
     }
 
-    /// All entries that can be read, of whatever owner; for "is another run going on".
+    /// All readable entries of any owner, to find out if another run is active.
     ///
     /// # Errors
     /// [`Error::Io`] if the directory cannot be read.
@@ -149,13 +150,12 @@ impl Ledger {
         Ok(records)
     }
 
-    /// Ends and removes what owners that are no longer alive have left. `remove_cgroups` is called
-    /// with an entry's control groups after its processes are gone. Safe to call from several
-    /// processes at once.
+    /// Ends and removes what dead owners have left. `remove_cgroups` is called with an entry's
+    /// control groups after its processes are gone. Safe to call from several processes at once.
     ///
     /// # Errors
-    /// [`Error::Io`] if the ledger itself cannot be read or locked; what goes wrong with one entry
-    /// is in [`Swept::problems`].
+    /// [`Error::Io`] if the ledger itself cannot be read or locked; problems with a single entry
+    /// are in [`Swept::problems`].
     pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
         let _lock = place::lock(&self.directory.join("sweep.lock"))?;
         let mut swept = Vec::new();
@@ -171,13 +171,13 @@ impl Ledger {
         Ok(swept)
     }
 
-    /// Removes what a killed owner was just writing in place of an entry.
+    /// Removes a replacement of an entry that a killed owner was writing.
     fn remove_unfinished(&self) {
         let Ok(listing) = fs::read_dir(&self.directory) else {
             return;
         };
         for path in listing.flatten().map(|entry| entry.path()) {
-            // The id, and so the file's name, holds the owner's pid.
+            // The id, and so the file's name, contains the owner's pid.
             let owner = path.file_name().and_then(|name| {
                 name.to_str()?.strip_suffix(".new")?.split('-').nth(1)?.parse().ok()
             });
@@ -188,9 +188,8 @@ impl Ledger {
     }
 }
 
-/// An open entry. What is recorded is on disk when the recording method returns. Dropped without
-/// [`Entry::remove`], the entry stays, and the first sweep after this process ended cleans up by
-/// it.
+/// An open entry. A recording method returns once its data is on disk. If dropped without
+/// [`Entry::remove`], the entry stays, and the first sweep after the end of this process cleans up.
 #[derive(Debug)]
 pub struct Entry {
     path: PathBuf,
@@ -198,7 +197,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What the entry says.
+    /// The entry's content.
     pub fn record(&self) -> &Record {
         &self.record
     }
@@ -212,11 +211,11 @@ impl Entry {
         self.write()
     }
 
-    /// Records `directory`, makes it with mode `mode` (and its parents) and marks it as this
-    /// entry's own. It may exist if it is empty.
+    /// Records `directory`, creates it with mode `mode` (and its parents) and marks it as this
+    /// entry's own. It may already exist if it is empty.
     ///
     /// # Errors
-    /// [`Error::DirectoryInUse`] if it holds something, [`Error::Io`].
+    /// [`Error::DirectoryInUse`] if it is not empty, [`Error::Io`].
     pub fn make_directory(&mut self, directory: &Path, mode: u32) -> Result<(), Error> {
         match fs::read_dir(directory) {
             Ok(mut listing) => {
@@ -260,18 +259,18 @@ impl Entry {
     }
 }
 
-/// An entry that is removed when this is dropped, unless it was taken out. What resists stays in
-/// the ledger for the next sweep.
+/// An entry that is removed on drop, unless it was taken out. What can't be removed stays in the
+/// ledger for the next sweep.
 #[derive(Debug)]
 pub(crate) struct Remains(pub(crate) Option<Entry>);
 
 impl Remains {
-    /// Changes the entry, where there is one, and writes it.
+    /// Changes the entry, if there is one, and writes it.
     pub(crate) fn update(&mut self, change: impl FnOnce(&mut Record)) -> Result<(), Error> {
         self.0.as_mut().map_or(Ok(()), |entry| entry.update(change))
     }
 
-    /// As [`Entry::make_directory`]: one that all may enter.
+    /// Like [`Entry::make_directory`], for a directory that everyone may enter.
     pub(crate) fn make_directory(&mut self, directory: &Path) -> Result<(), Error> {
         self.0.as_mut().map_or(Ok(()), |entry| entry.make_directory(directory, 0o711))
     }
@@ -290,8 +289,7 @@ impl Drop for Remains {
     }
 }
 
-/// Processes of an entry that still run: the recorded one and whatever runs its program in its
-/// directory.
+/// Running processes of an entry: the recorded one, and any that run its program in its directory.
 pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     let mut found: Vec<ProcessId> =
         record.process.iter().filter(|process| process.alive()).cloned().collect();
@@ -301,7 +299,7 @@ pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     found
 }
 
-/// Ends every process of an entry with `SIGKILL` and waits; those that are still there afterwards.
+/// Kills every process of an entry with `SIGKILL` and waits. Returns those that still exist.
 pub(crate) fn kill_all(record: &Record, limit: Duration) -> Vec<u32> {
     wait_until(limit, || {
         let left = processes(record);
@@ -317,7 +315,7 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
     let mut swept = Swept { name: record.name.clone(), ..Swept::default() };
     if record.format != 1 {
         swept.problems.push(format!(
-            "entry {} is of format {}, of another steelyard",
+            "entry {} has format {}, written by another version of steelyard",
             record.id, record.format
         ));
         return swept;
@@ -331,7 +329,7 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
         }
         for process in &running {
             let _ = process.signal(libc::SIGQUIT);
-            // Some were perhaps held still, and would not see it.
+            // Some may be stopped, and would not notice it.
             let _ = process.signal(libc::SIGCONT);
         }
         if !wait_until(SWEEP_LIMIT, || processes(record).is_empty()) {
@@ -354,8 +352,8 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
     swept
 }
 
-/// Removes `directory` if it carries the marker of entry `id`, or is empty (made, but not yet
-/// marked); true if something was removed.
+/// Removes `directory` if it carries the marker of entry `id`, or is empty (created but not yet
+/// marked). Returns true if something was removed.
 fn remove_owned(directory: &Path, id: &str) -> Result<bool, Error> {
     match fs::read_to_string(directory.join(MARKER)) {
         Ok(marker) if marker == id => {

@@ -31,7 +31,7 @@ fn living_owners_are_left_alone() {
 }
 
 #[test]
-fn what_a_dead_owner_left_is_removed_but_only_if_marked() {
+fn leftovers_of_a_dead_owner_are_removed_only_if_marked() {
     let (directory, ledger) = ledger();
     let mut entry = ledger.enter("a").unwrap();
     let trial = directory.path().join("trial");

@@ -1,11 +1,10 @@
-//! The systems under test: obtain, initialise, start, settle, count, stop.
+//! The systems under test: obtain, initialize, start, settle, count, stop.
 //!
-//! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], giving
-//! an [`Installation`]. [`start`] makes a fresh server from it for one trial and hands back a
-//! [`System`], which knows nothing of benchmarks: where clients connect, what it counts, how it
-//! settles and ends. Everything started is first written into a [`Ledger`], so that whatever a
-//! killed steelyard left is ended and removed by the next. One folder per system; what they share
-//! is here.
+//! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], which
+//! gives an [`Installation`]. [`start`] starts a fresh server from it for one trial and returns a
+//! [`System`]. It knows where clients connect, what it counts, how it settles and ends, and nothing
+//! about benchmarks. Everything started is first written to a [`Ledger`], so the next steelyard can
+//! end and remove what a killed one left. Each system has a folder; this level has what they share.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -91,15 +90,14 @@ use std::sync::atomic::AtomicBool;
 
 use reference::Form;
 
-/// Obtains the binaries that `reference` names, from the cache if they are there; builds them if
-/// they are to be built; for a server that already runs, finds out what it is. `progress` gets
-/// lines for people.
+/// Obtains the binaries that `reference` names: from the cache if possible, by building a source,
+/// or, for a running server, by asking it. `progress` gets lines for people.
 ///
 /// # Errors
-/// [`Error::VersionNotFound`] names the nearest versions that exist; [`Error::Archive`],
-/// [`Error::Digest`],
-/// [`Error::Unpack`], [`Error::Installation`], [`Error::User`], [`Error::Unreachable`],
-/// [`Error::Source`], [`Error::Tools`], [`Error::Build`], [`Error::Connect`], [`Error::Io`].
+/// [`Error::VersionNotFound`] names the closest existing versions; [`Error::Archive`],
+/// [`Error::Digest`], [`Error::Unpack`], [`Error::Installation`], [`Error::User`],
+/// [`Error::Unreachable`], [`Error::Source`], [`Error::Tools`], [`Error::Build`],
+/// [`Error::Connect`], [`Error::Io`].
 pub fn obtain(
     reference: &Reference,
     cache: &Cache,
@@ -108,9 +106,9 @@ pub fn obtain(
     obtain_interruptible(reference, cache, None, &AtomicBool::new(false), progress)
 }
 
-/// The same; a build, which may take minutes, is broken off once `interrupted` is set. Where root
-/// asks, archives are unpacked, sources compiled and programs asked for their version as
-/// `server_user`; see [`ServerUser::choose`].
+/// The same, but a build, which may take minutes, is aborted once `interrupted` is set. If the
+/// caller is root, `server_user` unpacks archives, compiles sources and runs programs to ask for
+/// their version; see [`ServerUser::choose`].
 ///
 /// # Errors
 /// As [`obtain`]; [`Error::Interrupted`].
@@ -127,7 +125,7 @@ pub fn obtain_interruptible(
         Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
         Form::Path(path) => {
             let root = place::expand_home(path);
-            // What is not there is told as not there.
+            // A missing path is reported later.
             let root = std::fs::canonicalize(&root).unwrap_or(root);
             kind.describe(&root, format!("path:{}", root.display()), &user()?)
         }
@@ -136,7 +134,7 @@ pub fn obtain_interruptible(
     }
 }
 
-/// Starts a fresh server and waits until it answers. If it fails, nothing of it is left.
+/// Starts a fresh server and waits until it answers. On failure, nothing is left behind.
 ///
 /// # Errors
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`],
@@ -145,11 +143,11 @@ pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
     Ok(kind_of(spec.installation)?.start(&spec, None)?.0)
 }
 
-/// Starts a server on a copy of `origin`, which a server of the same build and user has left
-/// ([`Stopped::keep`]), and waits until it answers. Its configuration is that of `spec`. If it
-/// fails, nothing of it is left.
+/// Starts a server on a copy of `origin`, left by a server of the same build and user
+/// ([`Stopped::keep`]), and waits until it answers. Its configuration is that of `spec`. On
+/// failure, nothing is left behind.
 ///
-/// The copy is the same as the original to the byte, which is checked; see [`Restored`].
+/// The copy is checked to equal the original byte for byte; see [`Restored`].
 ///
 /// # Errors
 /// As [`start`]; [`Error::Space`], [`Error::NotSame`], [`Error::Interrupted`].
@@ -162,27 +160,27 @@ pub fn start_on_copy(
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
 }
 
-/// How call stacks of the system that `reference` names are read; `None` where it can't be told.
+/// How to read call stacks of the system that `reference` names; `None` if unknown.
 pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
     reference.parse::<Reference>().ok()?.kind.profile()
 }
 
-/// How instructions are counted on servers of an installation.
+/// How to count instructions on servers of an installation.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a server that already runs, and for a system that can't be counted.
+/// [`Error::Unsupported`] for a running server, and for a system that can't be counted.
 pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
     if installation.is_ours() {
         return kind_of(installation)?.count_method(installation);
     }
     Err(Error::unsupported(
-        "counting instructions of a server that already runs",
+        "counting instructions of a server that is already running",
         format!("have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")", installation.dbms),
     ))
 }
 
-/// A command that runs a program of others as the servers' user, with an environment that is the
-/// same in every run. It is told to end when the thread that starts it does.
+/// A command that runs another program as the servers' user, with the same environment in every
+/// run. It gets a signal to end when the thread that starts it ends.
 ///
 /// # Errors
 /// None where it runs in no control group.
@@ -190,10 +188,10 @@ pub fn command(program: &str, user: &ServerUser) -> Result<std::process::Command
     launch::command(program.as_ref(), user, &[])
 }
 
-/// Connects to a server that already runs; it is neither configured nor stopped.
+/// Connects to a running server, which is neither configured nor stopped.
 ///
 /// # Errors
-/// [`Error::Connect`]; [`Error::Unsupported`] if `reference` names no running server.
+/// [`Error::Connect`]; [`Error::Unsupported`] if `reference` does not name a running server.
 pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
     match &reference.form {
         Form::Running(endpoint) => reference.kind.attach(endpoint),

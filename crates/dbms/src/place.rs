@@ -9,8 +9,8 @@ use nix::unistd::geteuid;
 
 use crate::{Error, ServerUser, user};
 
-/// A directory by environment variable `variable`, else for root `root`, else `steelyard` under the
-/// XDG base directory `xdg` (XDG Base Directory Specification), else under `~/fallback`.
+/// A directory: environment variable `variable`; otherwise `root` for root; otherwise `steelyard`
+/// under the XDG base directory `xdg` (XDG Base Directory Specification) or under `~/fallback`.
 pub(crate) fn default_directory(variable: &str, root: &str, xdg: &str, fallback: &str) -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(path) = set(variable) {
@@ -26,7 +26,7 @@ pub(crate) fn default_directory(variable: &str, root: &str, xdg: &str, fallback:
         .join("steelyard")
 }
 
-/// A path in which `~/` at the beginning stands for the home directory.
+/// Expands `~/` at the beginning of a path to the home directory.
 pub(crate) fn expand_home(path: &Path) -> PathBuf {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     match (path.strip_prefix("~"), home) {
@@ -41,8 +41,8 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(Error::io("set the mode of", path))
 }
 
-/// Makes `path` and what is missing above it, each 0755 whatever the umask: the servers' user must
-/// get through.
+/// Creates `path` and its missing parents, each 0755 whatever the umask, so the servers' user can
+/// pass.
 pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
     let mut missing: Vec<&Path> =
         path.ancestors().take_while(|way| !way.as_os_str().is_empty() && !way.exists()).collect();
@@ -58,8 +58,8 @@ pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Locks a file, which is made if it is not there, until the guard is dropped; waits for others.
-/// The kernel lets go of it even if the process is killed.
+/// Locks a file, which is created if necessary, until the guard is dropped; waits for others. The
+/// kernel releases the lock even if the process is killed.
 pub(crate) fn lock(path: &Path) -> Result<File, Error> {
     let open = File::options().create(true).truncate(false).write(true).open(path);
     let file = open.map_err(Error::io("open the lock", path))?;
@@ -67,15 +67,15 @@ pub(crate) fn lock(path: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
-/// Makes a directory that only `user` can enter.
+/// Creates a directory that only `user` can enter.
 pub(crate) fn make_private(path: &Path, user: &ServerUser) -> Result<(), Error> {
     fs::create_dir(path).map_err(Error::io("create", path))?;
     set_mode(path, 0o700)?;
     if user.differs() { give(path, user.uid, user.gid) } else { Ok(()) }
 }
 
-/// Checks that `path` is a directory of our own, no link, in which nobody else may write. In a
-/// directory such as `/tmp` anyone can make such a path before we do.
+/// Checks that `path` is the current user's directory, not a link, and that nobody else may write
+/// to it. In a directory such as `/tmp`, anyone could have created it first.
 pub fn check_private(path: &Path) -> Result<(), Error> {
     let found = fs::symlink_metadata(path).map_err(Error::io("look at", path))?;
     let problem = if found.is_symlink() {
@@ -85,7 +85,7 @@ pub fn check_private(path: &Path) -> Result<(), Error> {
     } else if found.uid() != geteuid().as_raw() {
         format!("it belongs to user {}", user::name_of(found.uid().into()))
     } else if found.mode() & 0o022 != 0 {
-        format!("others may write into it (mode {:04o})", found.mode() & 0o7777)
+        format!("others may write to it (mode {:04o})", found.mode() & 0o7777)
     } else {
         return Ok(());
     };
@@ -93,7 +93,7 @@ pub fn check_private(path: &Path) -> Result<(), Error> {
 }
 
 /// Makes every directory under `root` 0755, every file 0755 if anyone may execute it and 0644 if
-/// not, so that an unprivileged user can run what root unpacked. Symbolic links are left alone.
+/// not. An unprivileged user can then run what root unpacked. Symbolic links are left alone.
 pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
     walk(root, &mut |path, metadata| {
         if metadata.is_symlink() {
@@ -103,7 +103,7 @@ pub(crate) fn open_up(root: &Path) -> Result<(), Error> {
     })
 }
 
-/// The mode of what everyone can read and only the owner can write.
+/// The mode for files that everyone can read and only the owner can write.
 pub(crate) fn open_mode(executable: bool) -> u32 {
     if executable { 0o755 } else { 0o644 }
 }
@@ -125,7 +125,7 @@ pub(crate) fn give(path: &Path, uid: u32, gid: u32) -> Result<(), Error> {
         .map_err(Error::io("change the owner of", path))
 }
 
-/// Visits `root` and everything under it, a directory before what it holds, in the order of names.
+/// Visits `root` and everything below it in order of names, a directory before its content.
 pub(crate) fn walk(
     root: &Path,
     visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), Error>,
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_up_what_was_unpacked_privately() {
+    fn opens_up_privately_unpacked_files() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("program");
         fs::write(&file, "x").unwrap();

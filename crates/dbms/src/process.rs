@@ -1,4 +1,4 @@
-//! Processes known by pid and start time, so that a recycled pid is never mistaken for one of ours.
+//! Processes identified by pid and start time, so a recycled pid is never mistaken for another.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 
-/// One process of one boot: a pid alone may have been given to another process meanwhile.
+/// One process of one boot. A pid alone may since belong to another process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessId {
     /// The process id.
@@ -33,8 +33,8 @@ impl ProcessId {
         self.boot_id == boot_id() && start_time(self.pid) == Some(self.start_time)
     }
 
-    /// Sends `signal` to this process; does nothing if it is gone. The process is held through a
-    /// pidfd between the check and the signal, so that no other can be hit.
+    /// Sends `signal` to this process; does nothing if it is gone. A pidfd holds the process
+    /// between the check and the signal, so no other can be hit.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
         let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) else {
@@ -50,7 +50,8 @@ impl ProcessId {
     }
 }
 
-/// Asks `done` every few milliseconds until it says true or `limit` has passed; the last answer.
+/// Asks `done` every few milliseconds until it returns true or `limit` has passed. Returns the last
+/// answer.
 pub(crate) fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     loop {
@@ -64,15 +65,15 @@ pub(crate) fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> boo
     }
 }
 
-/// The kernel's name for this boot; empty where /proc is not mounted.
+/// The kernel's name for this boot; empty if /proc is not mounted.
 pub(crate) fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id")
         .map(|s| s.trim().to_owned())
         .unwrap_or_default()
 }
 
-/// Whether a process sleeps in the kernel until something happens. One that is gone sleeps too:
-/// whoever waits for it to do something finds out by other means.
+/// Whether a process sleeps in the kernel until something happens. A process that is gone counts as
+/// asleep: whoever waits for it finds out by other means.
 pub fn asleep(pid: u32) -> bool {
     stat(pid).is_none_or(|stat| stat.starts_with("S "))
 }
@@ -91,12 +92,12 @@ fn start_time(pid: u32) -> Option<u64> {
 /// `/proc/PID/stat` from field 3 on.
 fn stat(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command name stands in parentheses and may itself hold spaces and parentheses.
+    // The command name is in parentheses, and may itself contain spaces and parentheses.
     Some(stat.rsplit_once(") ")?.1.to_owned())
 }
 
-/// Processes that run `program` in exactly the directory `directory`: every Postgres process has
-/// its data directory as working directory, whichever parent it has by now.
+/// Processes that run `program` in exactly the directory `directory`: every Postgres process works
+/// in its data directory, whatever its current parent.
 pub(crate) fn running_in(directory: &Path, program: &Path) -> Vec<ProcessId> {
     let Ok(listing) = fs::read_dir("/proc") else { return Vec::new() };
     listing
@@ -112,7 +113,7 @@ pub(crate) fn running_in(directory: &Path, program: &Path) -> Vec<ProcessId> {
         .collect()
 }
 
-/// The kernel marks links to removed files; the mark is no part of the path.
+/// The kernel marks links to removed files; the mark is not part of the path.
 fn without_deleted(path: &Path) -> &Path {
     path.to_str().and_then(|text| text.strip_suffix(" (deleted)")).map_or(path, Path::new)
 }

@@ -1,16 +1,16 @@
-//! How call stacks of a system's server are read.
+//! How to read call stacks of a system's server.
 
-/// Which functions of a server stand for what in its profiles.
+/// The meaning of a server's functions in its profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfileFacts {
-    /// The function in which the server does what clients ask for.
+    /// The function in which the server handles clients' requests.
     pub worker: &'static str,
-    /// What it calls to have a message of a client dispatched. They do little themselves, and many
-    /// builds have them inlined or without a name; what they call counts as called by the worker.
+    /// Functions it calls to dispatch a client's message. They do little themselves, and many
+    /// builds inline them or strip their names. What they call counts as called by the worker.
     pub dispatchers: &'static [&'static str],
-    /// The phases of a statement in the order of published tables, with how the functions that the
-    /// worker calls for them begin.
+    /// The phases of a statement in the order of published tables, with prefixes of the functions
+    /// that the worker calls for them.
     pub phases: &'static [(&'static str, &'static [&'static str])],
-    /// The functions of the phases as a legend names them.
+    /// The functions of the phases, as named in legends.
     pub named: &'static str,
 }

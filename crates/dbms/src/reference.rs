@@ -1,5 +1,5 @@
 //! What a plan's `dbms = "…"` names: a kind of system, and a release, an installation, a source or
-//! a server that already runs.
+//! a running server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,15 +10,14 @@ use crate::release::Release;
 use crate::source::Source;
 use crate::{BuildOptions, Endpoint, Error, systems};
 
-/// A system under test as a plan names it. [`fmt::Display`] gives the text back without any
-/// password.
+/// A system under test, as named in a plan. [`fmt::Display`] prints the text without any password.
 #[derive(Clone, Debug)]
 pub struct Reference {
     pub(crate) kind: &'static dyn Kind,
     pub(crate) form: Form,
 }
 
-/// What of its kind is named.
+/// Which system of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `postgres@13.7`: a released version.
@@ -27,7 +26,7 @@ pub(crate) enum Form {
     Path(PathBuf),
     /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
     Source(Source),
-    /// `postgres://user@host/database`: a server that already runs.
+    /// `postgres://user@host/database`: a running server.
     Running(Endpoint),
 }
 
@@ -67,15 +66,14 @@ impl Reference {
     /// The same, built with `options`.
     ///
     /// # Errors
-    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for what
+    /// [`Error::Reference`] if it is not built from source, [`Error::BuildOption`] for options that
     /// steelyard must choose.
     pub fn with_build(mut self, options: BuildOptions) -> Result<Self, Error> {
         options.check()?;
         let Form::Source(source) = &mut self.form else {
             return Err(Error::reference(
                 &self.to_string(),
-                "it is not built from source, so `build` says nothing about it; remove `build`, or name a \
-                 repository or a tarball (git:PATH#COMMIT, src:FILE)",
+                "it is not built from source, so `build` does not apply; remove `build`, or name a repository or tarball (git:PATH#COMMIT, src:FILE)",
             ));
         };
         source.options = options;
@@ -98,7 +96,7 @@ impl fmt::Display for Reference {
     }
 }
 
-/// A text that may be a mistyped URL, without what could be a password in it.
+/// A text that may be a mistyped URL, without any possible password.
 fn without_credentials(text: &str) -> String {
     if text.contains("://") || text.contains("password") {
         text.split("://")
@@ -140,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_take_build_options_and_nothing_else_does() {
+    fn only_sources_accept_build_options() {
         let options = || BuildOptions { cflags: "-O3".to_owned(), ..BuildOptions::default() };
         let with = |text: &str| text.parse::<Reference>().unwrap().with_build(options());
         let Form::Source(source) = with("git:~/src/postgres#REL_14_3").unwrap().form else {
@@ -158,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_said() {
+    fn impossible_requests_are_reported() {
         assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("mysql@8.0").contains("mysql"));
         assert!(error("rocksdb@9").contains("rocksdb"));

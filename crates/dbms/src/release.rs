@@ -1,4 +1,4 @@
-//! A released version as asked for: one release or the newest of a series.
+//! A requested version: one release, or the newest of a series.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::kind::Kind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Release {
     numbers: Vec<u64>,
-    /// How many numbers one release of that series has.
+    /// How many numbers the version of a release in that series has.
     whole: usize,
 }
 
@@ -28,10 +28,10 @@ impl Release {
                 part.parse().ok().filter(|n| digits && *n < 100_000)
             })
             .collect::<Option<Vec<u64>>>()
-            .ok_or_else(|| bad("a version is numbers with dots"))?;
+            .ok_or_else(|| bad("a version consists of numbers separated by dots"))?;
         let whole = kind.numbers(numbers.first().copied().unwrap_or(0));
         if numbers.len() > whole {
-            return Err(bad(&format!("versions of that series have at most {whole} numbers")));
+            return Err(bad(&format!("a version in that series has at most {whole} numbers")));
         }
         Ok(Self { numbers, whole })
     }
@@ -47,7 +47,7 @@ impl Release {
         version.starts_with(&self.numbers)
     }
 
-    /// The nearest of `existing` below and above in the same series, nearest first; without any,
+    /// The closest of `existing` below and above in the same series, closest first. Without any,
     /// the newest below and the newest of all.
     pub(crate) fn nearest(&self, existing: &[Version]) -> Vec<Version> {
         let mut near: Vec<Version> = Vec::new();
@@ -73,7 +73,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// A version as its makers write it: 13.7.
+/// A version as its developers write it: 13.7.
 pub(crate) fn shown(kind: &dyn Kind, version: &Version) -> String {
     joined(&version[..kind.numbers(version[0]).min(3)])
 }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_a_missing_version() {
+    fn neighbors_of_a_missing_version() {
         let existing = [
             [9, 6, 20],
             [9, 6, 24],

@@ -1,4 +1,4 @@
-//! What is to be built: a commit of a git repository, or a tarball.
+//! A source to build: a commit of a git repository, or a tarball.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub(crate) enum SourceTree {
     Git {
         /// The repository.
         repository: Repository,
-        /// A branch, a tag, a commit; in a local repository whatever gitrevisions(7) knows, such as
+        /// A branch, tag or commit; in a local repository, anything in gitrevisions(7), such as
         /// `master~3`.
         revision: String,
     },
@@ -35,7 +35,7 @@ pub(crate) enum SourceTree {
 pub(crate) enum Repository {
     /// On this machine; `~/` stands for the home directory.
     Local(PathBuf),
-    /// Somewhere else, as `git fetch` takes it; never with a password.
+    /// Elsewhere, as accepted by `git fetch`; never with a password.
     Remote(String),
 }
 
@@ -60,29 +60,28 @@ impl Source {
 }
 
 fn parse_git(text: &str) -> Result<SourceTree, Error> {
-    // A path may hold a `#`, the name of a revision seldom does.
+    // A path may contain a `#`; the name of a revision rarely does.
     let (place, revision) = text.rsplit_once('#').unwrap_or((text, "HEAD"));
-    // What may hold a password is not repeated.
+    // Text that may contain a password is not repeated.
     let shown = if is_remote(place) { "git:…".to_owned() } else { format!("git:{text}") };
     let refuse = |problem: &str| Err(Error::reference(&shown, problem));
     if place.is_empty() {
         return refuse("the repository is missing");
     }
     if revision.is_empty() {
-        return refuse("behind the `#` a branch, a tag or a commit is missing");
+        return refuse("a branch, tag or commit is missing after the `#`");
     }
     // git would take it for an option.
     if revision.starts_with('-') || place.starts_with('-') {
         return refuse("neither the repository nor the revision can begin with `-`");
     }
     if text.chars().any(char::is_control) || revision.contains(char::is_whitespace) {
-        return refuse("it holds a space or a control character where none can be");
+        return refuse("it contains a space or control character, which is not allowed");
     }
     let repository = if is_remote(place) {
         if has_secret(place) {
             return refuse(
-                "the URL holds a password or a token, which would stand in results and in lists of processes; use git's \
-                 credential helper or ssh",
+                "the URL contains a password or token, which would appear in results and in process lists; use git's credential helper or ssh",
             );
         }
         Repository::Remote(place.to_owned())
@@ -92,14 +91,14 @@ fn parse_git(text: &str) -> Result<SourceTree, Error> {
     Ok(SourceTree::Git { repository, revision: revision.to_owned() })
 }
 
-/// A URL or `host:path`, as git tells them from paths: there is no slash before the first colon
-/// (git-fetch(1), "Git URLs").
+/// A URL or `host:path`, distinguished from paths as in git: there is no slash before the first
+/// colon (git-fetch(1), "Git URLs").
 fn is_remote(place: &str) -> bool {
     place.contains("://") || place.find(':').is_some_and(|colon| !place[..colon].contains('/'))
 }
 
-/// Whether the part of a URL before the host holds more than the name of a user. Over HTTP a name
-/// alone may be a token.
+/// Whether the part of a URL before the host contains more than a user name. Over HTTP, even a name
+/// may be a token.
 fn has_secret(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
@@ -171,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_say_what_is_wrong() {
         assert!(error("git:#master").contains("repository is missing"));
-        assert!(error("git:/pg#").contains("branch, a tag or a commit"));
+        assert!(error("git:/pg#").contains("branch, tag or commit"));
         assert!(error("git:/pg#--output=x").contains("begin with `-`"));
         assert!(error("git:--upload-pack=x#y").contains("begin with `-`"));
         assert!(error("git:/pg#a b").contains("space"));

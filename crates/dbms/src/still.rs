@@ -1,15 +1,14 @@
-//! Processes that are held still.
+//! Stopped processes.
 
 use crate::ProcessId;
 
-/// Processes that were stopped, and go on when this is dropped: until then they would hold up the
-/// end of their server.
+/// Stopped processes, which continue on drop. Until then they would delay the end of their server.
 #[derive(Debug, Default)]
 pub struct Still(Vec<ProcessId>);
 
 impl Still {
-    /// Stops a process, which is to be [`asleep`](crate::asleep), so that it holds no lock that
-    /// another may want.
+    /// Stops a process, which should be [`asleep`](crate::asleep), so it holds no lock that another
+    /// may need.
     pub fn hold(&mut self, pid: u32) {
         if let Some(process) = ProcessId::of(pid) {
             // One that cannot be stopped is gone.

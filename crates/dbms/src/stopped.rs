@@ -1,5 +1,5 @@
-//! What a stopped server leaves: to be removed, given to the caller, or kept as the state in which
-//! other servers start.
+//! What a stopped server leaves behind: to remove, to return to the caller, or to keep as the state
+//! that other servers start from.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,21 +10,21 @@ use crate::ledger::{Entry, Remains};
 use crate::system::Ending;
 use crate::{Error, Loaded, Manifest, place};
 
-/// A stopped server. What it left on disk (data, log) is removed when this is dropped; read the log
-/// before.
+/// A stopped server. Its data and log on disk are removed on drop; read the log before.
 #[derive(Debug)]
 pub struct Stopped {
     /// Wall-clock seconds that stopping took.
     pub seconds: f64,
     /// How it ended.
     pub ending: Ending,
-    /// Its log; `None` for a server that was not ours.
+    /// Its log; `None` for a server that steelyard did not start.
     pub log: Option<PathBuf>,
     remains: Remains,
 }
 
 impl Stopped {
-    /// What a system has left; `remains` is its entry in the ledger, `None` if it was not ours.
+    /// What a system left behind. `remains` is its entry in the ledger, `None` if steelyard did not
+    /// start it.
     pub fn new(seconds: f64, ending: Ending, log: Option<PathBuf>, remains: Option<Entry>) -> Self {
         Self { seconds, ending, log, remains: Remains(remains) }
     }
@@ -37,18 +37,18 @@ impl Stopped {
         self.remains.discard()
     }
 
-    /// Keeps the data directory as the state in which other servers start
-    /// ([`crate::start_on_copy`]): flushes it, takes its manifest, which is a read through all of
-    /// it, and lets the page cache forget it. The log is removed.
+    /// Keeps the data directory as the state that other servers start from
+    /// ([`crate::start_on_copy`]). Flushes it, reads all of it for its manifest, and drops it from
+    /// the page cache. The log is removed.
     ///
     /// # Errors
-    /// [`Error::NotKept`] for a server that did not shut down in good order, whose data would have
-    /// to be recovered at every start, or that was not ours; [`Error::Interrupted`] soon after
+    /// [`Error::NotKept`] for a server that steelyard did not start, or that did not shut down
+    /// cleanly (its data would need recovery at every start). [`Error::Interrupted`] soon after
     /// `interrupted` was set; [`Error::Io`]. Nothing is kept then.
     pub fn keep(self, interrupted: &AtomicBool) -> Result<Loaded, Error> {
         let not_kept =
             |name: &str, problem: String| Err(Error::NotKept { name: name.to_owned(), problem });
-        // Dropped on every way out but the last, `self` removes what was left.
+        // On every path but the last, dropping `self` removes what was left.
         let Some(record) = self.remains.0.as_ref().map(Entry::record) else {
             return not_kept("the server", "it was not started by steelyard".to_owned());
         };
@@ -67,7 +67,7 @@ impl Stopped {
             }
             (Ending::Died(how), _) => not_kept(&name, format!("the server died ({how})")),
             (other, _) => {
-                not_kept(&name, format!("the server did not shut down in good order ({other:?})"))
+                not_kept(&name, format!("the server did not shut down cleanly ({other:?})"))
             }
         }
     }

@@ -1,5 +1,5 @@
-//! A running system under test, seen from outside: where it is reached, what it counts, how it
-//! ends. [`Sql`] is what only SQL servers have.
+//! A running system under test, seen from outside: its address, its counters, its end. [`Sql`] is
+//! what only SQL servers have.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::{
     Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
 };
 
-/// Log lines in which a diagnosis is looked for.
+/// Number of log lines to search for a diagnosis.
 const DIAGNOSED_LINES: usize = 12;
 
 /// What [`crate::start`] needs to know.
@@ -21,19 +21,19 @@ pub struct ServerSpec<'a> {
     pub installation: &'a Installation,
     /// The variant's name, for messages and the ledger.
     pub name: &'a str,
-    /// The directory of this trial, made by [`crate::start`]: data in `data`, the socket in `s`,
-    /// the log in `server.log`. It must not exist or be empty.
+    /// The directory of this trial, created by [`crate::start`]: data in `data`, the socket in `s`,
+    /// the log in `server.log`. It must not exist, or must be empty.
     pub directory: &'a Path,
-    /// Settings of the plan; they win over `config_file`.
+    /// Settings of the plan, which override `config_file`.
     pub config: BTreeMap<String, String>,
     /// A file of settings in the server's own format.
     pub config_file: Option<PathBuf>,
     /// Further options of initdb.
     pub initdb: Vec<String>,
-    /// `cgroup.procs` files into which the server writes itself before it runs.
+    /// `cgroup.procs` files that the server writes itself to before it runs.
     pub procs_files: Vec<PathBuf>,
-    /// What the server runs under: a program by its whole path and its arguments, to which the
-    /// server's own command line is added, such as Valgrind's. Empty: nothing.
+    /// A program to run the server under, such as Valgrind: its full path and arguments, to which
+    /// the server's command line is appended. Empty: none.
     pub wrapper: Vec<OsString>,
     /// The user to run as.
     pub user: ServerUser,
@@ -52,8 +52,8 @@ pub struct ServerSpec<'a> {
 pub struct Setting {
     /// Its name.
     pub name: String,
-    /// The value as the server prints it, unit included: `128MB`. Values that may hold a password
-    /// are replaced.
+    /// The value as the server prints it, unit included: `128MB`. Values that may contain a
+    /// password are replaced.
     pub value: String,
     /// The unit the server counts it in: `8kB`.
     pub unit: Option<String>,
@@ -63,10 +63,10 @@ pub struct Setting {
     pub boot_value: Option<String>,
 }
 
-/// What one table, index or other object takes up.
+/// The size of a table, index or other object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Footprint {
-    /// The object as it was named in the request.
+    /// The object, as named in the request.
     pub object: String,
     /// Bytes by name; PostgreSQL: `index` (all its indexes), `rel` (its main fork), `total`
     /// (everything: main and other forks, TOAST, indexes).
@@ -78,37 +78,38 @@ pub struct Footprint {
 pub struct Settled {
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// What was done and what the server said to it, line by line.
+    /// What was done and the server's output, line by line.
     pub lines: Vec<String>,
 }
 
-/// How a server came to its end.
+/// How a server ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It was asked to and did in time.
     Graceful,
-    /// It did so only when told to quit at once, without a checkpoint.
+    /// It ended only when told to quit at once, without a checkpoint.
     Immediate,
     /// It had to be killed.
     Killed,
     /// It had died before; the text says how.
     Died(String),
-    /// It was not started by us and still runs.
+    /// It was not started by steelyard and is still running.
     LeftRunning,
 }
 
-/// Has a system break off what it is doing now, from another thread; may be called again.
+/// Makes a system abort its current work, from another thread; may be called again.
 pub type Interrupter = Box<dyn Fn() + Send + Sync>;
 
-/// A system under test that runs. One that was started by [`crate::start`] is ended, and what it
-/// left on disk removed, when this is dropped.
+/// A running system under test. If [`crate::start`] started it, it is ended on drop, and its files
+/// are removed.
 ///
-/// What asks the system something fails with [`Error::Connect`], or [`Error::Query`] if it refuses.
+/// Methods that ask the system fail with [`Error::Connect`], or with [`Error::Query`] if it
+/// refuses.
 pub trait System: Send {
     /// Where clients connect.
     fn endpoint(&self) -> Endpoint;
 
-    /// The root of its process tree; `None` if it is on another machine or not to be found out.
+    /// The root of its process tree; `None` if it is on another machine or unknown.
     fn root_pid(&self) -> Option<u32>;
 
     /// Whether it was started here, rather than found running.
@@ -120,7 +121,7 @@ pub trait System: Send {
     /// The SQL side of it; `None` if it has none.
     fn sql(&mut self) -> Option<&mut dyn Sql>;
 
-    /// The same, where there is no way without.
+    /// The same, for callers that need it.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if it has none.
@@ -135,49 +136,49 @@ pub trait System: Send {
     /// itself.
     fn settings(&mut self) -> Result<Vec<Setting>, Error>;
 
-    /// Its own counters, those of `objects` among them (indexes and partitions included).
+    /// Its own counters, including those of `objects` with their indexes and partitions.
     ///
-    /// Complete for clients that had disconnected before the call: it waits long enough for their
-    /// last numbers to arrive. Clients still connected may withhold their latest ones (PostgreSQL:
-    /// the last half second to a second of work, and after that what they did since they became
-    /// idle). The call's own queries are counted too.
+    /// They are complete for clients that disconnected before the call, which waits for their last
+    /// numbers. Connected clients may not have reported their latest ones (in PostgreSQL, the last
+    /// half second to a second of work, and what they did since they became idle). The call's own
+    /// queries are counted too.
     fn counters(&mut self, objects: &[String]) -> Result<Snapshot, Error>;
 
-    /// What `objects` take up, the partitions of each summed.
+    /// Sizes of `objects`, including all partitions of each.
     ///
     /// # Errors
     /// [`Error::Answer`] if one does not exist.
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error>;
 
-    /// Pays off what writing to `objects` has left to do. Waiting for the host's own writeback, and
-    /// a pause after it, are the caller's.
+    /// Pays off the work that writing to `objects` left behind. The caller waits for the host's
+    /// writeback and pauses after it.
     fn settle(&mut self, objects: &[String]) -> Result<Settled, Error>;
 
-    /// Has it write to disk what it holds back in memory, so that it need not do so soon. Left out
-    /// where the role may not ask for it.
+    /// Makes it write to disk what it holds back in memory, so it doesn't have to soon. Skipped if
+    /// the role has no permission.
     fn flush(&mut self) -> Result<(), Error>;
 
-    /// A handle by which another thread has it break off what it is doing, after which nothing is
-    /// left to do but to stop it. `None` if it was not started here.
+    /// A handle for another thread to make it abort its work. After that, it can only be stopped.
+    /// `None` if it was not started here.
     fn interrupter(&self) -> Option<Interrupter>;
 
-    /// The last lines of its log; empty if it is not ours.
+    /// The last lines of its log; empty if steelyard did not start it.
     fn log_tail(&self, lines: usize) -> String;
 
-    /// What its log says is behind its latest failures, if anything that is known.
+    /// The known cause of its latest failures according to its log, if any.
     fn diagnose(&self) -> Option<Diagnosis> {
         let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
         full.then_some(Diagnosis::DiskFull)
     }
 
-    /// Is it still running? Takes note of how it ended if not.
+    /// Is it still running? If not, records how it ended.
     fn alive(&mut self) -> bool;
 
-    /// How it ended, if [`System::alive`] has found that it did.
+    /// How it ended, if [`System::alive`] found that it did.
     fn died(&self) -> Option<String>;
 
-    /// Ends it and waits for it: asks, insists after the limit, kills after another. A system that
-    /// was not started by us is left running.
+    /// Ends it and waits: asks, insists after the limit, kills after another. A system that
+    /// steelyard did not start is left running.
     ///
     /// # Errors
     /// [`Error::Stuck`] if processes survive even that.
@@ -191,11 +192,11 @@ pub trait System: Send {
     fn end(self: Box<Self>) -> Result<Stopped, Error>;
 }
 
-/// What SQL servers understand beside the load, on a control connection that is opened again when
-/// it was lost. It fails with [`Error::Connect`], or [`Error::Query`] if the server refuses it.
+/// What SQL servers understand besides the load, on a control connection that is reopened if lost.
+/// Fails with [`Error::Connect`], or with [`Error::Query`] if the server refuses.
 pub trait Sql {
-    /// Runs SQL. Several statements may be separated by semicolons. The number of rows affected,
-    /// summed.
+    /// Runs SQL. Several statements may be separated by semicolons. Returns the total number of
+    /// affected rows.
     fn execute(&mut self, sql: &str) -> Result<u64, Error>;
 
     /// Runs a query; every value as text, `None` for NULL.
@@ -207,11 +208,11 @@ pub trait Sql {
     /// [`Error::Answer`] if it gives anything else.
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error>;
 
-    /// Makes tables on a server that is not ours by the statements of `setup`, so that
-    /// [`Sql::drop_marked`] knows them.
+    /// Creates tables on a server that steelyard did not start, with the statements of `setup`, and
+    /// marks them for [`Sql::drop_marked`].
     fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error>;
 
-    /// Drops those of `tables` that [`Sql::create_marked`] has made, in whichever run. Returns the
-    /// first that somebody else has made, which stays.
+    /// Drops those of `tables` that [`Sql::create_marked`] created, in whichever run. Returns the
+    /// first that somebody else created; that one stays.
     fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error>;
 }

@@ -1,4 +1,4 @@
-//! The register of systems under test: one line each.
+//! The registry of systems under test: one line each.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -11,7 +11,7 @@ const SYSTEMS: [&dyn Kind; 1] = [&crate::postgres::Postgres];
 /// Systems that were added to them.
 static ADDED: RwLock<Vec<&'static dyn Kind>> = RwLock::new(Vec::new());
 
-/// Adds a kind of system that this crate does not have, such as one made for a test.
+/// Adds a kind of system that this crate does not have, such as one for a test.
 pub fn register(kind: &'static dyn Kind) {
     ADDED.write().unwrap_or_else(PoisonError::into_inner).push(kind);
 }
@@ -27,13 +27,13 @@ pub(crate) fn find(name: &str) -> Option<&'static dyn Kind> {
     all().into_iter().find(|kind| kind.name() == name)
 }
 
-/// The kind that a plan means that names none.
+/// The kind that a plan means if it names none.
 pub(crate) fn default() -> &'static dyn Kind {
     SYSTEMS[0]
 }
 
-/// What must stand beside a comparison of `variants`, since their versions are not all in which
-/// they differ. A fact that is known of one of them only is no difference.
+/// What must be shown with a comparison of `variants` because they differ in more than their
+/// versions. A fact known for only one of them is not a difference.
 ///
 /// ```
 /// use dbms::{Compared, Installation};
@@ -58,7 +58,7 @@ pub fn differences(variants: &[Compared<'_>]) -> Vec<Difference> {
     let builds = differing_builds(&builds).into_iter();
     let mut found: Vec<_> = builds.map(|text| Difference { code: "builds-differ", text }).collect();
     for kind in all() {
-        // Data that others made is not looked at.
+        // Data of other servers is not considered.
         let own = variants.iter().filter(|variant| {
             variant.installation.dbms == kind.name() && variant.installation.is_ours()
         });

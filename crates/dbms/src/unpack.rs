@@ -1,5 +1,5 @@
-//! Unpacking archives that others have made: nothing is written outside of the directory, whatever
-//! the archive says.
+//! Unpacking archives from elsewhere: nothing is written outside the directory, whatever the
+//! archive says.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
@@ -17,12 +17,11 @@ pub(crate) enum Modes {
     /// 0755 for directories and programs, 0644 for other files: everyone can read, only the owner
     /// can write.
     Open,
-    /// As the archive has them.
+    /// As in the archive.
     Kept,
 }
 
-/// Looks through a whole tar archive, so that a bad one is refused before anything of it is
-/// unpacked.
+/// Checks a whole tar archive, so a bad one is refused before anything is unpacked.
 ///
 /// # Errors
 /// [`Error::Unpack`] with the entry and what is wrong with it. `name` says which archive it is.
@@ -30,7 +29,7 @@ pub(crate) fn check(tar: impl Read, name: &str) -> Result<(), Error> {
     each(tar, name, |_, _, _, _| Ok(()))
 }
 
-/// Unpacks a tar archive into the directory `into`, which is made if it does not exist.
+/// Unpacks a tar archive into the directory `into`, which is created if it does not exist.
 ///
 /// # Errors
 /// [`Error::Unpack`] at the first entry that [`check`] refuses; [`Error::Io`].
@@ -69,24 +68,24 @@ pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> R
         }
         Ok(())
     })?;
-    // Last, since a directory may bar its owner from writing into it.
+    // Last, since a directory may forbid its owner to write to it.
     for (path, mode) in directories.iter().rev().filter(|_| modes == Modes::Kept) {
         place::set_mode(path, *mode)?;
     }
     Ok(())
 }
 
-/// What an entry that may be unpacked is.
+/// The kind of an entry that may be unpacked.
 enum Kind {
     Directory,
     File,
     /// A symbolic link that leads to a place inside, or to nothing.
     Link(PathBuf),
-    /// Another name of a file that came before.
+    /// Another name for an earlier file.
     HardLink(PathBuf),
 }
 
-/// Calls `visit` with the path, kind, permission bits and content of every entry, in order, up to
+/// Calls `visit` with the path, kind, permission bits and content of every entry in order, up to
 /// the first that must not be unpacked. Paths are relative, without `.` and `..`, through no link.
 fn each(
     tar: impl Read,
@@ -113,7 +112,7 @@ fn each(
     Ok(())
 }
 
-/// What came before in an archive.
+/// The earlier entries of an archive.
 #[derive(Default)]
 struct Seen {
     files: HashSet<PathBuf>,
@@ -147,10 +146,10 @@ impl Seen {
                 let target = target()?;
                 let file = self.inside(&target).ok().filter(|file| self.files.contains(file));
                 Kind::HardLink(file.ok_or_else(|| {
-                    format!("is a link to {}, which is no file of the archive", target.display())
+                    format!("is a link to {}, which is not a file in the archive", target.display())
                 })?)
             }
-            other => return Err(format!("is neither file, directory nor link ({other:?})")),
+            other => return Err(format!("is not a file, directory or link ({other:?})")),
         };
         if matches!(kind, Kind::File | Kind::HardLink(_)) {
             self.files.insert(path.clone());
@@ -227,7 +226,7 @@ mod tests {
     const LINK: EntryType = EntryType::Symlink;
     const HARD: EntryType = EntryType::Link;
 
-    /// Everything under `root` but what is in `root/in`: paths and contents.
+    /// Everything under `root` except `root/in`: paths and contents.
     fn outside(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         place::walk(root, &mut |path, metadata| {
@@ -258,7 +257,7 @@ mod tests {
             vec![("link", LINK, "../out"), ("link/new", FILE, "x")],
             vec![("link", LINK, "../out/file"), ("link", FILE, "x")],
             vec![("a/link", LINK, "../../out/file")],
-            // Each looks harmless by itself: a leads to the top, so that a/.. is above it.
+            // Each looks harmless by itself: a leads to the top, so a/.. is above it.
             vec![("d/a", LINK, ".."), ("b", LINK, "d/a/../out")],
             vec![("link", LINK, "bin"), ("link/new", FILE, "x")],
             vec![("hard", HARD, &out_file)],
@@ -275,7 +274,7 @@ mod tests {
             let into = root.path().join("in");
             let error = check(&*bytes, "a.tar").unwrap_err().to_string();
             assert!(error.contains("cannot unpack a.tar"), "{entries:?}: {error}");
-            // Without the check before it the result is the same.
+            // Without the check, the result is the same.
             let unpacked = unpack(&*bytes, &into, Modes::Open, "a.tar").unwrap_err();
             assert_eq!(unpacked.to_string(), error, "{entries:?}");
             assert_eq!(outside(root.path()), before, "{entries:?}");
@@ -324,7 +323,7 @@ mod tests {
             let mut escaped = Vec::new();
             place::walk(root.path(), &mut |path, metadata| {
                 let inside = path.starts_with(&into) || into.starts_with(path);
-                // A link may lead to nothing, but not to something outside.
+                // A link may lead nowhere, but not outside.
                 let leads = !metadata.is_symlink() || fs::canonicalize(path).map_or(true, |to| to.starts_with(&into));
                 if !inside || !leads {
                     escaped.push(path.to_path_buf());

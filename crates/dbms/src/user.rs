@@ -1,11 +1,11 @@
-//! The unprivileged user that servers run under, and everything else that others have written:
-//! their builds, their `--version`, the unpacking of their archives.
+//! The unprivileged user that runs servers and all other third-party code: builds, `--version`,
+//! unpacking of archives.
 //!
-//! As root this is a system user of its own, `steelyard`, created when it is first needed. `nobody`
-//! would be shared with other services, and each of them could connect to our servers, trace them
-//! and change their data. A bare number without an entry in the user database would leave that file
-//! alone, but PostgreSQL looks its own user up: initdb and `postgres --single` end with "could not
-//! look up effective user ID" in every version from 9.6 to 18, even with `--username`.
+//! As root, this is the dedicated system user `steelyard`, created when first needed. `nobody` is
+//! shared with other services, each of which could connect to steelyard's servers, trace them and
+//! change their data. A bare number without an entry in the user database does not work: PostgreSQL
+//! looks up its own user. Both initdb and `postgres --single` fail with "could not look up
+//! effective user ID" in every version from 9.6 to 18, even with `--username`.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use nix::unistd::{Uid, User, getegid, geteuid};
 use crate::Error;
 use crate::process::wait_until;
 
-/// The user that servers run as unless another is named.
+/// The default user that servers run as.
 const OWN_USER: &str = "steelyard";
 
-/// How long another process that is creating the same user is waited for.
+/// How long to wait for another process that is creating the same user.
 const CREATE_LIMIT: Duration = Duration::from_secs(10);
 
-/// The user a server runs under. Postgres refuses to run as root, and a server under test has no
+/// The user a server runs under. Postgres refuses to run as root, and a server under test doesn't
 /// need to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerUser {
@@ -36,12 +36,12 @@ pub struct ServerUser {
 }
 
 impl ServerUser {
-    /// Chooses the user. As root: `requested`, else the system user `steelyard`, which is created
-    /// if it does not exist. Not as root: the calling user, and `requested` may name no other.
+    /// Chooses the user. As root: `requested`, or else the system user `steelyard`, which is
+    /// created if it does not exist. Otherwise the calling user, and `requested` may not name
+    /// another.
     ///
     /// # Errors
-    /// [`Error::User`] if the user does not exist, cannot be created, is root, or may not be taken
-    /// on.
+    /// [`Error::User`] if the user does not exist, cannot be created, is root, or is not permitted.
     pub fn choose(requested: Option<&str>) -> Result<Self, Error> {
         if geteuid().is_root() {
             let name = requested.unwrap_or(OWN_USER);
@@ -51,7 +51,7 @@ impl ServerUser {
                 (None, None) => create()?,
             };
             if user.uid.is_root() {
-                return Err(problem(name, "it is root, and servers run without privileges"));
+                return Err(problem(name, "it is root, but servers must run without privileges"));
             }
             return Ok(Self { name: user.name, uid: user.uid.as_raw(), gid: user.gid.as_raw() });
         }
@@ -78,7 +78,7 @@ impl ServerUser {
     /// Checks that this user may enter every directory on the way to `path` (as far as it exists).
     ///
     /// # Errors
-    /// [`Error::Unreachable`] with the first directory that bars the way.
+    /// [`Error::Unreachable`] with the first directory that denies access.
     pub fn check_reach(&self, path: &Path) -> Result<(), Error> {
         if !self.differs() {
             return Ok(());
@@ -106,7 +106,7 @@ impl ServerUser {
     }
 }
 
-/// A user's name, or where it has none, its number.
+/// A user's name, or its number if it has none.
 pub(crate) fn name_of(uid: Uid) -> String {
     User::from_uid(uid).ok().flatten().map_or_else(|| uid.to_string(), |user| user.name)
 }

@@ -1,5 +1,5 @@
-//! Builds from source: two commits of a repository become two servers that differ in one function;
-//! what does not compile says why; and a build that is broken off or killed leaves nothing that the
+//! Builds from source: two commits of a repository become two servers that differ in one function.
+//! Code that does not compile gives a reason. An aborted or killed build leaves nothing that the
 //! next does not remove.
 
 use std::collections::BTreeMap;
@@ -46,7 +46,7 @@ fn obtain(reference: &Reference, cache: &Cache) -> (Result<Installation, Error>,
     (result, said.into_inner().unwrap())
 }
 
-/// Bytes of code of each function in the server's binary; of several with one name all together.
+/// Bytes of code of each function in the server's binary; several with one name are added up.
 fn functions(installation: &Installation) -> BTreeMap<String, u64> {
     let path = installation.bin_dir.as_ref().unwrap().join("postgres");
     let bytes = fs::read(path).unwrap();
@@ -68,7 +68,7 @@ fn two_commits_are_built_once_and_differ_in_one_function() {
             Command::new("git").args(["status", "--porcelain"]).current_dir(&repository).output();
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
-    // What is not committed is not built, and stays.
+    // Uncommitted changes are not built, and stay.
     fs::write(repository.join(BROKEN_FILE), "not C\n").unwrap();
     let before = status();
     assert!(!before.is_empty());
@@ -129,7 +129,7 @@ fn differences(variants: [&Variant; 2]) -> Vec<dbms::Difference> {
     }))
 }
 
-/// Starts what was built: everything is there that a server needs.
+/// Starts the built server, which has everything it needs.
 fn check_server(place: &Place, variant: &Variant) {
     let mut server = place.start(variant, &[]).unwrap();
     let shown = server.sql().unwrap().query_rows("show server_version").unwrap();
@@ -152,7 +152,7 @@ fn check_server(place: &Place, variant: &Variant) {
     server.stop().unwrap().discard().unwrap();
 }
 
-/// Names in `directory` that are no locks and not ccache's.
+/// Names in `directory`, except locks and ccache's.
 fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(directory)
         .unwrap()
@@ -172,14 +172,14 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
-    // The user that compiles must get through.
+    // The user that compiles must be able to enter.
     fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let repository = directory.path().join(fake);
     fake_repository(&repository);
     let root = directory.path().join(cached);
     let cache = Cache::at(&root).unwrap();
 
-    // Killed: the kernel tells the build, which is gone at once.
+    // Killed: the kernel signals the build, which is gone at once.
     let mut driver = testing::again(&[], directory.path())
         .stderr(Stdio::piped())
         .stdout(Stdio::null())
@@ -214,7 +214,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     assert_eq!(processes_in(&root), [0_u32; 0]);
     assert!(names(&root).is_empty(), "{:?}", names(&root));
 
-    // Broken: what the compiler said is shown and kept.
+    // Broken: the compiler's output is shown and kept.
     let error = obtain(&broken, &cache).0.unwrap_err();
     assert!(!error.is_request());
     match &error {
@@ -229,7 +229,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
         }
         other => panic!("expected Build, found {other}"),
     }
-    // The same files as a tarball come to the same end, with a log of their own.
+    // The same files as a tarball fail in the same way, with their own log.
     let tarball = directory.path().join("postgresql.tar.gz");
     let archive = Command::new("git")
         .args(["archive", "--format=tar.gz", "--prefix=postgresql-x/", "--output"])
@@ -258,8 +258,8 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     assert_eq!(names(&root).len(), 2);
 }
 
-/// A whole build from the tarball as it was released, with the flags that steelyard takes by
-/// itself. It takes minutes: `make validate` runs it.
+/// A full build from the released tarball with steelyard's default flags. It takes minutes; `make
+/// validate` runs it.
 #[test]
 #[ignore = "takes minutes: make validate"]
 fn a_tarball_is_built_with_the_default_flags() {
@@ -269,7 +269,7 @@ fn a_tarball_is_built_with_the_default_flags() {
     let reference: Reference = format!("postgres@src:{}", tarball.display()).parse().unwrap();
     let hashes: Vec<String> = (0..2)
         .map(|number| {
-            // The same place each time, emptied between.
+            // The same location each time, emptied in between.
             let root = directory.path().join("cache");
             let cache = Cache::at(&root).unwrap();
             let (installation, said) = obtain(&reference, &cache);
@@ -290,7 +290,7 @@ fn a_tarball_is_built_with_the_default_flags() {
     assert_eq!(hashes[0], hashes[1], "the same source built twice is the same binary");
 }
 
-/// Both ways to build a version that has both, 16 or later, whose tarball the variable names. It
+/// Both ways to build a version that has both (16 or later), whose tarball the variable names. It
 /// takes minutes: DBMS_TEST_TARBALL=postgresql-17.2.tar.bz2 make validate
 #[test]
 #[ignore = "takes minutes: make validate"]

@@ -36,7 +36,7 @@ fn starts_on_copies(text: &str) {
     assert!(!place.path().join("load/server.log").exists());
     for pages in [Pages::Any, Pages::Alike, Pages::Charged] {
         let origin = Origin { loaded: &loaded, pages, interrupted: &GO_ON };
-        // Two at once, of which one is written to.
+        // Two at once, one of which is written to.
         let (mut one, restored) = start(&place, &variant, &origin, "one").unwrap();
         assert_eq!(restored.digest, loaded.manifest().digest());
         assert!(restored.files > 100 && restored.bytes > 10_000_000, "{restored:?}");
@@ -126,7 +126,7 @@ fn only_data_of_a_good_shutdown_are_kept() {
 }
 
 #[test]
-fn what_a_killed_owner_kept_is_swept() {
+fn data_kept_by_a_killed_owner_is_swept() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     let loaded = load(&place, &variant);

@@ -1,4 +1,4 @@
-//! Fetching released binaries. Needs the network unless the cache holds 13.7 and 14.3.
+//! Fetching released binaries. Needs the network unless 13.7 and 14.3 are cached.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn without_network(directory: &Path) {
 }
 
 #[test]
-fn unknown_versions_name_their_neighbours() {
+fn unknown_versions_name_their_neighbors() {
     let directory = tempfile::tempdir().unwrap();
     let cache = Cache::at(directory.path()).unwrap();
     let near = |text: &str| match obtain(text, &cache).0.unwrap_err() {

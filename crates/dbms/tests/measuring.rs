@@ -203,7 +203,7 @@ fn a_running_server_is_measured_and_left_running() {
     assert_eq!(attached.footprint(&names(&["t"])).unwrap()[0].bytes["rel"], 8192);
     assert_eq!(attached.log_tail(10), "");
 
-    // A role that may not: the checkpoint is left out and said to be.
+    // A role without permission: the checkpoint is skipped, and this is reported.
     started
         .sql()
         .unwrap()
@@ -218,7 +218,7 @@ fn a_running_server_is_measured_and_left_running() {
     stopped.discard().unwrap();
     assert!(started.alive());
 
-    // The control connection comes back after it was cut off.
+    // The control connection comes back after it was cut.
     let mut attached = dbms::attach(&reference).unwrap();
     let pid = attached.sql().unwrap().query_i64("select pg_backend_pid()").unwrap();
     started.sql().unwrap().query_rows(&format!("select pg_terminate_backend({pid})")).unwrap();

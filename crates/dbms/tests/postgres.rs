@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: sockets, orphans, and its own words about settings.
+//! Tests of PostgreSQL only: sockets, orphans, and its messages about settings.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -99,7 +99,7 @@ fn settings_the_server_rejects_are_named_with_its_own_words() {
 }
 
 #[test]
-fn what_steelyard_chooses_itself_is_refused() {
+fn settings_that_steelyard_chooses_are_refused() {
     let variant = variant("postgres@13.7").unwrap();
     let place = Place::new();
     for setting in

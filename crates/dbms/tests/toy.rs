@@ -1,5 +1,5 @@
-//! A system that this crate does not have: what one must bring is small, and it is named, obtained
-//! and refused like the others.
+//! A system outside this crate: it has to provide little, and is named, obtained and refused like
+//! the others.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl Kind for Toy {
 }
 
 #[test]
-fn a_system_is_added_by_what_it_brings() {
+fn a_system_can_be_added_from_outside() {
     dbms::register(&Toy);
     let place = crate::common::Place::new();
     let obtain = |text: &str| {
@@ -46,7 +46,7 @@ fn a_system_is_added_by_what_it_brings() {
     assert_eq!(text.parse::<Reference>().unwrap().to_string(), text);
     let installation = obtain(&text).unwrap();
     assert_eq!((installation.dbms.as_str(), installation.major()), ("toy", Some(1)));
-    // What it does not bring is said.
+    // What it does not provide is reported.
     for text in ["toy@1.2.3", "toy@git:/src/toy#main"] {
         let error = obtain(text).unwrap_err();
         assert!(matches!(error, Error::Unsupported { .. }), "{error}");
@@ -55,7 +55,7 @@ fn a_system_is_added_by_what_it_brings() {
     let variant = crate::common::Variant { name: "a toy".to_owned(), installation };
     let error = dbms::start(place.spec(&variant, &place.trial())).err().unwrap();
     assert!(error.to_string().contains("starting a toy"), "{error}");
-    // Others are not known, and are told which are.
+    // Others are unknown, and the error lists the known ones.
     let error = "nonsense@1".parse::<Reference>().unwrap_err().to_string();
     assert!(error.contains("postgres, toy"), "{error}");
 }

@@ -1,9 +1,9 @@
 //! Many clients on one thread.
 //!
-//! A thread for each client is what a few clients take. Of hundreds on a few cores each would be
-//! woken for a single answer, onto caches that the others have filled. So clients that send as fast
-//! as they get answers share threads then: one waits for all its connections at once (epoll), reads
-//! the answers that are there, and sends the next request of each client right away.
+//! A few clients get a thread each. With hundreds on a few cores, each thread would wake up for a
+//! single answer, with caches full of other clients' data. Clients that send as fast as they get
+//! answers then share threads. A thread waits for all its connections at once (epoll), reads the
+//! available answers, and sends each client's next request right away.
 
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
@@ -14,14 +14,14 @@ use workload::{Action, End, Pace, Rng, Stream};
 use crate::client::{Context, Lane, ThreadCost};
 use crate::error::Error;
 
-/// With more clients than this for each core they share threads, one for each core.
+/// With more clients than this per core, they share threads, one per core.
 const CLIENTS_PER_CORE: usize = 16;
-/// Answers that are taken at once, at most.
+/// Maximum number of answers to take at once.
 const EVENTS: usize = 64;
-/// How long a thread waits before it looks whether the step was ended.
+/// How long a thread waits before it checks whether the step was ended.
 const LOOK: u16 = 50;
 
-/// The streams of each thread, by their indexes. `apart`: each has a thread of its own.
+/// The streams of each thread, by index. `apart`: each has its own thread.
 pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let together = |stream: &Stream| {
@@ -43,15 +43,15 @@ pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
     threads
 }
 
-/// A client among others on a thread.
+/// One of several clients on a thread.
 struct Seat<'a> {
     context: &'a Context<'a>,
     lane: &'a mut Lane,
-    /// When its round began, and the generator as it was then.
+    /// When its round began, and the state of the generator at that time.
     begin: Instant,
     before: Rng,
     attempts: u32,
-    /// The action under way, and its request.
+    /// The current action, and its request.
     at: usize,
     asked: usize,
     rows: u64,
@@ -62,15 +62,15 @@ struct Seat<'a> {
 struct Bundle {
     start: Instant,
     deadline: Option<Instant>,
-    /// When no client begins another round.
+    /// When clients stop beginning rounds.
     last: Option<Instant>,
     cost: ThreadCost,
-    /// Since when the thread's cost counts; `None` while it does not.
+    /// The point from which the thread's cost counts; `None` while it doesn't.
     since: Option<ThreadCost>,
 }
 
 /// Runs the streams of `contexts` on their lanes from `start` to their ends. Returns when each
-/// ended, after the start; or the place of the one that failed.
+/// ended, relative to the start, or the index of the one that failed.
 pub fn run(
     contexts: &[Context<'_>],
     lanes: &mut [Lane],
@@ -127,11 +127,12 @@ pub fn run(
             match seat.answer(&mut bundle) {
                 Ok(true) => continue,
                 Ok(false) => {}
-                // A connection broken off after the step was ended is no failure.
+                // A connection broken after the end of the step is not a failure.
                 Err(_) if gate.stopped() => {}
                 Err(error) => return Err((at, error)),
             }
-            // What its server still has to say is no answer, and would wake the thread for nothing.
+            // Further messages from its server are not answers, and would wake the thread for
+            // nothing.
             open -= 1;
             if let Some(fd) = seat.lane.session.fd() {
                 // SAFETY: as above.
@@ -162,7 +163,7 @@ impl Bundle {
 }
 
 impl Seat<'_> {
-    /// Begins a round, unless the stream is at its end; tells whether a request is under way.
+    /// Begins a round, unless the stream has ended. Returns whether a request is in progress.
     fn next(&mut self, bundle: &Bundle, now: Instant) -> Result<bool, Error> {
         let done = match self.context.stream.end {
             End::Rounds(rounds) => self.lane.rounds >= rounds,
@@ -191,7 +192,7 @@ impl Seat<'_> {
         Ok(())
     }
 
-    /// Takes the answer that has come and goes on; tells whether another is to come.
+    /// Takes the answer that arrived and continues. Returns whether another one is due.
     fn answer(&mut self, bundle: &mut Bundle) -> Result<bool, Error> {
         let (context, found) = (self.context, self.lane.tally.found);
         match context.answer(self.lane, self.asked) {

@@ -1,5 +1,5 @@
-//! One client: a stream's loop over its session with one target, and what the loop over several
-//! ([`crate::sliced`]) shares with it.
+//! One client: a stream's loop over its session with one target, and code shared with the loop over
+//! several ([`crate::sliced`]).
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::wire::{Handle, Reply, Session};
 
 /// Attempts at one round before a retryable error counts as fatal.
 pub const ATTEMPTS: u32 = 100;
-/// How long a stream that follows another sleeps when there is nothing to do yet.
+/// How long a stream that follows another sleeps if there is nothing to do yet.
 pub const FOLLOW_PAUSE: Duration = Duration::from_millis(1);
 
 /// CPU time and context switches of a thread.
@@ -30,12 +30,12 @@ pub struct ThreadCost {
 }
 
 impl ThreadCost {
-    /// Of the calling thread, since it began.
+    /// The cost of the calling thread since it began.
     pub fn now() -> ThreadCost {
         ThreadCost::of(UsageWho::RUSAGE_THREAD)
     }
 
-    /// What the kernel says of `who`.
+    /// The cost of `who`, according to the kernel.
     pub fn of(who: UsageWho) -> ThreadCost {
         let Ok(usage) = getrusage(who) else { return ThreadCost::default() };
         ThreadCost {
@@ -57,7 +57,7 @@ impl ThreadCost {
     }
 }
 
-/// A stream's connection to one target, and what it has counted there.
+/// A stream's connection to one target, and its counts there.
 pub struct Lane {
     pub session: Box<dyn Session>,
     requests: Vec<Handle>,
@@ -65,10 +65,10 @@ pub struct Lane {
     pub rng: Rng,
     /// Rounds until the next refresh.
     pub until_refresh: u32,
-    /// Rounds done, also those after the step's time.
+    /// Rounds done, including those after the step's time.
     pub rounds: u64,
     row: Vec<Option<i64>>,
-    /// How the numbers kept for a round are drawn, and those of this round.
+    /// How to draw the numbers kept for a round, and those of this round.
     keeps: Vec<Sampler>,
     kept: Vec<i64>,
     pub tally: Tally,
@@ -76,7 +76,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Has the session make all of the stream's requests ready.
+    /// Makes the session prepare all of the stream's requests.
     pub fn new(
         mut session: Box<dyn Session>,
         stream: &Stream,
@@ -116,17 +116,17 @@ pub struct Context<'a> {
     pub gate: &'a Gate,
     /// Whether it is one of the leading streams whose operations are the step's throughput.
     pub counted: bool,
-    /// Measured time, where the step has a limit.
+    /// Measured time, if the step has a limit.
     pub limit: Option<Duration>,
-    /// How long the stream goes on after that without being counted.
+    /// How long the stream continues after that without being counted.
     pub overtime: Duration,
-    /// Part of a schedule's interval by which this stream's schedule is shifted, from 0 to 1, so
-    /// that clients with the same rate don't all insert at the same moment.
+    /// The shift of this stream's schedule as a fraction of its interval, 0 to 1, so clients with
+    /// the same rate don't all insert at the same moment.
     pub phase: f64,
 }
 
 impl Context<'_> {
-    /// Sets the shared cells that the stream's refresh keeps, before the step starts.
+    /// Sets the shared cells of the stream's refresh before the step starts.
     pub fn first_refresh(&self, lanes: &mut [Lane]) -> Result<(), Error> {
         if let Some(refresh) = &self.stream.refresh {
             for (target, lane) in lanes.iter_mut().enumerate() {
@@ -136,15 +136,15 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// Runs the stream on its only target from `start` to its end. Returns when it ended, after the
-    /// start.
+    /// Runs the stream on its only target from `start` to its end. Returns when it ended, relative
+    /// to the start.
     pub fn run(&self, lane: &mut Lane, start: Instant) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
         let deadline = self.limit.map(|limit| start + limit);
-        // What begins between the two is not counted.
+        // Rounds that begin between the two are not counted.
         let last = deadline.map(|deadline| deadline + self.overtime);
         let mut schedule = Schedule::new(&self.stream.pace, start, self.phase);
-        // Since when the thread's cost counts; `None` while it does not.
+        // The point from which the thread's cost counts; `None` while it doesn't.
         let mut since = Some(ThreadCost::now());
         let mut over = false;
         let mut now = Instant::now().max(start);
@@ -205,7 +205,7 @@ impl Context<'_> {
             let at = now - start;
             let left_out = over || self.gate.leaves_out(at);
             match (since, left_out) {
-                // What the thread used meanwhile is left out as well.
+                // What the thread used during that time is left out as well.
                 (Some(earlier), true) => {
                     lane.cost.add_since(earlier);
                     since = None;
@@ -233,8 +233,8 @@ impl Context<'_> {
         Ok(ended)
     }
 
-    /// The measured time is over: what was scheduled in it and never began has waited in vain, and
-    /// what the thread uses from now on is nobody's.
+    /// The measured time is over. Rounds that were scheduled in it but never began have waited in
+    /// vain. The thread's cost no longer counts.
     fn end_of_time(
         &self,
         lane: &mut Lane,
@@ -250,7 +250,7 @@ impl Context<'_> {
         }
     }
 
-    /// Tells the target's other streams and whoever watches that a round was done.
+    /// Tells the target's other streams and any watchers that a round was done.
     #[inline]
     pub fn count(&self, lane: &Lane, target: usize) {
         if let Some(cell) = self.stream.adds_to.and_then(|c| self.gate.cells[target].get(c.0)) {
@@ -265,8 +265,8 @@ impl Context<'_> {
         matches!(self.stream.pace, Pace::Rate(_))
     }
 
-    /// For a stream that follows another: `Some(Some(()))` when it has to wait, `Some(None)` when
-    /// it is done, `None` when it may go on.
+    /// For a stream that follows another: `Some(Some(()))` if it has to wait, `Some(None)` if it is
+    /// done, `None` if it may continue.
     pub fn not_yet(&self, lane: &Lane, target: usize) -> Option<Option<()>> {
         let ending = self.stream.end == End::CaughtUp && self.gate.leads_done();
         match &self.stream.pace {
@@ -282,7 +282,7 @@ impl Context<'_> {
         }
     }
 
-    /// One round of the script; `false` when the step ended in the middle of it.
+    /// One round of the script; `false` if the step ended in the middle of it.
     #[inline]
     pub fn round(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
         let before = lane.rng.clone();
@@ -300,8 +300,8 @@ impl Context<'_> {
         Ok(false)
     }
 
-    /// Makes a lane ready for another attempt at its round, where the error of the last one lets
-    /// hope for it.
+    /// Prepares a lane for another attempt at its round, if the error of the last one can be
+    /// retried.
     #[cold]
     pub fn retry(&self, lane: &mut Lane, error: Error, attempt: u32) -> Result<(), Error> {
         let Error::Server { error, statement } = error else { return Err(error) };
@@ -334,7 +334,7 @@ impl Context<'_> {
         Ok(true)
     }
 
-    /// Notes the rows that a round has found, and how many there had to be.
+    /// Records the rows that a round found, and how many it had to find.
     #[inline]
     pub fn found(&self, lane: &mut Lane, target: usize, rows: u64) {
         lane.tally.found.rows += rows;
@@ -414,7 +414,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether the answer is what the request must bring; `shown` gives the request for a message.
+/// Whether the answer is right for the request; `shown` gives the request for a message.
 #[inline]
 pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
     let right = match expect {

@@ -19,7 +19,7 @@ impl WallClock {
         WallClock { second: i64::MIN, text: *b"1970-01-01 00:00:00", stopped: false }
     }
 
-    /// A clock that shows `second` (since 1970) for ever.
+    /// A clock that always shows `second` (since 1970).
     pub fn stopped(second: i64) -> WallClock {
         let mut clock = WallClock::new();
         clock.set(second);
@@ -27,8 +27,8 @@ impl WallClock {
         clock
     }
 
-    /// Reads the system's clock, unless it is stopped. The coarse one will do (a few milliseconds)
-    /// and costs least.
+    /// Reads the system's clock, unless it is stopped. The coarse clock (a few milliseconds) is
+    /// good enough, and cheapest.
     #[inline]
     pub fn update(&mut self) {
         if self.stopped {

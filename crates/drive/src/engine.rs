@@ -1,4 +1,4 @@
-//! Starts the clients of a step together, watches them and adds up what they counted.
+//! Starts the clients of a step together, watches them and adds up their counts.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -23,13 +23,13 @@ use crate::wire::Breaker;
 
 /// Stack of a client thread. Only the pages it touches take memory.
 const STACK: usize = 512 * 1024;
-/// Results with fewer queries than this are not checked for their mean number of rows.
+/// With fewer queries than this, the mean number of rows is not checked.
 const MEAN_CHECKED_FROM: u64 = 100;
-/// So many standard deviations below their expectation, the rows that were found are too few by
-/// more than chance: right answers get there once in three million steps.
+/// If the rows found are this many standard deviations below their expectation, it is not by
+/// chance: right answers get there once in three million steps.
 const CHANCE: f64 = 5.0;
 
-/// What one client thread brings back.
+/// The result of a client thread.
 struct Finished {
     class: Class,
     role: Role,
@@ -60,7 +60,7 @@ struct Failed {
 }
 
 impl Clients {
-    /// Connects all clients and has their requests made ready.
+    /// Connects all clients and prepares their requests.
     pub fn connect(load: &Load) -> Result<Clients, Error> {
         let step = &load.step;
         let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
@@ -95,7 +95,7 @@ impl Clients {
                     clients.threads.push(thread);
                 }
                 Err(error) => {
-                    // The threads that weren't started must not be waited for.
+                    // Don't wait for threads that weren't started.
                     for _ in started..step.streams.len() {
                         clients.gate.thread_done();
                     }
@@ -216,7 +216,8 @@ impl Running for Clients {
 }
 
 impl Clients {
-    /// What came of one target in a step that lasted `whole`, with the seconds that are left out.
+    /// The outcome of one target in a step that lasted `whole`, including the seconds that are left
+    /// out.
     fn outcome(
         &self,
         target: usize,
@@ -243,7 +244,7 @@ impl Clients {
         let mut outcome = Outcome {
             target: self.load.targets[target].name.clone(),
             seconds: match &self.load.slices {
-                // Not `sum`, which makes -0 of nothing.
+                // Not `sum`, which returns -0 for an empty list.
                 Some(_) => slices.iter().fold(0.0, |sum, slice| sum + slice.seconds),
                 None => measured.as_secs_f64(),
             },
@@ -261,7 +262,7 @@ impl Clients {
         outcome
     }
 
-    /// What was measured in each of a target's slots.
+    /// The measurements in each of a target's slots.
     fn slices(&self, target: usize, finished: &[Finished], measured: Duration) -> Vec<Slice> {
         let Some(slices) = &self.load.slices else { return Vec::new() };
         let targets = self.load.targets.len();
@@ -271,7 +272,7 @@ impl Clients {
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
-    /// Without a slice that says something there is no rate: 0 would be a lie.
+    /// Without any usable slice there is no rate, and 0 would be wrong.
     fn unmeasured(&self, outcome: &Outcome, measured: Duration) -> Option<String> {
         let says = |slice: &Slice| slice.rate().is_some();
         if self.load.slices.is_none() || self.gate.stopped() || outcome.slices.iter().any(says) {
@@ -280,17 +281,15 @@ impl Clients {
         let seconds = measured.as_secs_f64();
         Some(match outcome.slices.len() {
             0 => format!(
-                "no slice was measured: the step ended after {seconds:.2} s, before every server had the \
-                 load once, so it has no rate; give it more rows or seconds, or make its slices shorter"
+                "no slice was measured: the step ended after {seconds:.2} s, before every server had the load once, so it has no rate; give it more rows or seconds, or shorter slices"
             ),
             rounds => format!(
-                "no slice was measured: in none of {rounds} rounds did every client do an operation after \
-                 its first in a slot, so the step has no rate; make its slices longer"
+                "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; make its slices longer"
             ),
         })
     }
 
-    /// Queries that found too little have looked in the wrong place, however fast they were.
+    /// Queries that found too few rows looked in the wrong place, however fast they were.
     fn too_few_rows(outcome: &Outcome) -> Option<String> {
         let lacks = |class: &&ClassOutcome| {
             class.statements >= MEAN_CHECKED_FROM
@@ -299,15 +298,14 @@ impl Clients {
         let class = outcome.classes.iter().find(lacks)?;
         let mean = |rows: f64| rows / class.statements as f64;
         Some(format!(
-            "wrong answers: queries found {:.2} rows in the mean, at least {:.2} were expected; is the \
-             table what the steps before should have left?",
+            "wrong answers: queries found {:.2} rows on average, expected at least {:.2}; did the previous steps leave the table as they should?",
             mean(class.rows as f64),
             mean(class.least_rows),
         ))
     }
 }
 
-/// A time since a step's start, less the seconds that are left out.
+/// A time since a step's start, minus the seconds that are left out.
 fn without(whole: Duration, left_out: &Range<u64>) -> Duration {
     let (begin, end) = (Duration::from_secs(left_out.start), Duration::from_secs(left_out.end));
     whole - (whole.min(end).saturating_sub(whole.min(begin)))
@@ -329,7 +327,7 @@ impl Drop for Clients {
     }
 }
 
-/// Connects, tells so, waits for the start, runs the streams with these indexes.
+/// Connects, reports that, waits for the start, and runs the streams with these indexes.
 fn client_thread(
     load: &Load,
     indexes: &[usize],
@@ -337,7 +335,7 @@ fn client_thread(
     connected: mpsc::Sender<Result<Vec<Connection>, Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
-    /// Also when the thread panics, nobody waits for it in vain.
+    /// Even if the thread panics, nobody waits for it in vain.
     struct Done<'a>(&'a Gate, usize);
     impl Drop for Done<'_> {
         fn drop(&mut self) {
@@ -345,7 +343,7 @@ fn client_thread(
         }
     }
     let _done = Done(gate, indexes.len());
-    // Sleeps end within a microsecond or so of their time instead of 50, the kernel's default.
+    // Sleeps end within about a microsecond of their time, instead of 50, the kernel's default.
     let _ = nix::sys::prctl::set_timerslack(1);
     let context = |index: &usize| {
         let stream = &load.step.streams[*index];
@@ -367,7 +365,7 @@ fn client_thread(
         lanes: Vec::new(),
     };
     let mut finished: Vec<Finished> = contexts.iter().map(finished).collect();
-    // The lanes of one stream after those of another; several only where it is alone.
+    // The lanes of the streams, one after another; several per stream only if it is alone.
     let mut lanes = Vec::new();
     for context in &contexts {
         let connection = connect(load, context.index).and_then(|(mut own, connections)| {
@@ -388,7 +386,7 @@ fn client_thread(
     // The preparing thread waits until all senders are gone.
     drop(connected);
     if let Some(start) = gate.wait_for_start() {
-        // Place of the stream that failed, and its target.
+        // Index of the stream that failed, and its target.
         let ended = match (&load.slices, &contexts[..]) {
             (Some(slices), [context]) => {
                 let mut tour = Tour::new(context, &mut lanes, slices, start);
@@ -408,7 +406,7 @@ fn client_thread(
                 }
             }
             Err((at, target, error)) => {
-                // A connection broken off after the step was ended is no failure.
+                // A connection broken after the end of the step is not a failure.
                 if !gate.stopped() {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     failed.get_or_insert(Failed {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A failure of one client.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No connection came about.
+    /// The connection failed.
     #[error(
         "cannot connect to {target}: {source}. Is the server up, and may user `{user}` connect?"
     )]
@@ -20,15 +20,15 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The server wants an authentication that is not there.
-    #[error("the server wants {wanted}; {remedy}")]
+    /// The server requires an authentication that is not available.
+    #[error("the server requires {wanted}; {remedy}")]
     Authentication {
-        /// What the server asked for.
+        /// What the server requires.
         wanted: String,
         /// What to do.
         remedy: &'static str,
     },
-    /// The server closed the connection or the system failed it.
+    /// The server closed the connection, or it failed.
     #[error("the connection broke: {0}. The server may have died; see its log")]
     Broken(#[from] io::Error),
     /// The server sent something the protocol does not allow here.
@@ -42,12 +42,12 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
-    /// The server answered, but not what is right.
+    /// The server's answer is wrong.
     #[error("wrong answer: expected {expected}, got {found} (statement: {statement})")]
     WrongAnswer {
-        /// What would be right.
+        /// The right answer.
         expected: String,
-        /// What came.
+        /// What was received.
         found: String,
         /// The start of the statement.
         statement: String,
@@ -62,27 +62,27 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
-    /// The process that has the system in it could not do what it was asked.
+    /// The process that contains the system could not do what it was asked.
     #[error("the engine's process: {0}")]
     Engine(String),
-    /// A request that this system does not have.
+    /// A request that this system does not support.
     #[error("cannot send this request: {0}")]
     Unsupported(&'static str),
-    /// What was asked for makes no sense.
-    #[error("no such load can run: {0}")]
+    /// The load makes no sense.
+    #[error("this load cannot run: {0}")]
     Load(&'static str),
     /// The operating system refused a thread.
-    #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit of processes")]
+    #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit on processes")]
     Thread(io::Error),
 }
 
 impl Error {
-    /// The system's code for it, such as an SQLSTATE, where it gave one.
+    /// The system's code for it, such as an SQLSTATE, if it gave one.
     pub fn code(&self) -> Option<&str> {
         self.answer().map(|error| error.code.as_str())
     }
 
-    /// What the error means for who met it.
+    /// What the error means for the caller.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Broken(_) => ErrorKind::Disconnected,
@@ -98,21 +98,21 @@ impl Error {
     }
 }
 
-/// What an error means, whichever system it comes from. Set where the protocol is known.
+/// What an error means, for any system. The code for a protocol sets it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
-    /// The same transaction may well succeed when tried again.
+    /// The same transaction may succeed if retried.
     Retryable,
     /// The system ended the connection, or is about to.
     Disconnected,
-    /// It has no room left on its disk.
+    /// Its disk is full.
     DiskFull,
     /// Anything else.
     #[default]
     Other,
 }
 
-/// The fields of an error response that matter to a person.
+/// The fields of an error response that matter to people.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerError {
     /// Severity, for example `ERROR` or `FATAL`.
@@ -123,9 +123,9 @@ pub struct ServerError {
     pub kind: ErrorKind,
     /// The message.
     pub message: String,
-    /// The detail, empty where there is none.
+    /// The detail; empty if there is none.
     pub detail: String,
-    /// The hint, empty where there is none.
+    /// The hint; empty if there is none.
     pub hint: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the threads of one step share: the start, the stop, and whose turn it is.
+//! State shared by the threads of a step: the start, the stop, and whose turn it is.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use workload::Padded;
 
-/// The state all threads of a step share.
+/// The state that all threads of a step share.
 #[derive(Debug)]
 pub struct Gate {
     phase: Mutex<PhaseOfStep>,
@@ -17,17 +17,17 @@ pub struct Gate {
     running: AtomicUsize,
     measured: OnceLock<Duration>,
     completing: AtomicBool,
-    /// First and last but one of the seconds that are left out; `u64::MAX` first where there are
-    /// none.
+    /// Start and end (exclusive) of the seconds that are left out; the start is `u64::MAX` if there
+    /// are none.
     left_out: (AtomicU64, AtomicU64),
     turn: AtomicUsize,
-    /// Leading streams that have not yet done their work on the target whose turn it is.
+    /// Leading streams that have not finished their work on the current target.
     turn_leads: AtomicUsize,
     /// Leading streams of the step.
     all_leads: usize,
-    /// For each target the cells that its streams share.
+    /// For each target, the cells that its streams share.
     pub cells: Vec<Vec<Padded<AtomicI64>>>,
-    /// For each target the operations counted so far, for progress.
+    /// For each target, the operations counted so far, for progress.
     pub done: Vec<Vec<Padded<AtomicI64>>>,
 }
 
@@ -68,7 +68,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Ends the step: waits become short, loops end after the operation under way.
+    /// Ends the step: waits become short, and loops end after the current operation.
     pub fn stop(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if let PhaseOfStep::Started(start) = *phase {
@@ -85,7 +85,7 @@ impl Gate {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Waits for the start; `None` when the step was ended before it began.
+    /// Waits for the start; `None` if the step was ended before it began.
     pub fn wait_for_start(&self) -> Option<Instant> {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -104,12 +104,12 @@ impl Gate {
         self.sleep_unless(until, || false);
     }
 
-    /// The same, and wakes when all leading streams have done their work.
+    /// The same, but also wakes when all leading streams have finished their work.
     pub fn sleep_or_leads_done(&self, until: Instant) {
         self.sleep_unless(until, || self.leads_done());
     }
 
-    /// The same, and wakes when the measured part of the step is over.
+    /// The same, but also wakes when the measured part of the step is over.
     pub fn sleep_while_measured(&self, until: Instant) {
         self.sleep_unless(until, || self.completing());
     }
@@ -126,24 +126,25 @@ impl Gate {
         }
     }
 
-    /// A leading stream has done its work.
+    /// A leading stream has finished its work.
     pub fn lead_done(&self) {
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         self.leads.fetch_sub(1, Ordering::AcqRel);
         self.changed.notify_all();
     }
 
-    /// Whether all leading streams have done their work.
+    /// Whether all leading streams have finished their work.
     pub fn leads_done(&self) -> bool {
         self.leads.load(Ordering::Acquire) == 0
     }
 
-    /// The measured part was over `at` after the start; what is said first holds.
+    /// The measured part was over `at` after the start; the first call counts.
     pub fn measured(&self, at: Duration) {
         let _ = self.measured.set(at);
     }
 
-    /// The measured part was over `at` after the start: the targets are completed in turn from now.
+    /// The measured part was over `at` after the start. From now on, the targets are completed in
+    /// turn.
     pub fn complete(&self, at: Duration) {
         self.measured(at);
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +158,7 @@ impl Gate {
         self.completing.load(Ordering::Relaxed)
     }
 
-    /// The target that is being completed; their number after the last.
+    /// The target that is being completed; after the last, the number of targets.
     pub fn turn(&self) -> usize {
         self.turn.load(Ordering::Acquire)
     }
@@ -170,8 +171,8 @@ impl Gate {
         }
     }
 
-    /// A leading stream has done its work on the target whose turn it is. After the last of them it
-    /// is the next one's turn.
+    /// A leading stream has finished its work on the current target. After the last stream, it is
+    /// the next target's turn.
     pub fn turn_done(&self) {
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if self.turn_leads.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -181,24 +182,24 @@ impl Gate {
         }
     }
 
-    /// When the measured part was over, after the start; `None` as long as it goes on.
+    /// When the measured part was over, relative to the start; `None` while it lasts.
     pub fn measured_until(&self) -> Option<Duration> {
         self.measured.get().copied()
     }
 
-    /// Leaves these seconds after the start out of what is measured.
+    /// Leaves these seconds after the start out of the measurement.
     pub fn leave_out(&self, seconds: Range<u64>) {
         self.left_out.1.store(seconds.end, Ordering::Release);
         self.left_out.0.store(seconds.start, Ordering::Release);
     }
 
-    /// The seconds that are left out; empty where there are none.
+    /// The seconds that are left out; empty if there are none.
     pub fn left_out(&self) -> Range<u64> {
         let begin = self.left_out.0.load(Ordering::Acquire);
         if begin == u64::MAX { 0..0 } else { begin..self.left_out.1.load(Ordering::Acquire) }
     }
 
-    /// Whether what ends `at` after the start is left out.
+    /// Whether an operation that ends `at` after the start is left out.
     #[inline]
     pub fn leaves_out(&self, at: Duration) -> bool {
         at.as_secs() >= self.left_out.0.load(Ordering::Acquire)
@@ -207,13 +208,13 @@ impl Gate {
 
     /// A thread has ended.
     pub fn thread_done(&self) {
-        // Under the lock, so that a waiter can't miss it between its look and its sleep.
+        // Under the lock, so a waiter can't miss it between checking and sleeping.
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         self.running.fetch_sub(1, Ordering::AcqRel);
         self.changed.notify_all();
     }
 
-    /// Waits until all threads have ended, at most `limit`; tells whether they have.
+    /// Waits until all threads have ended, at most `limit`. Returns whether they have.
     pub fn wait_for_end(&self, limit: Duration) -> bool {
         let until = Instant::now() + limit;
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,20 +1,20 @@
 //! The load engine: clients, pacing, histograms, counts per second.
 //!
-//! A client is a thread with a blocking socket of its own. It builds each message once and patches
-//! the drawn values into it, sends it with one system call, and reads the answer with one more
-//! where the answer fits into its buffer. It checks every answer.
+//! A client is a thread with its own blocking socket. It builds each message once, patches drawn
+//! values into it, and sends it with one system call. One more reads the answer, if it fits into
+//! the buffer. The client checks every answer.
 //!
-//! [`prepare`] connects all clients of a step and lets each parse its statements; nothing is
+//! [`prepare`] connects all clients of a step and has each parse its statements; nothing is
 //! measured yet. [`Ready::go`] starts them at one moment. [`Running`] can be watched and ended.
-//! [`Running::join`] gives an [`Outcome`] for each target.
+//! [`Running::join`] returns an [`Outcome`] for each target.
 //!
-//! With several targets every client is connected to each of them, and the load moves between them
-//! by a [`Timetable`] that each client follows by itself. What is measured in one slot of it is a
+//! With several targets, every client is connected to each of them. The load moves between them by
+//! a [`Timetable`] that each client follows by itself. The measurement in one slot of it is a
 //! [`Slice`].
 //!
-//! Latency is measured from the time an operation was due: for a stream with a rate that is the
-//! time in its schedule, so that a server that stalls cannot hide behind a client that waits for
-//! it ("coordinated omission", Gil Tene).
+//! Latency is measured from the time an operation was due. For a stream with a rate, that is the
+//! scheduled time, so a stalled server cannot hide behind a client that waits for it ("coordinated
+//! omission", Gil Tene).
 
 mod bundle;
 mod client;

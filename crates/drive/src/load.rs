@@ -1,4 +1,4 @@
-//! A load: a step and where it runs, whichever process does the running.
+//! A load: a step and where it runs, in whichever process.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,26 +11,26 @@ use crate::outcome::Outcome;
 use crate::target::Target;
 use crate::timetable::{Slices, Timetable};
 
-/// A step and where it is to run.
+/// A step and where to run it.
 #[derive(Debug, Clone)]
 pub struct Load {
     /// What to do.
     pub step: Arc<Step>,
     /// The systems under test. Every client connects to each.
     pub targets: Vec<Target>,
-    /// The trial's seed: the same seed makes the same parameters.
+    /// The trial's seed; the same seed gives the same parameters.
     pub seed: u64,
-    /// How the load moves between the targets, exactly where there are several.
+    /// How the load moves between targets; set if and only if there are several.
     pub slices: Option<Slices>,
-    /// How long the load goes on after the measured time of a step that has one, without being
-    /// counted: for whoever wants to look at a server under this load at any price. A step that
-    /// ends by its work has none, see [`Running::leave_out`], nor has a load in slices.
+    /// How long the load continues, uncounted, after the measured time of a timed step, to observe
+    /// a server under this load at any cost. A step that ends when its work is done has none (see
+    /// [`Running::leave_out`]), nor has a load in slices.
     pub overtime: Duration,
 }
 
 impl Load {
-    /// How long the step is measured, where it has a time: the step's seconds for each target, in
-    /// whole rounds of the timetable. `None` where it ends by work.
+    /// How long a timed step is measured: the step's seconds for each target, in whole rounds of
+    /// the timetable. `None` if it ends when its work is done.
     pub fn limit(&self) -> Option<Duration> {
         let limit = Duration::from_secs_f64(self.step.seconds?);
         Some(match &self.slices {
@@ -48,13 +48,13 @@ pub fn check(load: &Load) -> Result<(), Error> {
     let text = match (load.targets.len(), &load.slices) {
         (0, _) => "it has no target",
         (2.., _) if load.targets.iter().any(Target::is_elsewhere) => {
-            "a system in a process of its own shares no load in slices"
+            "a system in its own process cannot share a load in slices"
         }
         (1, None) => return Ok(()),
-        (1, Some(_)) => "slices are for several targets",
+        (1, Some(_)) => "slices need several targets",
         (_, None) => "several targets need slices",
         (_, Some(slices)) if !(0.0..1.0).contains(&slices.lead_in) => {
-            "the lead-in of slices is a part of them, from 0 to below 1"
+            "the lead-in of a slice is a fraction of it, from 0 to below 1"
         }
         (targets, Some(slices)) if Timetable::new(slices, targets).next().is_none() => {
             "slices need a length"
@@ -66,7 +66,7 @@ pub fn check(load: &Load) -> Result<(), Error> {
 
 /// All clients connected and waiting for the start.
 pub trait Ready: Send {
-    /// Starts all clients at `start`, best a few milliseconds ahead.
+    /// Starts all clients at `start`, which is best a few milliseconds ahead.
     fn go(self: Box<Self>, start: Instant) -> Box<dyn Running>;
 
     /// The processes that serve the clients, for each target: those that are known and on this
@@ -76,7 +76,7 @@ pub trait Ready: Send {
     }
 }
 
-/// A step under way. Dropping it ends the step and waits for its clients.
+/// A running step. Dropping it ends the step and waits for its clients.
 pub trait Running: Send + Sync {
     /// Waits until all clients have ended, at most `limit`; tells whether they have.
     fn wait(&self, limit: Duration) -> bool;
@@ -84,28 +84,26 @@ pub trait Running: Send + Sync {
     /// Operations so far on each target, of the class that the step counts.
     fn operations(&self) -> Vec<u64>;
 
-    /// Where there are several targets: when the measured part was over, after the step's start.
-    /// `None` as long as it goes on.
+    /// With several targets, when the measured part was over, relative to the step's start. `None`
+    /// while it lasts.
     ///
-    /// A step that ends by work goes on after that: the first target is done, and the others are
-    /// brought to the same state one after another.
+    /// A step that ends when its work is done continues after that: the first target is done, and
+    /// the others are brought to the same state one after another.
     fn measured_until(&self) -> Option<Duration>;
 
-    /// Leaves whole seconds of a step that ends by its work out of what is measured, counted from
-    /// its start: operations that end in them, the time they take and what clients spend meanwhile.
-    /// The outcome is that of a step without them. To be called once, before the first of them
-    /// begins; not for loads in slices.
+    /// Leaves whole seconds, counted from the start, out of a step that ends when its work is done:
+    /// operations that end in them, their time, and the clients' cost. The outcome is that of a
+    /// step without them. Call it once, before the first of them begins; not for loads in slices.
     fn leave_out(&self, seconds: Range<u64>);
 
-    /// Ends the step: each client stops after the operation under way.
+    /// Ends the step: each client stops after its current operation.
     fn stop(&self);
 
-    /// Breaks all connections off, so that clients which wait for an answer end too.
+    /// Breaks all connections, so clients that wait for an answer end too.
     fn break_off(&self);
 
-    /// The clients have ended or are told to: adds up what they counted, for each target.
+    /// Adds up the counts of the clients, which have ended or are told to, for each target.
     ///
-    /// Waits for clients that still run; call [`Running::break_off`] before where that might take
-    /// for ever.
+    /// Waits for running clients; if that might take forever, call [`Running::break_off`] first.
     fn join(self: Box<Self>) -> Vec<Outcome>;
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use crate::slice::Measured;
 use crate::timetable::{Slices, Slot, Timetable};
 
-/// One client on its way through the slots of a timetable. It is told of every round and reads no
-/// clock, so it can be driven by made-up times as well.
+/// One client on its way through the slots of a timetable. It is told about every round and reads
+/// no clock, so made-up times can drive it too.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -32,19 +32,19 @@ pub struct Course {
     lead_in: f64,
     start: Instant,
     paced: bool,
-    /// The slot that is on.
+    /// The current slot.
     slot: Option<Slot>,
     end: Instant,
     meter: Option<Meter>,
-    /// The latest round, where the client comes from it and not from waiting: where, and since
-    /// when.
+    /// The latest round, if the client comes from it and not from waiting: its target and
+    /// beginning.
     busy: Option<(usize, Instant)>,
     /// By target and round.
     measured: Vec<Vec<Measured>>,
 }
 
 impl Course {
-    /// A client that begins at `start`; `paced` where a schedule tells it when to begin a round.
+    /// A client that begins at `start`; `paced` if it begins rounds by a schedule.
     pub fn new(slices: &Slices, targets: usize, start: Instant, paced: bool) -> Course {
         Course {
             timetable: Timetable::new(slices, targets),
@@ -59,17 +59,17 @@ impl Course {
         }
     }
 
-    /// The same for a client of which nothing is measured.
+    /// The same for a client that is not measured.
     pub fn unmeasured(slices: &Slices, targets: usize, start: Instant) -> Course {
         Course { measured: Vec::new(), ..Course::new(slices, targets, start, false) }
     }
 
-    /// When the slot that is on ends.
+    /// When the current slot ends.
     pub fn slot_end(&self) -> Instant {
         self.end
     }
 
-    /// The slot that is on at `now`, between two rounds.
+    /// The slot at `now`, between two rounds.
     #[inline]
     pub fn go_on(&mut self, now: Instant) -> Option<Slot> {
         if now >= self.end {
@@ -81,7 +81,7 @@ impl Course {
         self.slot
     }
 
-    /// A round was done at the target whose slot was on when it began.
+    /// A round was done at the target whose slot it began in.
     #[inline]
     pub fn round(&mut self, begin: Instant, end: Instant, operations: u64) {
         self.busy = self.slot.map(|slot| (slot.target, begin));
@@ -95,15 +95,15 @@ impl Course {
         self.busy = None;
     }
 
-    /// The client leaves the timetable: what it measured, by target and round. Rounds in which it
-    /// never came have zeros, or are missing at the end.
+    /// The client leaves the timetable. Returns its measurements, by target and round. Rounds in
+    /// which it never came are zero, or missing at the end.
     pub fn finish(&mut self, now: Instant) -> Vec<Vec<Measured>> {
         self.follow(now);
         std::mem::take(&mut self.measured)
     }
 
-    /// Ends the slot and goes to the one that is on. Where the round that ends now lasted
-    /// throughout another slot of its target, that one is charged for it.
+    /// Ends the slot and goes to the current one. If the round that ends now lasted throughout
+    /// another slot of its target, that slot is charged for it.
     fn follow(&mut self, now: Instant) {
         self.keep();
         while now >= self.end {
@@ -126,7 +126,7 @@ impl Course {
         Meter::new(self.start + slot.begin, self.end, self.lead_in, now, self.paced)
     }
 
-    /// Keeps what was measured in the slot that is on.
+    /// Keeps the measurement of the current slot.
     fn keep(&mut self) {
         if let (Some(slot), Some(meter)) = (self.slot, self.meter.take())
             && let Some(rounds) = self.measured.get_mut(slot.target)
@@ -142,14 +142,14 @@ impl Course {
 struct Meter {
     /// The end of the lead-in.
     counted: Instant,
-    /// The end of the lead-in, or when the client came if that was later.
+    /// The end of the lead-in, or the client's arrival if later.
     from: Instant,
     /// The end of the slot.
     until: Instant,
     paced: bool,
     /// The next operation is the first after a switch.
     fresh: bool,
-    /// An operation that is not counted lasted from before the counted part to after it.
+    /// An uncounted operation lasted from before the counted part until after it.
     held: bool,
     begun: Option<Instant>,
     ended: Instant,
@@ -157,7 +157,7 @@ struct Meter {
 }
 
 impl Meter {
-    /// For a slot from `begin` to `until`, which the client comes to at `now`.
+    /// For a slot from `begin` to `until`, where the client arrives at `now`.
     fn new(begin: Instant, until: Instant, lead_in: f64, now: Instant, paced: bool) -> Meter {
         let counted = begin + (until - begin).mul_f64(lead_in);
         let from = counted.max(now);
@@ -192,7 +192,7 @@ impl Meter {
     /// What was measured.
     fn measured(&self) -> Measured {
         let (time, held) = match self.begun {
-            // What its schedule holds for this time is done later, and counted then.
+            // Rounds scheduled for this time are done later, and counted then.
             _ if self.paced => (self.until.saturating_duration_since(self.from), false),
             Some(begun) => (self.ended - begun, false),
             None if self.held => (self.until - self.counted, true),
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(measured(0, &[(0, 10), (10, 100)]), held, "one that began in the lead-in");
         assert_eq!(measured(0, &[(0, 99)]), Measured::default(), "it ended within");
         assert_eq!(measured(60, &[(60, 500)]), Measured::default(), "another target held it first");
-        // Where it begins in the counted part, all of it is charged.
+        // If it begins in the counted part, all of it is charged.
         let charged = Measured { nanos: 470_000_000, operations: 1, held: false };
         assert_eq!(measured(0, &[(0, 30), (30, 500)]), charged);
     }
@@ -277,8 +277,8 @@ mod tests {
             .map(|slots| slots.iter().map(|slot| slot.held).collect())
             .collect();
         let first = order[0];
-        // From 5 ms to 90 ms: slots 1 to 8 are passed over, those of the target that held the
-        // client count as held, the others as missed.
+        // From 5 ms to 90 ms, slots 1 to 8 are skipped. Those of the target that held the client
+        // count as held, the others as missed.
         for (index, round) in order.chunks(2).enumerate() {
             for (place, target) in round.iter().enumerate() {
                 let slot = 2 * index + place;
@@ -291,7 +291,7 @@ mod tests {
             measured(true)[first][0],
             Measured { nanos: 88_000_000, operations: 4, held: false }
         );
-        // Who waited was not held.
+        // A client that waited was not held.
         assert!(measured(false).iter().flatten().all(|slot| !slot.held));
     }
 
@@ -317,11 +317,11 @@ mod tests {
         assert_eq!(meter.measured(), Measured { nanos: 80_000_000, operations: 100, held: false });
     }
 
-    /// Three targets that are the same come out the same, although the first operation after a
-    /// switch is slow and the last ones of a slot end in another's. Made-up times: this passes
-    /// always or never.
+    /// Three identical targets come out the same, although the first operation after a switch is
+    /// slow and the last ones of a slot end in another slot. With made-up times, this always passes
+    /// or never.
     #[test]
-    fn no_target_is_favoured() {
+    fn no_target_is_favored() {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };
         let mut rng = Rng::new(6);
         let start = Instant::now();
@@ -345,8 +345,8 @@ mod tests {
         }
     }
 
-    /// Durations as different as they get (exponential, and a tenth of them twenty times as long)
-    /// in slots of some five operations: the ratio of the sums is the rate.
+    /// With very different durations (exponential, a tenth of them twenty times as long) in slots
+    /// of about five operations, the ratio of the sums is the rate.
     #[test]
     fn slots_that_cut_operations_do_not_bend_the_rate() {
         let mut rng = Rng::new(5);

@@ -1,4 +1,4 @@
-//! What came of a step.
+//! The outcome of a step.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,16 +12,16 @@ use crate::error::ErrorKind;
 use crate::slice::Slice;
 use crate::tally::{Tally, histogram};
 
-/// What came of a step on one target, over all its clients.
+/// The outcome of a step on one target, over all its clients.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// The target's name.
     pub target: String,
-    /// Seconds that were measured: the step's time, or until the last leading stream was done. With
-    /// slices: those of [`Outcome::slices`] together.
+    /// Measured seconds: the step's time, or until the last leading stream was done. With slices,
+    /// the total of [`Outcome::slices`].
     pub seconds: f64,
-    /// Operations of the class that the step counts. With slices: all of them, also those outside
-    /// of what was measured; the rate then comes from the slices, see [`Outcome::rate`].
+    /// Operations of the class that the step counts. With slices, this includes operations that
+    /// were not measured, and the rate comes from the slices; see [`Outcome::rate`].
     pub operations: u64,
     /// Each class of statements.
     pub classes: Vec<ClassOutcome>,
@@ -31,16 +31,16 @@ pub struct Outcome {
     pub client_system_us: u64,
     /// Context switches of the client threads, voluntary and not.
     pub client_switches: u64,
-    /// What was measured in each of the target's slots, by round; the same number for each target.
-    /// Empty where there is only one target.
+    /// The measurements in the target's slots, by round; the same number for each target. Empty if
+    /// there is only one target.
     pub slices: Vec<Slice>,
-    /// Errors, the retried and the fatal.
+    /// Errors, both retried and fatal.
     pub failures: Vec<Failure>,
-    /// Why the step failed, where it did. Its figures are no results then.
+    /// Why the step failed, if it did. Its figures are then not results.
     pub fatal: Option<String>,
 }
 
-/// What came of one class of statements.
+/// The outcome of one class of statements.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ClassOutcome {
     /// The class.
@@ -51,15 +51,15 @@ pub struct ClassOutcome {
     pub statements: u64,
     /// Rows in results.
     pub rows: u64,
-    /// Rows that had to be in them at least, in the mean over what is drawn.
+    /// Minimum number of rows that had to be in them, averaged over the drawn values.
     pub least_rows: f64,
-    /// How far `rows` scatters about its expectation: at most this standard deviation.
+    /// Scatter of `rows` about its expectation: an upper bound on the standard deviation.
     pub scatter: f64,
-    /// Scheduled statements that were not begun in the step's time.
+    /// Scheduled statements that did not begin in the step's time.
     pub missed: u64,
-    /// Operations in each second of the step's measured part, the other targets' time included.
+    /// Operations in each second of the step's measured part, including the other targets' time.
     pub per_second: Vec<u64>,
-    /// Longest latency in each second, in microseconds; 0 where nothing ended.
+    /// Longest latency in each second, in microseconds; 0 if nothing ended.
     pub worst_us: Vec<u32>,
     /// Latencies per statement in nanoseconds, of the measured part.
     #[serde(with = "hdr")]
@@ -72,7 +72,7 @@ impl ClassOutcome {
         let length = self.per_second.len();
         let place = |second: u64| usize::try_from(second).unwrap_or(length).min(length);
         let places = place(seconds.start)..place(seconds.end);
-        // There is always at least one second, be nothing in it.
+        // There is always at least one second, even an empty one.
         if places.len() < length {
             self.per_second.drain(places.clone());
             self.worst_us.drain(places);
@@ -83,7 +83,7 @@ impl ClassOutcome {
     /// The latencies in HDR histogram's V2 encoding (values in nanoseconds).
     pub fn serialized_latency(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        // Writing into memory can't fail, and the histogram's bounds are our own.
+        // Writing to memory can't fail, and the histogram's bounds are set here.
         let _ = V2Serializer::new().serialize(&self.latency, &mut bytes);
         bytes
     }
@@ -94,7 +94,7 @@ impl ClassOutcome {
 pub struct Failure {
     /// The class of the statement.
     pub class: Class,
-    /// The system's code for it, such as an SQLSTATE; empty where it did not answer.
+    /// The system's code for it, such as an SQLSTATE; empty if it did not answer.
     pub code: String,
     /// What it means.
     pub kind: ErrorKind,
@@ -107,7 +107,7 @@ pub struct Failure {
 }
 
 impl Outcome {
-    /// The outcome of a step whose clients' process ended before it told one.
+    /// The outcome of a step whose clients' process ended before reporting one.
     pub(crate) fn lost(target: &str) -> Outcome {
         Outcome {
             target: target.to_owned(),
@@ -128,7 +128,7 @@ impl Outcome {
         self.classes.iter().find(|outcome| outcome.class == *class)
     }
 
-    /// Operations per second in the time that was measured; 0 where nothing was.
+    /// Operations per second in the measured time; 0 if nothing was measured.
     pub fn rate(&self) -> f64 {
         let operations = if self.slices.is_empty() {
             self.operations

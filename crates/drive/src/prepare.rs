@@ -1,4 +1,4 @@
-//! Where a load's clients run is decided here.
+//! Decides where a load's clients run.
 
 use crate::engine::Clients;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::load::{Load, Ready, check};
 use crate::remote;
 use crate::target::{Reach, Target};
 
-/// Connects all clients and has their requests made ready. Nothing is measured yet.
+/// Connects all clients and prepares their requests. Nothing is measured yet.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A program of others that is the load: run once, from the step's start to its own end.
+//! Another program as the load: run once, from the step's start to its own end.
 
 use std::io::Read;
 use std::ops::Range;
@@ -16,8 +16,7 @@ use crate::client::ThreadCost;
 use crate::load::{Ready, Running};
 use crate::outcome::Outcome;
 
-/// Makes a program ready to be the load of a step on `target`. `read` finds in what it prints what
-/// it did.
+/// Prepares a program as the load of a step on `target`. `read` finds its figures in its output.
 pub fn program(
     target: &str,
     command: Command,
@@ -40,7 +39,7 @@ struct Program {
 
 #[derive(Default)]
 struct State {
-    /// To be told to end.
+    /// To send it signals.
     child: Option<Pid>,
     stopped: bool,
     ended: bool,
@@ -49,12 +48,13 @@ struct State {
 impl Ready for Program {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
         let (state, command) = (Arc::clone(&self.state), self.command.take());
-        // The thread that starts the program lives as long as that, since the kernel takes the
-        // thread for its parent (prctl(2), PR_SET_PDEATHSIG).
+        // The thread that starts the program lives as long as the program, because the kernel
+        // considers it the parent (prctl(2), PR_SET_PDEATHSIG).
         self.thread = Some(thread::spawn(move || {
             thread::sleep(start.saturating_duration_since(Instant::now()));
             let mut cost = ThreadCost::default();
-            // Of children that were waited for: this one, and hardly another at the same time.
+            // The cost of children that were waited for: this one, and hardly any other at the same
+            // time.
             let before = ThreadCost::of(UsageWho::RUSAGE_CHILDREN);
             let said = run(command, &state.0);
             cost.add(before, ThreadCost::of(UsageWho::RUSAGE_CHILDREN));
@@ -67,14 +67,14 @@ impl Ready for Program {
     }
 }
 
-/// Runs it to its end; what it printed, or why that is nothing.
+/// Runs it to its end. Returns its output, or why there is none.
 fn run(command: Option<Command>, state: &Mutex<State>) -> Result<String, String> {
     let mut command = command.ok_or("it was started before")?;
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child: Child = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stopped {
-            return Err("it was not started any more".to_owned());
+            return Err("it was not started, because the step had already been stopped".to_owned());
         }
         let child = command.spawn().map_err(|error| format!("it cannot be run: {error}"))?;
         state.child = Some(Pid::from_raw(child.id() as i32));
@@ -139,7 +139,7 @@ impl Running for Program {
         let figures = said.and_then(|text| {
             let end: String =
                 text.chars().rev().take(200).collect::<Vec<_>>().iter().rev().collect();
-            (self.read)(&text).ok_or_else(|| format!("its figures are not in what it says: {end}"))
+            (self.read)(&text).ok_or_else(|| format!("its figures are not in its output: {end}"))
         });
         let mut outcome = Outcome {
             client_user_us: cost.user_us,
@@ -185,17 +185,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_says_is_what_it_did() {
+    fn a_programs_output_gives_its_figures() {
         let done = outcome("echo did 500 in 0.25");
         assert_eq!((done.operations, done.fatal.as_deref()), (500, None));
         assert!((done.rate() - 2000.0).abs() < 1e-9);
     }
 
     #[test]
-    fn a_program_that_fails_or_says_nothing_is_no_result() {
+    fn a_failing_or_silent_program_gives_no_result() {
         for (script, reason) in [
             ("echo no disk >&2; exit 3", "no disk"),
-            ("echo hello", "figures are not in what it says: hello"),
+            ("echo hello", "figures are not in its output: hello"),
             ("echo did 5 in 0", "took no time"),
             ("kill -9 $$", "signal: 9"),
         ] {

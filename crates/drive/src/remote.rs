@@ -1,7 +1,7 @@
-//! A step whose clients run in another process: the one that has the system under test in it.
+//! A step whose clients run in another process, the one that contains the system under test.
 //!
-//! The two processes talk over a unix socket, a line of JSON at a time. Both read the same
-//! monotonic clock, so that a moment means the same in both.
+//! The two processes talk over a unix socket, one line of JSON at a time. Both read the same
+//! monotonic clock, so a time means the same in both.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
@@ -21,10 +21,10 @@ use crate::load::{Load, Ready, Running};
 use crate::outcome::Outcome;
 use crate::target::{Connect, Reach, Target};
 
-/// How often the other process tells how far it is.
+/// How often the other process reports progress.
 const NEWS: Duration = Duration::from_millis(50);
 
-/// What is asked of the process with the clients.
+/// A request to the process with the clients.
 #[derive(Debug, Serialize, Deserialize)]
 enum Ask {
     /// Connect the clients of a step. Answered by [`Tell::Ready`].
@@ -48,14 +48,14 @@ enum Ask {
     BreakOff,
 }
 
-/// What the process with the clients tells.
+/// A message from the process with the clients.
 #[derive(Debug, Serialize, Deserialize)]
 enum Tell {
     /// All clients are connected, or why they are not.
     Ready(Result<(), String>),
     /// Operations so far.
     Done(u64),
-    /// What came of the step.
+    /// The outcome of the step.
     Ended(Box<Outcome>),
 }
 
@@ -79,7 +79,7 @@ fn monotonic() -> Duration {
     clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
 }
 
-/// What is known of a step that runs elsewhere.
+/// What is known about a step that runs elsewhere.
 #[derive(Debug, Default)]
 struct State {
     operations: u64,
@@ -97,7 +97,7 @@ struct Remote {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Has the process at `socket` connect the clients of a load.
+/// Makes the process at `socket` connect the clients of a load.
 pub fn prepare(load: &Load, socket: &Path) -> Result<Box<dyn Ready>, Error> {
     let stream = UnixStream::connect(socket).map_err(|source| Error::Connect {
         target: format!("socket {}", socket.display()),
@@ -147,7 +147,7 @@ impl Ready for Remote {
 
 impl Remote {
     fn ask(&self, ask: &Ask) {
-        // Where the other process is gone, its end says so.
+        // If the other process is gone, its end of the stream shows it.
         let _ = send(&self.stream, ask);
     }
 }
@@ -191,17 +191,17 @@ impl Running for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // The other process ends the step when nobody listens any more.
+        // The other process ends the step when nobody is listening anymore.
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
     }
 }
 
-/// Runs the loads that come over one connection, in the process that has the system in it, until
-/// the other end closes it. A step that is under way then is ended.
+/// Runs the loads that arrive over one connection, in the process that contains the system, until
+/// the other end closes it. A running step is then ended.
 ///
 /// # Errors
 ///
-/// When the connection breaks or something else than a load comes.
+/// If the connection breaks, or something other than a load arrives.
 pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let Some(Ask::Prepare { name, step, seed, overtime }) = receive(&mut reader)? else {
@@ -231,7 +231,7 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
         while !running.wait(NEWS) {
             let _ = send(stream, &Tell::Done(running.operations().iter().sum()));
         }
-        // Ends the thread that reads, too.
+        // Also ends the thread that reads.
         stream.shutdown(std::net::Shutdown::Read)
     })?;
     for outcome in running.join() {

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use workload::Pace;
 
-/// Missed rounds of one stream whose waiting is put into the histogram, at most.
+/// Maximum number of a stream's missed rounds whose waiting goes into the histogram.
 const MISSED_RECORDED: u64 = 1_000_000;
 
-/// The times at which a stream with a rate is due.
+/// The schedule of a stream with a rate.
 #[derive(Debug)]
 pub struct Schedule {
     /// When the next round is due.
@@ -18,8 +18,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a stream with a rate; others have none. `phase` is the part of an interval,
-    /// from 0 to 1, that passes before the first round.
+    /// The schedule of a stream with a rate; others have none. `phase` is the fraction of an
+    /// interval, 0 to 1, before the first round.
     pub fn new(pace: &Pace, start: Instant, phase: f64) -> Option<Schedule> {
         let Pace::Rate(rate) = pace else { return None };
         let interval = 1.0 / rate.max(1e-6);
@@ -27,19 +27,19 @@ impl Schedule {
         Some(Schedule { next: first, first, interval, rounds: 0 })
     }
 
-    /// From the first time and not from the last, so that rounding doesn't add up.
+    /// From the first time and not from the last, so rounding errors don't add up.
     pub fn advance(&mut self) {
         self.rounds += 1;
         self.next = self.first + Duration::from_secs_f64(self.interval * self.rounds as f64);
     }
 
-    /// Leaves out a stretch of time in which the stream had no turn.
+    /// Leaves out a period in which it was not the stream's turn.
     pub fn leave_out(&mut self, idle: Duration) {
         self.first += idle;
         self.next += idle;
     }
 
-    /// How long the rounds that were due and not begun have waited by `end`.
+    /// How long rounds that were due but did not begin have waited by `end`.
     pub fn waits_until(&self, end: Instant) -> impl Iterator<Item = Duration> {
         let waited = end.saturating_duration_since(self.next);
         let overdue = end > self.next;

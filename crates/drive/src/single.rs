@@ -1,4 +1,4 @@
-//! One connection that runs one statement at a time, for counting what each costs the server.
+//! A connection that runs one statement at a time, to count what each costs the server.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -9,11 +9,10 @@ use crate::error::Error;
 use crate::target::{Reach, Target};
 use crate::wire::{Handle, Session};
 
-/// A connection through which statements are executed one by one, with the messages that the load
-/// engine sends.
+/// A connection that executes statements one by one, with the messages that the load engine sends.
 ///
-/// All that it sends follows from its seed: the wall clock stands still ([`Single::CLOCK`]). So two
-/// servers get the same bytes, and one server the same bytes again.
+/// Everything it sends follows from its seed, and its wall clock stands still ([`Single::CLOCK`]).
+/// Two servers get the same bytes, and so does one server the second time.
 pub struct Single {
     session: Box<dyn Session>,
     rng: Rng,
@@ -21,19 +20,19 @@ pub struct Single {
     statements: Vec<Statement>,
 }
 
-/// A statement that a [`Single`] has made ready.
+/// A statement prepared by a [`Single`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepared(usize);
 
 impl Single {
-    /// What its wall clock shows, in seconds since 1970: 2022-06-16 10:00:00 UTC.
+    /// The time of its wall clock, in seconds since 1970: 2022-06-16 10:00:00 UTC.
     pub const CLOCK: i64 = 1_655_373_600;
 
     /// Connects to `target`, with `cells` shared cells for the parameters.
     ///
     /// # Errors
     ///
-    /// [`Error::Connect`], [`Error::Authentication`], or what the server answered.
+    /// [`Error::Connect`], [`Error::Authentication`], or the server's error.
     pub fn connect(target: &Target, seed: u64, cells: usize) -> Result<Single, Error> {
         let Reach::Sessions(connect) = &target.reach else {
             return Err(Error::Load("its clients run elsewhere"));
@@ -48,16 +47,16 @@ impl Single {
         })
     }
 
-    /// Draws parameters from here on as a connection with this seed does that has drawn none.
+    /// From now on, draws parameters like a new connection with this seed.
     pub fn reseed(&mut self, seed: u64) {
         self.rng = Rng::new(seed);
     }
 
-    /// Makes a statement ready: parsed by the server where it is to be prepared, its message built.
+    /// Prepares a statement: the server parses it if needed, and its message is built.
     ///
     /// # Errors
     ///
-    /// What the server answered, or [`Error::Broken`].
+    /// The server's error, or [`Error::Broken`].
     pub fn prepare(&mut self, statement: &Statement) -> Result<Prepared, Error> {
         let Handle(index) = self.session.prepare(&Request::Sql(statement.clone()))?;
         self.statements.push(statement.clone());
@@ -68,7 +67,7 @@ impl Single {
     ///
     /// # Errors
     ///
-    /// What the server answered, [`Error::WrongAnswer`], [`Error::Broken`].
+    /// The server's error, [`Error::WrongAnswer`], [`Error::Broken`].
     pub fn run(&mut self, prepared: Prepared) -> Result<(), Error> {
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
         self.session.send(Handle(prepared.0), &mut source)?;
@@ -94,7 +93,7 @@ impl Single {
         Ok(())
     }
 
-    /// Executes a query that gives one row of integers.
+    /// Executes a query that returns one row of integers.
     ///
     /// # Errors
     ///

@@ -1,36 +1,36 @@
-//! What is measured in a slot: by one client, and by all of them together.
+//! The measurement of a slot: by one client, and by all of them together.
 //!
-//! A client's operations do not end where a slot does. It measures whole operations: from the begin
-//! of the first that begins after the lead-in to the end of the last that begins in the slot, which
-//! ends after it. That last one is longer than others in the mean, since a long operation is more
-//! likely to lie across a given moment (the inspection paradox), but both its count and its time
-//! are in, and none is cut off. The number of operations until one ends past the slot is a stopping
-//! time, so by Wald's equation ("On cumulative sums of random variables", 1944) the expected time
-//! is the expected number times the mean duration: over slots, the sum of operations divided by the
-//! sum of seconds estimates the rate without bias. A slot in which a client begins no operation
-//! after the lead-in adds nothing to either sum.
+//! A client's operations do not end where a slot does. It measures whole operations: from the
+//! beginning of the first that begins after the lead-in, to the end of the last that begins in the
+//! slot, which ends after it. That last one is longer than others on average, because a long
+//! operation is more likely to span a given moment (the inspection paradox). But both its count and
+//! its time are included, and none is cut off. The number of operations until one ends past the
+//! slot is a stopping time. By Wald's equation ("On cumulative sums of random variables", 1944),
+//! the expected time is the expected number times the mean duration. Over slots, the sum of
+//! operations divided by the sum of seconds therefore estimates the rate without bias. A slot in
+//! which a client begins no operation after the lead-in adds nothing to either sum.
 //!
-//! The first operation after a switch is never counted, however late it comes: it finds the caches
-//! that another target has left.
+//! The first operation after a switch is never counted, however late it comes, because another
+//! target has filled the caches.
 //!
 //! # Stalls
 //!
-//! An operation that stalls is charged in full to the slot it began in, however long it lasts. One
-//! that begins in the lead-in, or first after a switch, is in neither sum. That bends nothing:
-//! which operations are in depends on when they begin, never on how long they take, so the stalls
-//! that are in stand for those that are not.
+//! A stalled operation is charged in full to the slot it began in, however long it lasts. One that
+//! begins in the lead-in, or first after a switch, is in neither sum. This causes no bias. Which
+//! operations are included depends on when they begin, never on how long they take, so the included
+//! stalls represent the others.
 //!
-//! Single slots need more, because a comparison pairs their rates and each weighs the
-//! same: a stall of a second would be one slow slot among hundreds, or none. So a slot during whose
-//! counted part the target held a client throughout, with an operation that began before it, has a
-//! rate of its own: no operations in the length of that part ([`Measured::held`]). The share of
-//! such slots is the share of the time in which the target stood still. Their time is kept apart
-//! from the sums, to which the operation that began the stall brings its own.
+//! Single slots need more, because a comparison pairs their rates with equal weight: a stall of a
+//! second would be one slow slot among hundreds, or none. If an earlier operation held a client
+//! throughout the counted part of a slot, that slot gets a rate: no operations in the length of
+//! that part ([`Measured::held`]). The share of such slots is the share of the time in which the
+//! target stood still. Their time is kept out of the sums, which already include the operation that
+//! began the stall.
 //!
-//! A slot that a client could not come to because another target held it says nothing of this one.
+//! A slot that a client missed because another target held it says nothing about this one.
 //!
-//! A stream with a rate begins when its schedule says, so there the operations that begin in the
-//! counted part of the slot are set against the length of that part.
+//! A stream with a rate begins operations by its schedule. For it, the operations that begin in the
+//! counted part of the slot are divided by the length of that part.
 
 use std::time::Duration;
 
@@ -38,11 +38,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::timetable::{Slot, Timetable};
 
-/// What one client measured in one slot. Kept for every round: 16 bytes.
+/// One client's measurement of one slot. Kept for every round: 16 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// The time of the operations; where the client was held, the length of the slot's counted
-    /// part.
+    /// The time of the operations; if the client was held, the length of the slot's counted part.
     pub nanos: u64,
     /// Operations that began in the slot's counted part.
     pub operations: u32,
@@ -50,14 +49,14 @@ pub struct Measured {
     pub held: bool,
 }
 
-/// What was measured in one slot of a timetable.
+/// The measurement of one slot of a timetable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
     /// The round, from 0.
     pub round: u32,
-    /// When the slot began, after the step's start.
+    /// When the slot began, relative to the step's start.
     pub begin: Duration,
-    /// How long it was planned to last.
+    /// Its planned length.
     pub length: Duration,
     /// Operations measured, over all leading clients of the class that the step counts.
     pub operations: u64,
@@ -66,22 +65,22 @@ pub struct Slice {
     /// together.
     pub seconds: f64,
     /// The time of clients that the target held throughout the slot's counted part, in seconds: the
-    /// mean over all clients. All three are 0 where one of the clients never came: the slot then
-    /// says nothing.
+    /// mean over all clients. All three are 0 if one of the clients never came; the slot is then
+    /// unusable.
     pub held: f64,
 }
 
 impl Slice {
-    /// Operations per second of all clients together in this slot, 0 where the target held all of
-    /// them. `None` where the slot says nothing.
+    /// Operations per second of all clients together in this slot; 0 if the target held all of
+    /// them. `None` if the slot is unusable.
     pub fn rate(&self) -> Option<f64> {
         let seconds = self.seconds + self.held;
         (seconds > 0.0).then(|| self.operations as f64 / seconds)
     }
 }
 
-/// The slices of `target` in the rounds that were over by `until`, from what each client measured
-/// in them by round.
+/// The slices of `target` in the rounds that were over by `until`, from each client's measurements
+/// by round.
 pub fn slices(
     timetable: Timetable,
     targets: usize,
@@ -107,7 +106,7 @@ pub fn slices(
     slices
 }
 
-/// What all clients measured in a slot.
+/// The measurement of a slot by all clients.
 fn together(clients: &[&[Measured]], slot: Slot) -> Slice {
     let (mut operations, mut nanos, mut held) = (0, 0, 0);
     for client in clients {
@@ -149,7 +148,7 @@ mod tests {
         let all = slices(Timetable::new(&slices_of, 2), 2, 0, MS(60), &clients);
         let rates: Vec<_> = all.iter().map(|slice| slice.rate().unwrap().round()).collect();
         assert_eq!(rates, [2000.0, 1000.0, 0.0]);
-        // The sums hold what was measured alone.
+        // The sums contain only what was measured.
         let seconds: f64 = all.iter().map(|slice| slice.seconds).sum();
         assert!((seconds - 0.012).abs() < 1e-12);
     }

@@ -1,12 +1,12 @@
 //! A client whose load moves between several targets by a timetable.
 //!
-//! Every client knows from the time, which it reads once per operation anyway, which slot is on. It
-//! ends the operation under way at a slot's end and goes to the target whose slot is on by then, so
-//! a target that holds it up beyond its slot takes that time from the others' slots, never the
-//! other way round, and rounds do not drift.
+//! Every client knows the current slot from the time, which it reads once per operation anyway. At
+//! a slot's end, it finishes its operation and goes to the target whose slot it is by then. A
+//! target that holds it beyond its slot takes that time from the others' slots, never the reverse,
+//! and rounds do not drift.
 //!
 //! Time stands still for a target while the client is away: schedules and rests of a stream's
-//! script go on where they stopped. How late a round is depends on its own target alone.
+//! script continue where they stopped. How late a round is depends only on its own target.
 
 use std::time::{Duration, Instant};
 
@@ -18,10 +18,10 @@ use crate::meter::Course;
 use crate::schedule::Schedule;
 use crate::timetable::Slices;
 
-/// How long a client that completes a target waits before it looks again at what the others do.
+/// How long a client that completes a target waits before it checks the others again.
 const COMPLETION_PAUSE: Duration = Duration::from_millis(10);
 
-/// What a client has to remember of a target while it is away.
+/// What a client remembers about a target while it is away.
 struct Stay {
     schedule: Option<Schedule>,
     /// When the client left.
@@ -36,7 +36,7 @@ struct Stay {
     attempts: u32,
 }
 
-/// What came of a try to do a round.
+/// The result of trying to do a round.
 enum Did {
     /// A round, with its latency.
     Round(Duration),
@@ -55,7 +55,7 @@ pub struct Tour<'a> {
     /// The stream's script rests.
     rests: bool,
     start: Instant,
-    /// Where the client is.
+    /// The target the client is at.
     here: Option<usize>,
     now: Instant,
     /// When the latest round was begun.
@@ -67,7 +67,7 @@ pub struct Tour<'a> {
 }
 
 impl<'a> Tour<'a> {
-    /// A client that will begin at `start`.
+    /// A client that begins at `start`.
     pub fn new(
         context: &'a Context<'a>,
         lanes: &'a mut [Lane],
@@ -107,7 +107,7 @@ impl<'a> Tour<'a> {
         self.here.unwrap_or(0)
     }
 
-    /// Runs the stream to its end. Returns when it ended, after the start.
+    /// Runs the stream to its end. Returns when it ended, relative to the start.
     pub fn run(&mut self) -> Result<Duration, Error> {
         self.context.gate.sleep_until(self.start);
         self.now = Instant::now().max(self.start);
@@ -132,7 +132,7 @@ impl<'a> Tour<'a> {
         Ok(self.ended)
     }
 
-    /// The measured part: to the deadline, or until the first client has done its work on one
+    /// The measured part: to the deadline, or until the first client has finished its work on one
     /// target.
     fn measure(&mut self) -> Result<(), Error> {
         let gate = self.context.gate;
@@ -176,7 +176,7 @@ impl<'a> Tour<'a> {
         Ok(())
     }
 
-    /// Brings one target after another to where all its streams have done their work. Not measured.
+    /// Finishes the work of all streams on one target after another. Not measured.
     fn complete(&mut self) -> Result<(), Error> {
         let gate = self.context.gate;
         let leads = self.context.stream.role == Role::Lead;
@@ -207,7 +207,7 @@ impl<'a> Tour<'a> {
         Ok(())
     }
 
-    /// A round outside of the measured part; `false` when the stream has no more to do there.
+    /// A round outside the measured part; `false` if the stream has nothing left to do there.
     fn complete_round(&mut self, target: usize) -> Result<bool, Error> {
         match self.round(target, self.now + COMPLETION_PAUSE)? {
             Did::Round(_) => {
@@ -230,7 +230,7 @@ impl<'a> Tour<'a> {
         }
     }
 
-    /// Does a round that may begin before `until`, or waits for one till then at most.
+    /// Does a round that may begin before `until`, or waits for one at most until then.
     fn round(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
         let context = self.context;
         let lane = &mut self.lanes[target];
@@ -291,8 +291,8 @@ impl<'a> Tour<'a> {
         Ok(Did::Round(self.now - begin))
     }
 
-    /// Goes on with a script that rests, until its next rest or its end. The transaction that it
-    /// holds open stays open while the client is away.
+    /// Continues a script that rests, until its next rest or its end. A transaction that it holds
+    /// open stays open while the client is away.
     fn resume(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
         let context = self.context;
         if self.stays[target].begun.is_none() {
@@ -330,7 +330,7 @@ impl<'a> Tour<'a> {
         Ok(Did::Round(self.now - begin))
     }
 
-    /// Moves to a target, whose time goes on from where it stopped.
+    /// Moves to a target, whose time continues from where it stopped.
     fn go_to(&mut self, target: usize) {
         if self.here == Some(target) {
             return;
@@ -349,7 +349,7 @@ impl<'a> Tour<'a> {
         }
     }
 
-    /// Leaves the target, whose time stands still from now on.
+    /// Leaves the target, whose time now stands still.
     fn leave(&mut self) {
         if let Some(target) = self.here.take() {
             self.lanes[target].cost.add_since(self.since);

@@ -1,4 +1,4 @@
-//! What one client counts for one target: operations per second, latencies, rows.
+//! One client's counts for one target: operations per second, latencies, rows.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use hdrhistogram::Histogram;
 use crate::error::Error;
 use crate::slice::Measured;
 
-/// Highest latency that a histogram tells apart, in nanoseconds: an hour.
+/// Highest latency that a histogram distinguishes, in nanoseconds: an hour.
 const HIGHEST: u64 = 3_600_000_000_000;
-/// Significant decimal digits of a latency: an error of at most 1%. Three would take 100 KB for
-/// each client, more than all else it holds.
+/// Significant decimal digits of a latency: an error of at most 1%. Three would take 100 KB per
+/// client, more than everything else together.
 const DIGITS: u8 = 2;
 
-/// An empty histogram of latencies in nanoseconds. It grows to the highest it has seen, which takes
-/// half the memory of one that has room for an hour from the start.
+/// An empty histogram of latencies in nanoseconds. It grows to the highest value seen, which takes
+/// half the memory of one with room for an hour from the start.
 pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
     Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} is a valid number of digits"))
 }
@@ -23,9 +23,9 @@ pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Found {
     pub rows: u64,
-    /// At least, by what the streams say that their queries find.
+    /// Minimum, according to what the streams say that their queries find.
     pub least: f64,
-    /// Variance of the difference, at most.
+    /// Upper bound on the variance of the difference.
     pub variance: f64,
 }
 
@@ -36,13 +36,13 @@ pub struct Tally {
     pub operations: u64,
     /// Rounds that ended within the step's time.
     pub rounds: u64,
-    /// Rounds begun and ended, also after the step's time.
+    /// Rounds begun and ended, including those after the step's time.
     pub all_rounds: u64,
-    /// Operations of rounds that ended in seconds which are left out, or after the step's time.
+    /// Operations of rounds that ended in left-out seconds, or after the step's time.
     pub left_out: u64,
     /// Rows in results.
     pub found: Found,
-    /// Scheduled rounds that were not begun in time.
+    /// Scheduled rounds that did not begin in time.
     pub missed: u64,
     /// Operations by the second in which their round ended.
     pub per_second: Vec<u32>,
@@ -50,14 +50,14 @@ pub struct Tally {
     pub worst: Vec<u32>,
     /// Latencies in nanoseconds.
     pub latency: Histogram<u32>,
-    /// What was measured in the target's slots, by round. Empty for streams that don't count.
+    /// Measurements of the target's slots, by round. Empty for streams that don't count.
     pub slices: Vec<Measured>,
     /// Errors that a retry cured, by SQLSTATE.
     pub retried: Vec<(String, String, u64)>,
 }
 
 impl Tally {
-    /// Counts for a step of `seconds` seconds, where that is known beforehand.
+    /// Counts for a step of `seconds` seconds, if known beforehand.
     pub fn new(seconds: Option<f64>) -> Tally {
         let room = seconds.map_or(64, |seconds| seconds.clamp(1.0, 100_000.0).ceil() as usize);
         Tally {
@@ -75,8 +75,8 @@ impl Tally {
         }
     }
 
-    /// A round ended `at` after the start, having taken `latency`. `in_time` tells whether that
-    /// was within the step's time: later ones count for latency only.
+    /// A round ended `at` after the start and took `latency`. `in_time` says whether that was
+    /// within the step's time; later ones count only for latency.
     #[inline]
     pub fn round(&mut self, at: Duration, latency: Duration, operations: u64, in_time: bool) {
         self.all_rounds += 1;
@@ -98,21 +98,21 @@ impl Tally {
         self.worst[second] = self.worst[second].max(micros);
     }
 
-    /// A round ended after the measured part, with which the target is brought to the state that
-    /// the step leaves: it says nothing of how fast the step is.
+    /// A round ended after the measured part, while the target is completed. It says nothing about
+    /// how fast the step is.
     pub fn completed(&mut self, operations: u64) {
         self.all_rounds += 1;
         self.rounds += 1;
         self.operations += operations;
     }
 
-    /// A round ended where nothing is measured.
+    /// A round ended in unmeasured time.
     pub fn left_out(&mut self, operations: u64) {
         self.all_rounds += 1;
         self.left_out += operations;
     }
 
-    /// Scheduled rounds that never began, with how long each had waited by the step's end.
+    /// Scheduled rounds that never began, and how long each had waited by the step's end.
     pub fn missed(&mut self, waited: impl Iterator<Item = Duration>) {
         for wait in waited {
             self.missed += 1;
@@ -121,7 +121,7 @@ impl Tally {
         }
     }
 
-    /// An error after which the round was tried again.
+    /// An error after which the round was retried.
     pub fn retried(&mut self, error: &Error) {
         let state = error.code().unwrap_or_default();
         match self.retried.iter_mut().find(|(known, ..)| known == state) {

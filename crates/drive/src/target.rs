@@ -19,9 +19,9 @@ pub struct Target {
 /// Where the clients of a target run.
 #[derive(Debug, Clone)]
 pub enum Reach {
-    /// As threads of this process, each with a session of its own.
+    /// As threads of this process, each with its own session.
     Sessions(Arc<dyn Connect>),
-    /// As threads of the process that has the system in it and listens at this socket for loads
+    /// As threads of the process that contains the system and listens on this socket for loads
     /// ([`crate::serve`]).
     Process(PathBuf),
 }
@@ -38,17 +38,17 @@ impl Target {
     }
 }
 
-/// How clients come to sessions with a system: one implementation for each protocol or engine.
+/// How clients get sessions with a system: one implementation per protocol or engine.
 pub trait Connect: fmt::Debug + Send + Sync {
     /// A new session, ready for requests.
     ///
     /// # Errors
     ///
-    /// [`Error::Connect`], [`Error::Authentication`], or what the system answered.
+    /// [`Error::Connect`], [`Error::Authentication`], or the system's error.
     fn connect(&self) -> Result<Box<dyn Session>, Error>;
 
-    /// Whether its sessions have a descriptor to wait for ([`Session::fd`]), so that many clients
-    /// can share a thread.
+    /// Whether its sessions have a descriptor to wait for ([`Session::fd`]), which lets many
+    /// clients share a thread.
     fn shares_threads(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Which target has the load at which time, where a step runs on several of them in turn.
+//! Which target has the load at which time, if a step runs on several in turn.
 
 use std::time::Duration;
 
@@ -6,45 +6,45 @@ use workload::Rng;
 
 /// How the load of one step moves between several targets.
 ///
-/// Time is cut into rounds. In each round every target has the load once, for the same length of
-/// time and in random order, so that whatever the machine does slowly meets all of them alike.
+/// Time is divided into rounds. In each round, every target has the load once, for the same time
+/// and in random order, so slow changes of the machine affect all of them alike.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slices {
-    /// The same seed makes the same timetable.
+    /// The same seed gives the same timetable.
     pub seed: u64,
-    /// The length of each round's slots is one of these, drawn with equal probability. More than
-    /// one, mixed, lets them be compared.
+    /// Possible lengths of a round's slots, drawn with equal probability. Mixing several allows
+    /// comparing them.
     pub lengths: Vec<Duration>,
-    /// The part of a slot, from 0 to below 1, at whose end the counting begins: what comes before
-    /// runs on caches that another target has filled.
+    /// The fraction of a slot, from 0 to below 1, before counting begins: it runs on caches that
+    /// another target has filled.
     pub lead_in: f64,
 }
 
-/// A stretch of time in which one target has the load.
+/// A period in which one target has the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     /// The round it belongs to, from 0.
     pub round: u32,
     /// Index of the target.
     pub target: usize,
-    /// When it begins, after the step's start.
+    /// When it begins, relative to the step's start.
     pub begin: Duration,
     /// How long it lasts.
     pub length: Duration,
 }
 
 impl Slot {
-    /// When the next slot begins, after the step's start.
+    /// When the next slot begins, relative to the step's start.
     pub fn end(&self) -> Duration {
         self.begin + self.length
     }
 }
 
-/// The slots of a step in order of time, one after another without gaps. It has no end of its own.
+/// The slots of a step in order of time, without gaps and without end.
 ///
-/// It follows from its [`Slices`] and the number of targets alone. Whoever has to know whose turn
-/// it is therefore follows a copy of its own: no thread does the switching, and the clients share
-/// nothing for it.
+/// It depends only on its [`Slices`] and the number of targets. Everyone who needs to know whose
+/// turn it is follows their own copy: no thread does the switching, and clients share no state for
+/// it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +61,7 @@ pub struct Timetable {
     lengths: Vec<Duration>,
     /// The targets in the order of this round.
     order: Vec<usize>,
-    /// The next slot's place in `order`.
+    /// The next slot's index in `order`.
     place: usize,
     round: u32,
     length: Duration,
@@ -86,7 +86,7 @@ impl Timetable {
         timetable
     }
 
-    /// The end of the last round that is over by `limit`; of the first where none is.
+    /// The end of the last round that is over by `limit`, or else of the first.
     ///
     /// A step that ends there has given every target the same time.
     pub fn whole_rounds(slices: &Slices, targets: usize, limit: Duration) -> Duration {
@@ -104,7 +104,7 @@ impl Timetable {
         }
     }
 
-    /// When this round ends, seen from its beginning.
+    /// When this round ends, relative to its beginning.
     fn round_end(&self) -> Duration {
         self.begin + self.length * (self.order.len() - self.place) as u32
     }
@@ -184,7 +184,7 @@ mod tests {
             let order = round.iter().map(|slot| slot.target).collect();
             *seen.entry((order, round[0].length)).or_default() += 1.0;
         }
-        // 6 orders of 4 lengths. Chi-squared of 23 degrees of freedom: 49.7 is passed once in 1000.
+        // 6 orders of 4 lengths. Chi-squared with 23 degrees of freedom exceeds 49.7 once in 1000.
         assert_eq!(seen.len(), 24);
         let expected = ROUNDS as f64 / 24.0;
         let chi: f64 = seen.values().map(|n| (n - expected).powi(2) / expected).sum();

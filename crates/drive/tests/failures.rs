@@ -1,4 +1,4 @@
-//! Failures of a real server: noticed, told with their SQLSTATE, retried where that helps.
+//! Failures of a real server: noticed, reported with their SQLSTATE, retried if that helps.
 
 use std::time::{Duration, Instant};
 
@@ -50,7 +50,7 @@ fn a_failing_statement_ends_the_step_with_its_sqlstate() {
         stream(0, Class::INSERT, duplicate, Pace::Free, End::Time),
         stream(1, Class::QUERY, slow, Pace::Free, End::Time),
     ];
-    // It is waited for no longer than a minute.
+    // Don't wait longer than a minute.
     let outcome = run(step(Class::QUERY, streams, Some(1800.0)), &server);
     let fatal = outcome.fatal.unwrap();
     assert!(fatal.contains("23505") && fatal.contains("duplicate key"), "{fatal}");
@@ -60,7 +60,7 @@ fn a_failing_statement_ends_the_step_with_its_sqlstate() {
 }
 
 #[test]
-fn a_wrong_answer_is_no_throughput() {
+fn a_wrong_answer_is_not_throughput() {
     let mut server = TestServer::start();
     make_table(&mut server, 10);
     let select = statement(
@@ -164,7 +164,7 @@ fn passwords_are_given_as_the_server_asks() {
         );
         let mut target = server.postgres();
         target.user.clone_from(&role);
-        // Until the server has read its rules again, it asks for no password.
+        // Until the server has reread its rules, it requires no password.
         let begin = Instant::now();
         let error = loop {
             match drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())])) {

@@ -1,4 +1,4 @@
-//! The engine against a real server: what it counts is what happened.
+//! The engine against a real server: its counts are what happened.
 
 use std::time::{Duration, Instant};
 
@@ -48,11 +48,12 @@ fn a_rate_is_held_and_a_stall_cannot_hide() {
     let outcome = running.join().remove(0);
     assert_eq!(outcome.fatal, None);
     let queries = outcome.class(&Class::QUERY).unwrap();
-    // What the stall held up was caught up with: the schedule stands.
-    // But for one that may be under way at the end.
+    // The stall's delay was caught up with, so the schedule holds, except for one that may be in
+    // progress at the end.
     assert!((599..=600).contains(&(queries.operations + queries.missed)), "{queries:?}");
-    // A third of the time stood still, so at least about a third of all were late, by half a second
-    // in the mean. A client that waits for its server would have counted a single late one.
+    // The server stood still for a third of the time, so at least about a third were late, by half
+    // a second on average. A client that waits for its server would have counted only one late
+    // operation.
     let late = queries.latency.count_between(50_000_000, u64::MAX / 2);
     assert!(late >= 150, "{late} late");
     let p85 = queries.latency.value_at_quantile(0.85) as f64 / 1e9;
@@ -176,7 +177,7 @@ fn last_step(
 }
 
 #[test]
-fn gaps_that_many_clients_leave_in_a_shared_table_are_no_wrong_answers() {
+fn gaps_left_by_many_clients_in_a_shared_table_are_not_wrong_answers() {
     let plan = plan::InsertPlan {
         rows: 50_000,
         indexed_rows: 5000,

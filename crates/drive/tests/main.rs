@@ -1,6 +1,6 @@
-//! The room against real servers.
+//! Tests of the crate against real servers.
 //!
-//! One binary for all, so that it is linked once.
+//! One binary for all, so it is linked once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 

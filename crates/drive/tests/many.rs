@@ -8,19 +8,19 @@ use crate::common::{
 use drive::Load;
 use workload::{Action, Class, End, Expect, Pace, Request, Statement};
 
-/// So many share threads.
+/// Enough clients to share threads.
 fn many() -> u32 {
     16 * std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32) + 8
 }
 
 #[test]
-fn clients_that_share_threads_do_what_they_are_told() {
+fn clients_that_share_threads_follow_their_scripts() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let select = |client| {
         stream(client, Class::QUERY, point_select(client % 2 == 0), Pace::Free, End::Rounds(20))
     };
-    // One with a rate keeps a thread of its own.
+    // One with a rate keeps its own thread.
     let mut streams: Vec<_> = (0..many()).map(select).collect();
     streams.push(stream(many(), Class::HOLD, point_select(true), Pace::Rate(50.0), End::Rounds(5)));
     let outcome = run(step(Class::QUERY, streams, None), &server);
@@ -58,7 +58,7 @@ fn transactions_of_clients_that_share_threads_are_retried_whole() {
 }
 
 #[test]
-fn time_ends_clients_that_share_threads_and_what_comes_after_is_not_counted() {
+fn time_ends_clients_that_share_threads_and_later_work_is_not_counted() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let select = |client| stream(client, Class::QUERY, point_select(true), Pace::Free, End::Time);
@@ -105,10 +105,10 @@ fn one_failure_ends_all_and_a_wait_can_be_broken_off() {
 }
 
 #[test]
-fn clients_that_share_threads_leave_out_what_they_are_told_to() {
+fn clients_that_share_threads_leave_out_seconds() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
-    // At most 50 a second each, so that no client is done within two seconds.
+    // At most 50 a second each, so no client is done within two seconds.
     let slow = statement(
         vec![text("SELECT v, pg_sleep(0.02) FROM t WHERE id = "), uniform(1, 1001)],
         true,

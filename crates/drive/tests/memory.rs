@@ -1,4 +1,4 @@
-//! Memory of clients. Alone in its file, and so in its process: what is resident is counted.
+//! Memory of clients. Alone in its file, and so in its process, because it counts resident memory.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A real program of others as the load.
+//! Another real program as the load.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -48,8 +48,8 @@ fn outcomes(load: &Load) -> Vec<Outcome> {
     running.join()
 }
 
-/// What must hold for the slices of any step that went well: both targets have the same rounds, and
-/// they are those of the timetable.
+/// What must hold for the slices of any successful step: both targets have the same rounds, and
+/// these match the timetable.
 fn check_slices(load: &Load, outcomes: &[Outcome]) {
     let slots: Vec<_> = Timetable::new(load.slices.as_ref().unwrap(), outcomes.len())
         .take(outcomes.len() * outcomes[0].slices.len())
@@ -190,8 +190,8 @@ fn a_rate_is_held_in_each_targets_own_time() {
     let load = sliced(step(Class::QUERY, streams, Some(1.5)), &servers, &[30]);
     let outcomes = outcomes(&load);
     check_slices(&load, &outcomes);
-    // The client is always at one of the two, for 3 s in all: schedules that ran on while it was
-    // away would hold twice as much.
+    // The client is always at one of the two, for 3 s in total. Schedules that continued while it
+    // was away would have twice as many.
     let inserts = |outcome: &Outcome| {
         let inserts = outcome.class(&Class::INSERT).unwrap();
         inserts.operations + inserts.missed
@@ -276,7 +276,7 @@ fn a_target_that_dies_ends_the_step_and_is_named() {
         assert!(outcome.fatal.as_ref().unwrap().starts_with("server 1: "), "{:?}", outcome.fatal);
         assert_eq!(outcome.failures.len(), target, "the failure is the dead server's");
     }
-    // What was measured before stands as far as its rounds were over.
+    // Earlier measurements count if their rounds were over.
     assert_eq!(outcomes[0].slices.len(), outcomes[1].slices.len());
     assert!(outcomes[0].slices.len() >= 3, "{}", outcomes[0].slices.len());
 }
@@ -286,7 +286,7 @@ fn clients_that_wait_are_broken_off_everywhere() {
     let servers = two();
     let sleep = Statement::plain("SELECT pg_sleep(60)", Expect::Rows { min: 1, max: 1 });
     let nap = Statement::plain("SELECT pg_sleep(0.001)", Expect::Rows { min: 1, max: 1 });
-    // By work: one client naps to the end of its work, and waits for the other's from then on.
+    // Ending by work: one client naps to the end of its work, then waits for the other's.
     let streams = vec![
         stream(0, Class::QUERY, sleep, Pace::Free, End::Rounds(1)),
         stream(1, Class::QUERY, nap, Pace::Free, End::Rounds(50)),

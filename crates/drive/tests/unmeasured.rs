@@ -1,4 +1,4 @@
-//! Load that is there and does not count: after a step's time, and in seconds that are left out.
+//! Load that does not count: after a step's time, and in left-out seconds.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use drive::Load;
 use workload::{Class, End, Pace};
 
 #[test]
-fn what_comes_after_the_time_is_not_counted() {
+fn work_after_the_time_is_not_counted() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
     let streams = vec![
@@ -33,7 +33,7 @@ fn what_comes_after_the_time_is_not_counted() {
     // Of each stream one may have begun in the time and ended just after it.
     assert!(queries.rows <= queries.operations + 2, "{} rows", queries.rows);
     assert!(queries.latency.len() <= queries.operations + 2, "{}", queries.latency.len());
-    // Of the hundred that were scheduled in the time; the two hundred after it are nobody's.
+    // Of the hundred scheduled in the step's time; the two hundred after it don't count.
     assert!(queries.missed <= 100, "{}", queries.missed);
 }
 

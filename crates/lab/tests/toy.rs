@@ -246,7 +246,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     let new = Resume::New(Box::new(plan));
     let refused = lab::run(new, &options, &systems, &ledger, &AtomicBool::new(false), &mut |_| ());
     let Err(error) = refused else { panic!("the toy took SQL") };
-    assert!(error.to_string().contains("needs a system that takes SQL"), "{error}");
+    assert!(error.to_string().contains("needs a system that accepts SQL"), "{error}");
 }
 
 /// Files outside of the folders and files named after a toy that name it, in the rooms' sources.

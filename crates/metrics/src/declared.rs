@@ -3,7 +3,7 @@
 use crate::words::{SPEED, Words, does, has, reads, takes, uses, writes};
 use crate::{Better, Metric};
 
-/// A static for each metric, documented by its meaning, and the list of all.
+/// Declares a static per metric, documented by its meaning, and the list of all of them.
 macro_rules! declare {
     ($($id:ident = $name:expr, $unit:literal, $kind:expr, $meaning:expr;)*) => {
         $(
@@ -23,12 +23,12 @@ const fn cost(words: Words) -> Metric {
     metric(Better::Less, words)
 }
 
-/// A cost that published reports have under another name.
+/// A cost that has another name in published reports.
 const fn published(words: Words, published: &'static str) -> Metric {
     Metric { published, ..cost(words) }
 }
 
-/// Only some steps have it.
+/// A metric that only some steps have.
 const fn sometimes(metric: Metric) -> Metric {
     Metric { everywhere: false, ..metric }
 }
@@ -46,7 +46,7 @@ const fn latency(what: &'static str) -> Metric {
     sometimes(cost(has(what)))
 }
 
-/// [`OPS`] of a step whose figure is better when it is lower.
+/// [`OPS`] of a step that is better when its figure is lower.
 pub static OPS_AS_COST: Metric = Metric {
     unit: "",
     meaning: "what a step counts, lower is better",
@@ -92,47 +92,47 @@ declare! {
     MAX = "{class}.max", "µs", latency("max of {class} times"), response!("max");
     RATE = "{class}.rate", "/s",
         sometimes(metric(Better::More, Words { worse: "lower", ..has("{class} rate") })),
-        "{class} operations per second (rows of inserts and deletes) beside what the step counts";
-    TARGET = "{class}.target", "/s", FACT, "{class} operations per second that were asked for";
-    HELD = "{class}.held", "", FACT, "1 where at least 95% of the {class} target was reached, else 0";
-    RETRIES = "retries", "", cost(does("retries")), "statements that were tried again";
+        "{class} operations per second (rows, for inserts and deletes), besides what the step counts";
+    TARGET = "{class}.target", "/s", FACT, "target of {class} operations per second";
+    HELD = "{class}.held", "", FACT, "1 if at least 95% of the {class} target was reached, otherwise 0";
+    RETRIES = "retries", "", cost(does("retries")), "statements that were retried";
     STALL_COUNT = "stall.count", "", sometimes(cost(does("stalls"))), "number of stalls";
     STALL_SHARE = "stall.share", "", sometimes(cost(has("share of stalled seconds"))),
-        "share of the seconds in stalls";
+        "share of the seconds that were stalls";
     STALL_LONGEST = "stall.longest", "s", sometimes(cost(has("longest stall"))),
         "length of the longest stall";
     EVENT = "perf.{event}/o", "", cost(does("{event} per operation in the DBMS")),
         "{event} per operation of the DBMS's processes, counted by perf";
     TASK_CLOCK = "perf.task-clock/o", "ms", cost(does("task-clock per operation in the DBMS")),
         "task-clock per operation of the DBMS's processes, counted by perf";
-    SECONDS = "seconds", "s", FACT, "how long the step took";
-    CPU_SHARE = "cpu.share", "", FACT, "share of the time in which a server and its clients were on CPU";
+    SECONDS = "seconds", "s", FACT, "duration of the step";
+    CPU_SHARE = "cpu.share", "", FACT, "share of the time that a server and its clients were on CPU";
     SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";
-    SLICE_SETTLED = "slice.settled", "", FACT, "1 where the length of the slices is decided, else 0";
-    SLICE_ROUNDS = "slice.rounds", "", FACT, "rounds of slices";
+    SLICE_SETTLED = "slice.settled", "", FACT, "1 if the slice length is decided, otherwise 0";
+    SLICE_ROUNDS = "slice.rounds", "", FACT, "number of rounds of slices";
     SLICE_SET_ASIDE = "slice.set_aside", "", FACT, "share of the slices that were set aside";
-    SLICE_WATCHING = "slice.watching", "", FACT, "share of a CPU that watching the slices took";
+    SLICE_WATCHING = "slice.watching", "", FACT, "share of a CPU spent on watching the slices";
     START_CACHED = "start.cached_kb", "KB", FACT, "page cache of the host when the step began";
-    START_DIRTY = "start.dirty_kb", "KB", FACT, "the part of it that waited to be written";
-    START_WRITEBACK = "start.writeback_kb", "KB", FACT, "the part of it that was being written";
-    STEAL = "steal", "", FACT, "share of the CPU time that the hypervisor gave to others";
-    STEAL_WORST = "steal.worst", "", FACT, "the same in the worst second";
-    CLOCK = "clock.mhz", "MHz", FACT, "mean clock of the CPUs";
-    CLOCK_CHANGE = "clock.change", "", FACT, "change of the clock from the first third to the last";
-    THROTTLED = "throttled", "", FACT, "times that the CPU was throttled for heat";
-    STEADY_REACHED = "steady.reached", "", FACT, "1 where throughput became steady, else 0";
-    STEADY_FROM = "steady.from", "s", FACT, "the second from which throughput was steady";
-    TREND = "trend", "", FACT, "change of throughput over the step";
-    TREND_ERROR = "trend.error", "", FACT, "standard error of the trend";
+    START_DIRTY = "start.dirty_kb", "KB", FACT, "dirty pages of the host when the step began";
+    START_WRITEBACK = "start.writeback_kb", "KB", FACT, "pages being written back when the step began";
+    STEAL = "steal", "", FACT, "share of the CPU time that the hypervisor took away";
+    STEAL_WORST = "steal.worst", "", FACT, "the same, in the worst second";
+    CLOCK = "clock.mhz", "MHz", FACT, "mean clock speed of the CPUs";
+    CLOCK_CHANGE = "clock.change", "", FACT, "change in clock speed from the first third to the last";
+    THROTTLED = "throttled", "", FACT, "number of times a CPU was throttled for heat";
+    STEADY_REACHED = "steady.reached", "", FACT, "1 if throughput became steady, otherwise 0";
+    STEADY_FROM = "steady.from", "s", FACT, "second at which throughput became steady";
+    TREND = "trend", "", FACT, "change in throughput over the step";
+    TREND_ERROR = "trend.error", "", FACT, "half-width of the 95% interval of the trend";
     AUTOCORRELATION = "autocorrelation", "", FACT,
-        "how much a steady second is like the one before it, -1 to 1";
+        "how much a steady second resembles the one before it, -1 to 1";
     EFFECTIVE_SECONDS = "effective.seconds", "s", FACT,
-        "number of independent seconds that say as much as the steady ones";
+        "number of independent seconds worth as much as the steady ones";
     WARM_UP = "warm_up.effect", "", FACT,
-        "by which fraction the seconds before the steady ones move the mean";
-    SETTLE_SECONDS = "settle.server", "s", FACT, "how long the server took to settle";
-    LOAD_BYTES = "load.bytes", "B", FACT, "size of the data that trials begin on";
-    RESTORE_COPY = "restore.copy", "s", FACT, "how long the copy of the load took";
-    RESTORE_CHECK = "restore.check", "s", FACT, "how long comparing the copy took";
-    RESTORE_READ = "restore.read", "s", FACT, "how long reading the copy into the page cache took";
+        "fraction by which the seconds before the steady ones move the mean";
+    SETTLE_SECONDS = "settle.server", "s", FACT, "time the server took to settle";
+    LOAD_BYTES = "load.bytes", "B", FACT, "size of the data that trials start from";
+    RESTORE_COPY = "restore.copy", "s", FACT, "time to copy the load";
+    RESTORE_CHECK = "restore.check", "s", FACT, "time to compare the copy";
+    RESTORE_READ = "restore.read", "s", FACT, "time to read the copy into the page cache";
 }

@@ -1,7 +1,7 @@
-//! What is measured: every metric declared once, with name, unit, direction, meaning and the words
-//! for a difference. Whoever writes, judges, shows or explains one takes it from here.
+//! The metrics. Each is declared once, with its name, unit, direction, meaning and the words for a
+//! difference. Code that writes, judges, shows or explains a metric uses its declaration.
 //!
-//! Metrics of a class of statements or of an event are one declaration for all of them:
+//! One declaration covers a metric for all classes of statements, or for all events:
 //!
 //! ```
 //! use metrics::Better;
@@ -24,19 +24,19 @@ pub use declared::*;
 pub use series::*;
 pub use words::Words;
 
-/// Which way a metric is better.
+/// Which direction of a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// A throughput: more of it is an improvement.
     More,
     /// A cost: more of it is a regression.
     Less,
-    /// It describes the step or the machine; no verdict can be about it.
+    /// It describes the step or the machine, and can't be judged.
     Neither,
 }
 
 impl Better {
-    /// The word for it in documents.
+    /// The word used in documents.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::More => "more",
@@ -46,23 +46,23 @@ impl Better {
     }
 }
 
-/// A metric that is stored with a step, or a family of them whose names have a part in braces.
+/// A metric stored with a step, or a family of metrics: its name then has a part in braces.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// The name under which it is stored.
     pub name: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// Which way it is better.
+    /// Which direction is better.
     pub better: Better,
-    /// What it is, as legends say it.
+    /// What it is, as shown in legends.
     pub meaning: &'static str,
-    /// How a difference reads: "uses 5% more …".
+    /// Words for a difference: "uses 5% more …".
     pub words: Words,
-    /// Whether every step should have it; others are about paced streams or classes of statements
+    /// Whether every step should have it. Others describe paced streams or classes of statements
     /// that only some steps have.
     pub everywhere: bool,
-    /// What published insert benchmark reports call it; empty where they don't have it.
+    /// Its name in published insert benchmark reports; empty if they don't have it.
     pub published: &'static str,
 }
 
@@ -74,10 +74,10 @@ pub const CPU_BOUND: f64 = 0.7;
 pub static COSTS: [&Metric; 7] =
     [&CPU, &SWITCHES, &READS, &READ_KB, &WRITTEN_KB, &DBMS_CPU, &CLIENT_CPU];
 
-/// Response times as tables show them.
+/// Response times, in the order of tables.
 pub static LATENCIES: [&Metric; 7] = [&MEAN, &P50, &P90, &P95, &P99, &P999, &MAX];
 
-/// Those of [`LATENCIES`] that are quantiles, with the share of responses that are faster.
+/// The quantiles among [`LATENCIES`], with the share of responses that are faster.
 pub static QUANTILES: [(&Metric, f64); 5] =
     [(&P50, 0.5), (&P90, 0.9), (&P95, 0.95), (&P99, 0.99), (&P999, 0.999)];
 
@@ -102,12 +102,12 @@ impl Metric {
         format!("{before}{member}{after}")
     }
 
-    /// A family's name without the part that its members differ in: `p99`.
+    /// A family's name without the part in braces: `p99`.
     pub fn short(&self) -> &'static str {
         self.around().1.trim_start_matches('.')
     }
 
-    /// Whether it stands for a metric of each class or event.
+    /// Whether it stands for one metric per class or event.
     pub fn is_family(&self) -> bool {
         self.name.contains('{')
     }
@@ -120,7 +120,7 @@ impl Metric {
         (self.is_family() && !member.is_empty() && member.chars().all(is_word)).then_some(member)
     }
 
-    /// What stands before and after the part that members differ in.
+    /// The name before and after the part in braces.
     fn around(&self) -> (&'static str, &'static str) {
         let after = self.name.split_once('}').map_or("", |(_, after)| after);
         (self.name.split('{').next().unwrap_or_default(), after)
@@ -137,14 +137,14 @@ impl Metric {
     }
 }
 
-/// Every declaration, in the order in which they are explained; families once.
+/// Every declaration, in the order of the glossary; each family once.
 pub fn all() -> impl Iterator<Item = &'static Metric> {
     DECLARED.iter().copied()
 }
 
 /// The metric of this name.
 pub fn find(name: &str) -> Option<&'static Metric> {
-    // Members of families live as long as the process: there are as many as classes and events.
+    // Members of families are never freed: there are only as many as classes and events.
     static MEMBERS: Mutex<BTreeMap<&'static str, &'static Metric>> = Mutex::new(BTreeMap::new());
     if let Some(declared) = all().find(|metric| metric.name == name && !metric.is_family()) {
         return Some(declared);
@@ -158,18 +158,18 @@ pub fn find(name: &str) -> Option<&'static Metric> {
     Some(member)
 }
 
-/// The metric that is meant by `name` in a step that counts `class`: `p99` is that of its class.
+/// The metric called `name` in a step that counts `class`: `p99` is the one of that class.
 pub fn in_step(name: &str, class: &str) -> Option<&'static Metric> {
     let of_class = || LATENCIES.iter().find(|family| family.short() == name);
     find(name).or_else(|| find(&of_class()?.of(class)))
 }
 
-/// The metric that is asked for by `name`, whatever a step counts: of `p99` its family.
+/// The metric called `name`, whatever a step counts: for `p99` the whole family.
 pub fn named(name: &str) -> Option<&'static Metric> {
     find(name).or_else(|| LATENCIES.into_iter().find(|family| family.short() == name))
 }
 
-/// Names that a verdict can be about, among metrics of `classes` of statements.
+/// Names of the metrics that can be judged, given the `classes` of statements.
 pub fn judgeable<'a>(classes: &[&'a str]) -> impl Iterator<Item = String> + use<'a> {
     let mut names = Vec::new();
     for metric in all().filter(|metric| metric.better != Better::Neither) {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_alone_is_that_of_what_the_step_counts() {
+    fn a_bare_percentile_is_of_the_class_that_the_step_counts() {
         assert_eq!(in_step("p99", "insert").unwrap().name, "insert.p99");
         assert_eq!(in_step("query.p99", "insert").unwrap().name, "query.p99");
         assert!(in_step("p98", "insert").is_none() && in_step("rate", "insert").is_none());

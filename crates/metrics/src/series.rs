@@ -1,4 +1,4 @@
-//! Names of the series that more than one room knows: what is told per second, or per slice.
+//! Names of the series that several crates use: values per second or per slice.
 
 /// Group of the series of throughput.
 pub const THROUGHPUT: &str = "throughput";
@@ -28,14 +28,14 @@ pub fn longest_of(class: &str) -> String {
     format!("lat.{class}")
 }
 
-/// Why a slice has no rate, or that it has one.
+/// Whether a slice has a rate, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SliceReason {
     /// It was measured.
     Measured = 0,
     /// Set aside: a server that should have been idle worked.
     IdleServer = 1,
-    /// Set aside: more was written to the device than this server causes.
+    /// Set aside: more was written to the device than this server's own writes.
     Writeback = 2,
     /// One of the clients never came: another server held it, or it had nothing left to do.
     NotMeasured = 3,
@@ -46,7 +46,7 @@ pub enum SliceReason {
 }
 
 impl SliceReason {
-    /// As stored in [`SLICE_REASONS`].
+    /// The value stored in [`SLICE_REASONS`].
     pub fn value(self) -> f64 {
         f64::from(self as u8)
     }

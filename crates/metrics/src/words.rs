@@ -1,20 +1,20 @@
-//! How a difference of a metric reads.
+//! Words for a difference in a metric.
 
 /// The parts of a sentence about a difference: "b *uses* 5% *more* *CPU per operation* than a",
 /// "b *uses as much* …".
 #[derive(Debug, Clone, Copy)]
 pub struct Words {
-    /// What it does: `uses`.
+    /// The verb: `uses`.
     pub verb: &'static str,
-    /// Where there is no difference: `uses as much`.
+    /// If there is no difference: `uses as much`.
     pub same: &'static str,
-    /// Where there is more of it.
+    /// If there is more of it.
     pub more: &'static str,
-    /// Where there is less of it.
+    /// If there is less of it.
     pub less: &'static str,
-    /// The one of the two that is worse.
+    /// Whichever of the two is worse.
     pub worse: &'static str,
-    /// Of what; empty where the verb says it.
+    /// The object; empty if the verb says it all.
     pub what: &'static str,
 }
 

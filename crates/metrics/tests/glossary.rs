@@ -33,6 +33,9 @@ fn the_glossary_has_every_metric() {
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "update") {
         std::fs::write(&path, &right).unwrap();
     } else {
-        assert!(text == right, "docs/glossary.md differs; GOLDEN=update writes its table");
+        assert!(
+            text == right,
+            "docs/glossary.md differs from the declared metrics; GOLDEN=update rewrites its table"
+        );
     }
 }

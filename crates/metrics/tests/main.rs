@@ -1,3 +1,3 @@
-//! What is declared is what the documentation says.
+//! The documentation matches the declarations.
 
 mod glossary;

@@ -1,4 +1,4 @@
-//! What sampling costs: everything at 1 Hz, with a process tree of a given size that mostly waits.
+//! The cost of sampling everything at 1 Hz, with a mostly idle process tree of a given size.
 //!
 //! `cargo run --release -p probe --example sampling_cost -- [PROCESSES] [SECONDS]`
 

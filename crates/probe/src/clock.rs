@@ -1,11 +1,11 @@
-//! The clock rate of the CPUs, where the kernel tells.
+//! The clock rate of the CPUs, if the kernel reports it.
 
 use std::path::Path;
 
 use crate::files::Held;
 
-/// Rates are read of at most so many CPUs, evenly spread: some kernels take a few milliseconds for
-/// each.
+/// Rates are read from at most this many CPUs, evenly spread, because some kernels take a few
+/// milliseconds for each.
 const CPUS: usize = 8;
 
 /// The files with the clock rates of some CPUs, kept open.
@@ -14,7 +14,7 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// Empty where the kernel has no frequency scaling to show, as in most virtual machines.
+    /// Empty if the kernel has no frequency scaling, as in most virtual machines.
     pub(crate) fn open() -> Clocks {
         Clocks::under(Path::new("/sys/devices/system/cpu"))
     }
@@ -32,7 +32,7 @@ impl Clocks {
         Clocks { files: paths.into_iter().step_by(every).map(Held::new).collect() }
     }
 
-    /// The mean rate now, in MHz; `None` where none is known.
+    /// The current mean rate, in MHz; `None` if unknown.
     pub(crate) fn mean_mhz(&mut self, buffer: &mut Vec<u8>) -> Option<f64> {
         let (mut sum, mut count) = (0.0, 0);
         for file in &mut self.files {

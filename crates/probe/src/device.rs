@@ -1,4 +1,4 @@
-//! The whole-disk device that holds a path, and its counters.
+//! The whole-disk device that contains a path, and its counters.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use crate::files::Held;
 use crate::proc::disk::{DiskCounters, parse_counters, parse_diskstats};
 use crate::proc::mounts::{self, Mount};
 
-/// A block device as a whole: a disk, not a partition; device-mapper and RAID devices as they are.
+/// A whole block device: a disk, not a partition; device-mapper and RAID devices as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Device {
     /// The kernel's name, like `nvme0n1`.
@@ -25,15 +25,15 @@ impl Device {
     }
 }
 
-/// The whole-disk device that backs a path (which need not exist yet: then that of the nearest
-/// directory above it). A partition gives its disk, a dm or md device stays itself. `None` for what
-/// no local block device holds: tmpfs, network file systems, ZFS, an overlay whose upper
-/// directory cannot be seen from here.
+/// The whole-disk device that backs a path (if the path does not exist yet, the device of its
+/// nearest existing ancestor). A partition gives its disk; a dm or md device gives itself. `None`
+/// if there is no local block device: tmpfs, network file systems, ZFS, an overlay whose upper
+/// directory is not visible.
 pub fn block_device_of(path: &Path) -> Option<Device> {
     let text = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let mounts = mounts::parse(&text);
     let mut path = nearest_existing(path)?;
-    // An overlay's upper directory may itself lie on an overlay; four levels are plenty.
+    // An overlay's upper directory may itself be on an overlay; four levels are plenty.
     for _ in 0..4 {
         let mount = mounts::mount_of(&mounts, &path)?;
         if mount.fs_type != "overlay" {
@@ -56,7 +56,7 @@ fn device_of_mount(mount: &Mount, sys: &Path) -> Option<Device> {
     if mount.major != 0 {
         return whole_disk(mount.major, mount.minor, sys);
     }
-    // btrfs and others show a made-up device number; their source names the real one.
+    // btrfs and others show a fictitious device number; their source names the real device.
     if !mount.source.starts_with("/dev/") {
         return None;
     }
@@ -81,7 +81,7 @@ fn whole_disk(major: u32, minor: u32, sys: &Path) -> Option<Device> {
     })
 }
 
-/// Reads a device's counters again and again.
+/// Reads a device's counters repeatedly.
 #[derive(Debug)]
 pub(crate) struct DeviceReader {
     device: Device,

@@ -1,4 +1,4 @@
-//! Reading the kernel's small text files cheaply: kept open, read again with `pread`.
+//! Cheap reading of the kernel's small text files: kept open, reread with `pread`.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -6,12 +6,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Room for most files in one call; grows where a file is longer (`/proc/stat` of large machines).
+/// Room for most files in one call; grows if a file is longer (`/proc/stat` of large machines).
 const FIRST_SIZE: usize = 16 * 1024;
 
 /// A file of `/proc`, `/sys` or a control group that is read many times.
 ///
-/// The kernel makes the text anew for every read from offset 0, so the file stays open.
+/// The kernel generates the text again for every read from offset 0, so the file stays open.
 #[derive(Debug)]
 pub(crate) struct Held {
     path: PathBuf,
@@ -27,7 +27,7 @@ impl Held {
         &self.path
     }
 
-    /// The file's text now. After an error the next call opens it again.
+    /// The file's current text. After an error, the next call reopens the file.
     pub(crate) fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> io::Result<Cow<'a, str>> {
         let file = self.file.take().map_or_else(|| File::open(&self.path), Ok)?;
         let text = fill(&file, buffer)?;
@@ -50,7 +50,7 @@ pub(crate) fn read_trimmed(path: impl AsRef<Path>) -> Option<String> {
     read_once(path, &mut buffer).ok().map(|text| text.trim().to_owned())
 }
 
-/// A file that holds a single number.
+/// A file that contains a single number.
 pub(crate) fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read_trimmed(path)?.parse().ok()
 }

@@ -1,18 +1,18 @@
-//! What the kernel says: host, devices, processes, cgroups, perf.
+//! Information from the kernel: host, devices, processes, cgroups, perf.
 //!
-//! This room reads `/proc`, `/sys` and control groups and turns them into figures. It knows nothing
-//! of databases: a "dbms" here is a process tree or a control group whose costs are to be told
-//! apart from those of the load driver.
+//! This crate reads `/proc`, `/sys` and control groups and turns them into figures. It knows
+//! nothing about databases: a "dbms" here is a process tree or control group whose costs are
+//! separated from the load driver's.
 //!
-//! - [`host_facts`] and [`block_device_of`]: what the machine is, recorded with every result.
+//! - [`host_facts`] and [`block_device_of`]: facts about the machine, recorded with every result.
 //! - [`Cgroup`]: exact CPU accounting and a memory limit for a group of processes (v1, v2, hybrid).
-//! - [`Tree`]: the CPU of a process tree although its children come and go; needs no privileges.
+//! - [`Tree`]: the CPU time of a process tree whose children come and go; needs no privileges.
 //! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a
 //!   second.
-//! - [`perf`]: call stacks and counts of events of processes, by the program `perf`.
+//! - [`perf`]: call stacks and event counts of processes, using the program `perf`.
 //! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under
 //!   valgrind.
-//! - [`Sampler`]: one thread which takes a row of figures every period, and exact totals.
+//! - [`Sampler`]: a thread that takes a row of figures every period, and exact totals.
 //!
 //! ```
 //! use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ pub use throttle::{Throttle, throttle_counts};
 /// `/proc/meminfo`), in KiB.
 ///
 /// # Errors
-/// When `/proc/meminfo` cannot be read or lacks these lines.
+/// If `/proc/meminfo` cannot be read or does not have these lines.
 pub fn dirty_pages_kb() -> std::io::Result<u64> {
     let text = std::fs::read_to_string("/proc/meminfo")?;
     let memory = proc::memory::parse_meminfo(&text);
@@ -62,7 +62,7 @@ pub fn dirty_pages_kb() -> std::io::Result<u64> {
         (Some(dirty), Some(writeback)) => Ok(dirty + writeback),
         _ => Err(std::io::Error::new(
             std::io::ErrorKind::InvalidData,
-            "expected the lines Dirty and Writeback in /proc/meminfo, found only part of them",
+            "expected the lines Dirty and Writeback in /proc/meminfo, found at most one of them",
         )),
     }
 }

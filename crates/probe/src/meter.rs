@@ -1,4 +1,4 @@
-//! Single counters, read some hundred times a second: a file held open and one system call each.
+//! Single counters, read some hundred times a second: an open file and one system call each.
 
 use std::fs::File;
 use std::io;
@@ -10,17 +10,17 @@ use crate::device::Device;
 use crate::proc::disk::{SECTOR_BYTES, parse_counters};
 use crate::processes::ticks_per_second;
 
-/// More than any of these files holds.
+/// Larger than any of these files.
 const ROOM: usize = 1024;
 
-/// The CPU time of a control group. Made by [`crate::Cgroup::cpu_meter`].
+/// The CPU time of a control group. Created by [`crate::Cgroup::cpu_meter`].
 #[derive(Debug)]
 pub struct CpuMeter {
     file: File,
     kind: Kind,
 }
 
-/// What a group's file of CPU time holds.
+/// The format of a group's CPU time file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     /// v1, `cpuacct.usage`: nanoseconds.
@@ -36,9 +36,9 @@ impl CpuMeter {
 
     /// CPU time of all processes that are or were in the group; `None` if it cannot be read.
     ///
-    /// The kernel books a running process at every tick and when it is switched away, so that a
-    /// difference over a few milliseconds is exact for processes that sleep at both ends, and up
-    /// to a tick wrong for one that runs.
+    /// The kernel charges a running process at every tick and when it is switched out. A difference
+    /// over a few milliseconds is therefore exact for processes that sleep at both ends, and up to
+    /// a tick wrong for one that runs.
     pub fn read(&self) -> Option<Duration> {
         let mut buffer = [0; ROOM];
         let text = read_at_once(&self.file, &mut buffer)?;
@@ -62,12 +62,12 @@ impl WriteMeter {
     /// Opens the device's counters.
     ///
     /// # Errors
-    /// When `/sys` does not show them.
+    /// If `/sys` does not show them.
     pub fn open(device: &Device) -> io::Result<WriteMeter> {
         Ok(WriteMeter { file: File::open(device.directory().join("stat"))? })
     }
 
-    /// Bytes of all writes that have ended since boot; `None` if they cannot be read.
+    /// Bytes of all writes completed since boot; `None` if they cannot be read.
     pub fn read(&self) -> Option<u64> {
         let mut buffer = [0; ROOM];
         let counters = parse_counters(read_at_once(&self.file, &mut buffer)?)?;
@@ -155,7 +155,7 @@ fn stolen(text: &str, cpu: usize) -> Option<u64> {
     words.nth(7)?.parse().ok()
 }
 
-/// The text of a file that is shorter than the buffer. The kernel makes it anew for every read
+/// The text of a file that is shorter than the buffer. The kernel generates it again for every read
 /// from offset 0.
 fn read_at_once<'a>(file: &File, buffer: &'a mut [u8; ROOM]) -> Option<&'a str> {
     let length = file.read_at(buffer, 0).ok()?;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_to_a_device_is_counted() {
+    fn writes_to_a_device_are_counted() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let Some(device) = crate::block_device_of(here) else {
             return testing::skip("the sources are not on a local block device");

@@ -1,9 +1,9 @@
 //! Splitting an exact CPU time into user and system by the proportions of coarse ticks.
 
-/// Keeps user and system time monotone while their proportions, known only in ticks, move.
+/// Keeps user and system time monotonic while their proportions, known only in ticks, change.
 ///
 /// The kernel does the same for `/proc/PID/stat` (`cputime_adjust` in kernel/sched/cputime.c): the
-/// sum is exact, the parts follow the ticks as far as neither runs backwards.
+/// sum is exact, and the parts follow the ticks unless one would run backwards.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Split {
     user_us: u64,
@@ -11,7 +11,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// `(user, system)` in µs whose sum is `total_us`, or the last values where the total fell.
+    /// `(user, system)` in µs whose sum is `total_us`, or the last values if the total fell.
     pub(crate) fn advance(
         &mut self,
         total_us: u64,

@@ -1,4 +1,4 @@
-//! How often the CPUs slowed themselves down because of heat, where `/sys` tells.
+//! How often the CPUs slowed down because of heat, if `/sys` says.
 
 use std::path::Path;
 

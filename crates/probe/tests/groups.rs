@@ -23,7 +23,7 @@ fn run_in(group: &Cgroup, command: &str) -> std::process::ExitStatus {
         .unwrap()
 }
 
-/// `None`, with the reason printed, where this machine does not let us.
+/// `None`, with the reason printed, if this machine does not allow it.
 fn made(result: Result<Cgroup, CgroupError>) -> Option<Cgroup> {
     match result {
         Ok(group) => Some(group),
@@ -49,7 +49,7 @@ fn burns_are_counted(group: Cgroup) {
     let used = after.user_us + after.system_us - before.user_us - before.system_us;
     assert!((50_000..20_000_000).contains(&used), "{used} µs");
     assert!(after.user_us - before.user_us > used / 2);
-    // Nothing runs in the group any more, so that the cheap reading is exact, too.
+    // Nothing runs in the group anymore, so the cheap reading is also exact.
     let metered = (meter.read().unwrap() - first).as_micros() as i64;
     assert!((metered - used as i64).abs() < 2_000, "{metered} µs metered, {used} µs used");
     let directories = group.directories().to_vec();
@@ -102,7 +102,7 @@ fn a_memory_limit_holds_anonymous_memory() {
     let Some(group) = made(Cgroup::create(&name("anon"), Some(24 * MIB))) else {
         return;
     };
-    // dd's buffer is anonymous memory of its own, touched as it is filled.
+    // dd's buffer is its own anonymous memory, touched as it is filled.
     let within = run_in(&group, "exec dd if=/dev/zero of=/dev/null bs=8M count=1");
     assert!(within.success());
     let beyond = run_in(&group, "exec dd if=/dev/zero of=/dev/null bs=64M count=1");
@@ -165,7 +165,7 @@ fn only_control_groups_are_removed() {
 
 /// A v2 tree made of plain files: how the place for a group is chosen.
 #[test]
-fn a_v2_group_with_a_limit_goes_where_memory_is_handed_down() {
+fn a_v2_group_with_a_limit_goes_where_memory_is_delegated() {
     let root = tempfile::tempdir().unwrap();
     let own = root.path().join("user.slice/session.scope");
     std::fs::create_dir_all(&own).unwrap();

@@ -1,6 +1,6 @@
-//! The room on the real kernel, with real programs.
+//! Tests of the crate on the real kernel, with real programs.
 //!
-//! One binary for all, so that it is linked once.
+//! One binary for all, so it is linked once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 

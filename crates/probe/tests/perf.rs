@@ -1,4 +1,4 @@
-//! The real perf on a process that is busy.
+//! The real perf on a busy process.
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -24,7 +24,7 @@ impl Drop for Busy {
     }
 }
 
-/// The machine's perf; where it can't be used, the test says so and has nothing to do.
+/// The machine's perf; if it can't be used, the test says so and does nothing.
 fn perf() -> Option<Perf> {
     match Perf::find() {
         Ok(perf) => Some(perf),
@@ -41,7 +41,7 @@ fn samples(folded: &str) -> u64 {
 }
 
 #[test]
-fn what_perf_can_do_is_found() {
+fn the_abilities_of_perf_are_found() {
     let Some(perf) = perf() else { return };
     assert!(perf.version.starts_with(|c: char| c.is_ascii_digit()), "{}", perf.version);
     for event in ["task-clock", "context-switches", "page-faults"] {
@@ -59,7 +59,7 @@ fn samples_are_as_many_as_there_was_work() {
     for method in [CallGraph::FramePointers, CallGraph::Dwarf] {
         let busy = Busy::start();
         let directory = tempfile::tempdir().unwrap();
-        // perf takes a while to begin, and longer where others have the CPU.
+        // perf takes a while to begin, and longer if the CPU is busy.
         let (most, folded) = [1, 4, 16]
             .into_iter()
             .find_map(|seconds| {
@@ -82,7 +82,7 @@ fn samples_are_as_many_as_there_was_work() {
 }
 
 #[test]
-fn what_is_not_on_a_cpu_has_no_samples() {
+fn idle_processes_have_no_samples() {
     let Some(perf) = perf() else { return };
     let directory = tempfile::tempdir().unwrap();
     let mut sleeper = Command::new("sleep").arg("60").spawn().unwrap();
@@ -95,7 +95,7 @@ fn what_is_not_on_a_cpu_has_no_samples() {
 }
 
 #[test]
-fn a_process_that_is_gone_is_told() {
+fn a_missing_process_is_reported() {
     let Some(perf) = perf() else { return };
     let directory = tempfile::tempdir().unwrap();
     let mut gone = Command::new("true").spawn().unwrap();
@@ -130,7 +130,7 @@ fn events_are_counted_while_they_are_wanted() {
 }
 
 #[test]
-fn children_that_come_later_are_counted_too() {
+fn later_children_are_counted_too() {
     let Some(perf) = perf() else { return };
     let mut shell = Command::new("sh")
         .args(["-c", "read x; timeout 1 sh -c 'while :; do :; done'; echo done; exec sleep 600"])
@@ -148,7 +148,7 @@ fn children_that_come_later_are_counted_too() {
     shell.kill().unwrap();
     shell.wait().unwrap();
     assert_eq!(said, "done\n");
-    // Of the second in which the child was busy, the part that it had a CPU.
+    // The part of the busy second in which the child had a CPU.
     let clock = counts.iter().find(|(event, _)| event == "task-clock").unwrap().1;
     assert!(clock > 20.0, "{counts:?}");
 }

@@ -13,15 +13,15 @@ fn series<'a>(recording: &'a Recording, name: &str) -> &'a Series {
     found.unwrap_or_else(|| panic!("no series {name}; notes: {:?}", recording.notes))
 }
 
-/// The series has as many values as there were periods; the last one if more than half of it was
-/// there, give or take what the machine let pass between the last value and the end.
+/// The series has one value per period, including the last if more than half of it passed. The time
+/// between the last value and the end depends on the machine.
 fn assert_on_schedule(recording: &Recording, name: &str, period: Duration) {
     let values = series(recording, name).values.len() as f64;
     let periods = recording.totals.seconds / period.as_secs_f64();
     assert!((values - periods).abs() < 0.8, "{values} values in {periods} periods");
 }
 
-/// Uses that much CPU time, however long the machine takes to give it.
+/// Uses this much CPU time, however long that takes.
 pub fn burn(time: Duration) {
     let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
     let begun = used();
@@ -55,7 +55,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn values_come_on_schedule_and_totals_are_of_the_whole() {
+fn values_are_on_schedule_and_totals_cover_everything() {
     let period = Duration::from_millis(100);
     let targets = Targets {
         device: block_device_of(std::path::Path::new(env!("CARGO_MANIFEST_DIR"))),
@@ -160,7 +160,7 @@ fn a_group_and_its_tree_agree() {
         (dbms.user_us.unwrap() + dbms.system_us.unwrap()) as f64
     };
     println!("group {:.0} µs, tree {:.0} µs", used(&one), used(&two));
-    // Two ticks, and what one child used up to the moment it was missed.
+    // Two ticks, plus what one child used until it was missed.
     assert!((used(&one) - used(&two)).abs() < 0.02 * used(&one) + 20_000.0);
     assert_on_schedule(&one, "dbms.us", period);
     assert!(series(&one, "dbms.procs").values.iter().all(|value| *value >= 1.0));

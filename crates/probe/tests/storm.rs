@@ -1,4 +1,5 @@
-//! The CPU of a process tree under a storm of short-lived children, against the kernel's own sum.
+//! The CPU time of a process tree with many short-lived children, compared with the kernel's own
+//! sum.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use probe::{Cgroup, Tree, TreeError, Usage};
 
-/// A shell that runs what it is told, line by line, in a control group if one could be made.
+/// A shell that runs commands line by line, in a control group if possible.
 struct Shell {
     child: Child,
     stdin: ChildStdin,
@@ -69,7 +70,7 @@ fn group_us(group: &Cgroup) -> f64 {
     (time.user_us + time.system_us) as f64
 }
 
-/// 300 children, three at a time, each a new program that burns some milliseconds.
+/// 300 children, three at a time, each a new program that burns a few milliseconds.
 const STORM: &str = "burn='i=0; while [ $i -lt 12000 ]; do i=$((i+1)); done'; n=0; \
     while [ $n -lt 100 ]; do n=$((n+1)); \
     sh -c \"$burn\" & sh -c \"$burn\" & sh -c \"$burn; head -c 100000 /dev/urandom >/dev/null\" & wait; done";
@@ -126,7 +127,7 @@ fn a_storm_of_children_is_counted_within_two_percent() {
     assert!(directories.iter().all(|directory| !directory.exists()));
 }
 
-/// Where no group can be made: the sum the kernel gives a parent for the children it waited for.
+/// If no group can be created: the kernel's sum for the children that a parent waited for.
 fn against_getrusage() {
     let children_us = || {
         let usage =
@@ -147,14 +148,14 @@ fn against_getrusage() {
 }
 
 #[test]
-fn orphans_stay_in_the_tree_and_so_does_what_they_used() {
+fn orphans_and_their_usage_stay_in_the_tree() {
     let group = group("orphan");
     let mut shell = Shell::start(group.as_ref());
     let mut tree = Tree::new(shell.child.id()).unwrap();
     let first = total_us(&tree.sample().unwrap());
     let group_first = group.as_ref().map(group_us);
-    // The middle shell ends first; its child burns on as a child of init, then ends too.
-    // It rests before it ends, so that all it used is seen however rarely we look.
+    // The middle shell ends first; its child burns on as a child of init, then ends too. It rests
+    // before it ends, so all its usage is seen, however rarely it is sampled.
     shell.say("sh -c '(i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done; sleep 2) & sleep 1' &");
     let begun = Instant::now();
     let mut orphaned = false;
@@ -199,7 +200,7 @@ fn bytes_of_ended_children_stay_counted() {
 }
 
 #[test]
-fn a_root_that_ended_is_said_to_be_gone() {
+fn an_ended_root_is_reported_as_gone() {
     let mut shell = Shell::start(None);
     let pid = shell.child.id();
     let mut tree = Tree::new(pid).unwrap();

@@ -1,6 +1,6 @@
-//! Keeps passwords out of what is stored and shown.
+//! Keeps passwords out of stored and displayed text.
 //!
-//! Where the end of a password is uncertain, more is hidden than must be.
+//! If the end of a password is uncertain, more is hidden than necessary.
 //!
 //! ```
 //! assert_eq!(secret::without_passwords("postgres://me:x@db/y"), "postgres://me@db/y");
@@ -8,10 +8,10 @@
 
 use percent_encoding::percent_decode_str;
 
-/// Stands where something was hidden.
+/// Replaces hidden text.
 pub const HIDDEN: &str = "<hidden>";
 
-/// Settings of a server whose values are commands, which may hold a password in any form.
+/// Settings of a server whose values are commands, which may contain a password in any form.
 const COMMANDS: [&str; 4] =
     ["archive_command", "restore_command", "archive_cleanup_command", "recovery_end_command"];
 
@@ -19,13 +19,13 @@ const COMMANDS: [&str; 4] =
 /// `scheme://user@host`), in their parameters, in connection strings as libpq reads them (`password
 /// = 'x y'`), and in SQL (`PASSWORD 'x'`).
 ///
-/// For a setting there is [`setting_without_passwords`]. Hiding twice changes nothing.
+/// For settings, use [`setting_without_passwords`]. Hiding twice changes nothing.
 pub fn without_passwords(text: &str) -> String {
     without_assignments(&without_credentials(text))
 }
 
 /// The value of a server's setting with passwords hidden: all of it if it is a connection string, a
-/// command or the like.
+/// command or similar.
 pub fn setting_without_passwords(name: &str, value: &str) -> String {
     if may_be_secret(name) && !value.is_empty() {
         HIDDEN.to_owned()
@@ -34,7 +34,7 @@ pub fn setting_without_passwords(name: &str, value: &str) -> String {
     }
 }
 
-/// A postgresql.conf with passwords hidden. It remains one: values are hidden whole.
+/// A postgresql.conf with passwords hidden. It remains valid, because whole values are hidden.
 pub fn configuration_without_passwords(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| {
@@ -77,21 +77,21 @@ fn without_credentials(text: &str) -> String {
         out.push_str(before);
         let scheme = before.trim_end_matches("://").to_ascii_lowercase();
         let ours = scheme.ends_with("postgres") || scheme.ends_with("postgresql");
-        // A text that is nothing but a URL may have anything in its password.
+        // If the text is only a URL, its password may contain anything.
         let alone =
             out.len() == before.len() && matches!(scheme.trim_start(), "postgres" | "postgresql");
         let ends = |c: char| !alone && (c.is_whitespace() || "\"'".contains(c));
         let url = &after[..after.find(ends).unwrap_or(after.len())];
         rest = &after[url.len()..];
         let until = |text: &str| text.find(|c| "/?#".contains(c)).unwrap_or(text.len());
-        // libpq and other clients take what is before the first @ for the user's part, unless a /
+        // libpq and other clients take the text before the first @ as the user's part, unless a /
         // comes first.
         let first = url.find('@').filter(|first| ours || *first < until(url));
         let Some(first) = first else {
             out.push_str(&parameters(url, ours));
             continue;
         };
-        // The last @ ends the user's part: a careless password may hold one itself.
+        // The last @ ends the user's part: a careless password may itself contain one.
         let query = url[first..].find('?').unwrap_or(url.len() - first);
         let end = first + if ours { query } else { until(&url[first..]) };
         let host = url[..end].rfind('@').unwrap_or(first);
@@ -102,7 +102,7 @@ fn without_credentials(text: &str) -> String {
     out
 }
 
-/// Hides the passwords in a URL's parameters. Names may be percent-encoded as well.
+/// Hides the passwords in a URL's parameters. Even names may be percent-encoded.
 fn parameters(url: &str, ours: bool) -> String {
     let Some((place, parameters)) = url.split_once('?').filter(|_| ours) else {
         return url.to_owned();
@@ -118,7 +118,7 @@ fn parameters(url: &str, ours: bool) -> String {
     format!("{place}?{}", parameters.join("&"))
 }
 
-/// Hides what follows `password`, as far as it is its value.
+/// Hides the value that follows `password`, if there is one.
 fn without_assignments(text: &str) -> String {
     const KEY: &str = "password";
     let mut out = String::with_capacity(text.len());
@@ -143,8 +143,8 @@ fn without_assignments(text: &str) -> String {
     out
 }
 
-/// Whether what follows a name says that its value is hidden, perhaps inside of quotes and with
-/// blanks escaped as TOML does it.
+/// Whether the text after a name shows that its value is already hidden, perhaps in quotes and with
+/// blanks escaped as in TOML.
 fn is_hidden(after: &str) -> bool {
     let near: String = after.chars().take(40).collect();
     let near = ["\\t", "\\n", "\\r"].iter().fold(near, |near, blank| near.replace(blank, " "));
@@ -153,7 +153,7 @@ fn is_hidden(after: &str) -> bool {
     value.strip_prefix(HIDDEN).is_some_and(|rest| rest.chars().next().is_none_or(end))
 }
 
-/// Where the value begins and ends in what follows a name; `None` if it is not a name with a value.
+/// Start and end of the value in the text after a name; `None` if it is not a name with a value.
 fn value(after: &str, in_url: bool) -> Option<(usize, usize)> {
     let past = |from: usize, of: &dyn Fn(char) -> bool| {
         after.len() - after[from..].trim_start_matches(of).len()
@@ -166,7 +166,7 @@ fn value(after: &str, in_url: bool) -> Option<(usize, usize)> {
     let assigned = after[gap..sign].contains('=') || (quoted > 0 && sign > gap);
     let start = past(sign, &blank);
     let value = &after[start..];
-    // SQL has no sign between them, but then quotes.
+    // SQL has no sign between them, but has quotes.
     let sql = quoted == 0 && gap > 0 && sign == gap && value.starts_with(['\'', '$', 'E', 'e']);
     let sql = sql && (!value.starts_with(['E', 'e']) || value[1..].starts_with('\''));
     if !(assigned || sql) || value.is_empty() {
@@ -176,8 +176,8 @@ fn value(after: &str, in_url: bool) -> Option<(usize, usize)> {
     Some((start, start + prefix + length(&value[prefix..], in_url)))
 }
 
-/// How long the value is at the beginning of a text: up to its closing quote, or without one up to
-/// the next blank.
+/// Length of the value at the beginning of a text: up to its closing quote, or without quotes, up
+/// to the next blank.
 fn length(value: &str, in_url: bool) -> usize {
     if value.starts_with(HIDDEN) {
         return HIDDEN.len();
@@ -186,7 +186,7 @@ fn length(value: &str, in_url: bool) -> usize {
     let mut chars = value.char_indices();
     let first = chars.next().map_or(' ', |(_, c)| c);
     if first == '$' && value[1..].contains('$') {
-        // A dollar-quoted string of SQL ends with the tag that it begins with.
+        // A dollar-quoted SQL string ends with the tag it begins with.
         let tag = value[1..].find('$').map_or(1, |at| at + 2);
         return value[tag..].find(&value[..tag]).map_or(value.len(), |at| at + 2 * tag);
     }
@@ -199,11 +199,11 @@ fn length(value: &str, in_url: bool) -> usize {
             ends
         });
         let end = end.unwrap_or(value.len());
-        // What a backslash means depends on how often the text was quoted.
+        // The meaning of a backslash depends on how often the text was quoted.
         return if value[..end].contains('\\') { line(end) } else { end };
     }
     if value[1..].starts_with(first) {
-        // Nothing, or quoted inside of quotes.
+        // Empty, or quoted inside quotes.
         let empty =
             value[2..].chars().next().is_none_or(|c| c.is_whitespace() || ",;&)}]".contains(c));
         return if empty { 2 } else { line(2) };

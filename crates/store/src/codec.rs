@@ -1,7 +1,7 @@
 //! Series as bytes.
 
-/// Packs values little endian: as 32-bit floats when none loses anything by it (counts do not),
-/// else as 64-bit floats. Returns the name of the encoding and the bytes.
+/// Packs values in little-endian order: as 32-bit floats if that is exact for all (as it is for
+/// counts), otherwise as 64-bit floats. Returns the name of the encoding and the bytes.
 pub(crate) fn encode(values: &[f64]) -> (&'static str, Vec<u8>) {
     let fits = |x: &f64| x.is_nan() || f64::from(*x as f32).to_bits() == x.to_bits();
     if values.iter().all(fits) {
@@ -13,7 +13,7 @@ pub(crate) fn encode(values: &[f64]) -> (&'static str, Vec<u8>) {
     }
 }
 
-/// The reverse; `None` when the bytes or the encoding make no sense.
+/// The reverse; `None` if the bytes or the encoding are invalid.
 pub(crate) fn decode(encoding: &str, bytes: &[u8]) -> Option<Vec<f64>> {
     match encoding {
         "f32" => {

@@ -1,4 +1,4 @@
-//! Exact instruction counts: what is written and read of them.
+//! Writing and reading exact instruction counts.
 
 use std::collections::HashMap;
 
@@ -24,14 +24,14 @@ pub struct CountRecord {
     pub place: String,
     /// Number of statements counted, at least 1.
     pub statements: u64,
-    /// Rows that all of them together wrote or asked for; 0: the kind has no rows.
+    /// Rows that all of them wrote or asked for; 0 if the kind has no rows.
     pub rows: u64,
-    /// Instructions of all statements in the count that `phases` and `functions` are of; one of
+    /// Instructions of all statements in the count that `phases` and `functions` come from; one of
     /// `counts`.
     pub instructions: u64,
-    /// Instructions of all statements in every count, in the order in which they were made.
+    /// Instructions of all statements in each count, in the order in which they were made.
     pub counts: Vec<u64>,
-    /// Phases in order (`parse`, `analyze`, …). Their sum is `instructions`. Empty: not known.
+    /// Phases in order (`parse`, `analyze`, …). They add up to `instructions`. Empty if unknown.
     pub phases: Vec<CountPhase>,
     /// Every function that was executed in that count, in the order given.
     pub functions: Vec<CountFunction>,
@@ -51,13 +51,13 @@ pub struct CountPhase {
 pub struct CountFunction {
     /// Its name.
     pub name: String,
-    /// The program or library that it is in.
+    /// The program or library it is in.
     pub object: String,
     /// Instructions in the function itself.
     pub own: u64,
-    /// Instructions in the function and all that it called.
+    /// Instructions in the function and everything it called.
     pub inclusive: u64,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
 }
 
@@ -65,9 +65,9 @@ impl Store {
     /// Stores a count of a variant; durable when it returns.
     ///
     /// # Errors
-    /// When it cannot be written, there is no such variant, the variant has a count of this kind,
-    /// protocol and place already, or the record contradicts itself ([`StoreError::UnfitCount`]).
-    /// Nothing of it is stored then.
+    /// If it cannot be written, there is no such variant, the variant already has a count of this
+    /// kind, protocol and place, or the record contradicts itself ([`StoreError::UnfitCount`]).
+    /// Nothing is stored then.
     pub fn record_count(&self, variant: VariantId, record: &CountRecord) -> Result<()> {
         let unfit = |what| StoreError::UnfitCount { kind: record.kind.clone(), what };
         check(record).map_err(unfit)?;
@@ -75,7 +75,7 @@ impl Store {
             self.require(connection, "variant", variant.0)?;
             if self.wrap(is_there(connection, variant, record))? {
                 return Err(unfit(format!(
-                    "this variant has one already with protocol {} in {}",
+                    "this variant already has one with protocol {} in {}",
                     record.protocol, record.place
                 )));
             }
@@ -84,12 +84,12 @@ impl Store {
     }
 
     /// The counts of an experiment with the variants they belong to, in the order in which they
-    /// were stored. Made for the functions of a hundred counts at once.
+    /// were stored. Designed for the functions of a hundred counts at once.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn counts(&self, experiment: ExperimentId) -> Result<Vec<(VariantId, CountRecord)>> {
-        // One snapshot for all queries: a count may be going on.
+        // One snapshot for all queries, since a count may be in progress.
         let snapshot = self.wrap(self.connection.unchecked_transaction())?;
         let mut found = self.rows(
             "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.statements, c.row_count, c.instructions \
@@ -120,15 +120,15 @@ impl Store {
         Ok(found.into_iter().map(|(_, variant, record)| (variant, record)).collect())
     }
 
-    /// Reads phases and functions of the counts from `low` to `high`; other experiments may have
-    /// some between.
+    /// Reads phases and functions of the counts from `low` to `high`; some may belong to other
+    /// experiments.
     fn fill(
         &self,
         low: i64,
         high: i64,
         found: &mut [(i64, VariantId, CountRecord)],
     ) -> rusqlite::Result<()> {
-        // Ids are small and dense: a table is faster than a lookup per function by its hash.
+        // Ids are small and dense, so a table is faster than a hash lookup per function.
         let mut names: Vec<String> = Vec::new();
         let mut statement = self.connection.prepare_cached("SELECT id, text FROM name")?;
         let mut rows = statement.query([])?;
@@ -183,10 +183,10 @@ impl Store {
     }
 }
 
-/// What is wrong with a record, if anything is.
+/// What is wrong with a record, if anything.
 fn check(record: &CountRecord) -> std::result::Result<(), String> {
     if record.statements == 0 {
-        return Err("it is of no statements".to_owned());
+        return Err("it has no statements".to_owned());
     }
     let phases = record.phases.iter().map(|phase| &phase.name);
     twice(phases).map_err(|name| format!("phase `{name}` is given twice"))?;
@@ -199,7 +199,7 @@ fn check(record: &CountRecord) -> std::result::Result<(), String> {
         ));
     }
     if !record.counts.contains(&record.instructions) {
-        return Err(format!("its {} instructions are none of its counts", record.instructions));
+        return Err(format!("its {} instructions match none of its counts", record.instructions));
     }
     let counts = record.counts.iter().copied();
     let figures = [record.statements, record.rows].into_iter().chain(counts);
@@ -228,7 +228,7 @@ fn insert(
     variant: VariantId,
     record: &CountRecord,
 ) -> rusqlite::Result<()> {
-    // Taken apart so that a new field cannot be forgotten here.
+    // Destructured, so a new field cannot be forgotten here.
     let CountRecord {
         kind,
         protocol,

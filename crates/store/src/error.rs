@@ -13,7 +13,7 @@ pub enum StoreError {
         .0.display()
     )]
     Missing(PathBuf),
-    /// The directory could not be made or looked into.
+    /// The directory could not be created or read.
     #[error(
         "cannot use {path} for results: {source}; choose a directory you may write to with --results"
     )]
@@ -23,9 +23,9 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is no SQLite database, or a damaged one.
+    /// The file is not an SQLite database, or is damaged.
     #[error(
-        "{path} is no database of results ({found}); move it away, or choose another directory with --results"
+        "{path} is not a results database ({found}); move it away, or choose another directory with --results"
     )]
     NotADatabase {
         /// The file.
@@ -35,8 +35,7 @@ pub enum StoreError {
     },
     /// A newer steelyard wrote it.
     #[error(
-        "{path} has schema version {found}, but this steelyard knows versions up to {known}; update steelyard, \
-         or choose another directory with --results"
+        "{path} has schema version {found}, but this steelyard supports versions up to {known}; update steelyard, or choose another directory with --results"
     )]
     Newer {
         /// The file.
@@ -48,8 +47,7 @@ pub enum StoreError {
     },
     /// An older steelyard wrote it, and it was opened for reading only.
     #[error(
-        "{path} has schema version {found}, this steelyard reads version {known}; make the directory writable and try again, \
-         which brings it up to date"
+        "{path} has schema version {found}, this steelyard reads version {known}; make the directory writable and try again, which upgrades the database"
     )]
     Older {
         /// The file.
@@ -61,13 +59,12 @@ pub enum StoreError {
     },
     /// No space left.
     #[error(
-        "no space left for results in {}; finished steps stored before are intact; free some space, then go on with \
-         `steelyard run --resume`",
+        "no space left for results in {}; steps already stored are intact; free some space, then continue with `steelyard run --resume`",
         .0.display()
     )]
     Full(PathBuf),
-    /// Another process holds the database for too long.
-    #[error("{} is in use by another process that writes; wait until it has ended, or choose another directory with --results", .0.display())]
+    /// Another process has locked the database for too long.
+    #[error("{} is in use by another process that is writing; wait until it ends, or choose another directory with --results", .0.display())]
     Busy(PathBuf),
     /// Something with this id does not exist.
     #[error("{what} {id} is not in {path}; `steelyard list` shows what is there")]
@@ -79,7 +76,7 @@ pub enum StoreError {
         /// Its id.
         id: i64,
     },
-    /// A trial is not in the state that the request needs.
+    /// A trial is not in the state that the request requires.
     #[error("trial {trial} is {state}, but only a running trial can be written to")]
     NotRunning {
         /// The trial.
@@ -87,7 +84,7 @@ pub enum StoreError {
         /// Its state.
         state: String,
     },
-    /// A step holds two of the same, or a figure that cannot be stored.
+    /// A step has a duplicate, or a figure that cannot be stored.
     #[error("step `{step}` cannot be stored: {what}")]
     Unfit {
         /// Name of the step.
@@ -95,7 +92,7 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
-    /// A count contradicts itself or is there already.
+    /// A count contradicts itself or already exists.
     #[error("the count of `{kind}` cannot be stored: {what}")]
     UnfitCount {
         /// Kind of statement.
@@ -103,9 +100,9 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
-    /// What is stored cannot be understood.
+    /// Stored data cannot be understood.
     #[error(
-        "{path}: {what}; the database is damaged or was changed by another program: restore it from a copy"
+        "{path}: {what}; the database is damaged or was changed by another program: restore it from a backup"
     )]
     Damaged {
         /// The file.
@@ -113,7 +110,7 @@ pub enum StoreError {
         /// What was found where.
         what: String,
     },
-    /// Any other complaint of SQLite.
+    /// Any other error of SQLite.
     #[error("{path}: {source}")]
     Sqlite {
         /// The file.
@@ -127,8 +124,8 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
-    /// Whether the request was wrong (a directory without results, of another program, not to be
-    /// written), so that trying it again can't help.
+    /// Whether the request was wrong (a directory without results, of another program, or not
+    /// writable), in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         matches!(
             self,
@@ -141,7 +138,7 @@ impl StoreError {
         )
     }
 
-    /// Sorts a complaint of SQLite about the database at `path`.
+    /// Classifies an SQLite error about the database at `path`.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {

@@ -11,18 +11,18 @@ const EXPERIMENT: &str = "SELECT id, name, workload, base, seed, blocks, margin,
                           created_ms, ended_ms, state, purpose FROM experiment";
 
 impl Store {
-    /// All runs, the newest first. Counts are not among them, see [`Store::all_experiments`].
+    /// All runs, newest first. For counts, see [`Store::all_experiments`].
     ///
     /// # Errors
-    /// When the database cannot be read; so for all functions here.
+    /// If the database cannot be read; this applies to all functions here.
     pub fn experiments(&self) -> Result<Vec<Experiment>> {
         self.experiments_where("WHERE purpose = 'run' ORDER BY id DESC", [])
     }
 
-    /// All runs and counts, the newest first.
+    /// All runs and counts, newest first.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn all_experiments(&self) -> Result<Vec<Experiment>> {
         self.experiments_where("ORDER BY id DESC", [])
     }
@@ -30,7 +30,7 @@ impl Store {
     /// A run or a count by its id.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when there is none.
+    /// [`StoreError::NotFound`] if there is none.
     pub fn experiment(&self, id: ExperimentId) -> Result<Experiment> {
         let found = self.experiments_where("WHERE id = ?1", [id.0])?.pop();
         found.ok_or_else(|| StoreError::NotFound {
@@ -43,7 +43,7 @@ impl Store {
     /// The newest run of this name.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn experiment_named(&self, name: &str) -> Result<Option<Experiment>> {
         let rest = "WHERE purpose = 'run' AND name = ?1 ORDER BY id DESC LIMIT 1";
         Ok(self.experiments_where(rest, [name])?.pop())
@@ -52,7 +52,7 @@ impl Store {
     /// The newest run.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn latest(&self) -> Result<Option<Experiment>> {
         let rest = "WHERE purpose = 'run' ORDER BY id DESC LIMIT 1";
         Ok(self.experiments_where(rest, [])?.pop())
@@ -61,7 +61,7 @@ impl Store {
     /// The newest count of this name.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn count_named(&self, name: &str) -> Result<Option<Experiment>> {
         let rest = "WHERE purpose = 'count' AND name = ?1 ORDER BY id DESC LIMIT 1";
         Ok(self.experiments_where(rest, [name])?.pop())
@@ -70,7 +70,7 @@ impl Store {
     /// The newest count.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn latest_count(&self) -> Result<Option<Experiment>> {
         let rest = "WHERE purpose = 'count' ORDER BY id DESC LIMIT 1";
         Ok(self.experiments_where(rest, [])?.pop())

@@ -1,11 +1,11 @@
-//! Texts and sets of rows that repeat are stored once.
+//! Storing repeated strings and sets of rows once.
 
 use std::collections::HashMap;
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-/// Ids of names, found or made within one transaction.
+/// Ids of names, found or created within one transaction.
 pub(crate) struct Names<'c> {
     connection: &'c Connection,
     known: HashMap<String, i64>,
@@ -16,7 +16,7 @@ impl<'c> Names<'c> {
         Names { connection, known: HashMap::new() }
     }
 
-    /// With all names read at once: cheaper than asking for a thousand one by one.
+    /// Reads all names at once, which is cheaper than a thousand queries.
     pub(crate) fn loaded(connection: &'c Connection) -> rusqlite::Result<Self> {
         let mut statement = connection.prepare_cached("SELECT text, id FROM name")?;
         let known = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -45,7 +45,7 @@ impl<'c> Names<'c> {
     }
 }
 
-/// A table of sets and the table of their rows, of `N` texts each.
+/// A table of sets and a table of their rows, with `N` strings each.
 pub(crate) struct Sets<const N: usize> {
     /// Table of the sets.
     pub(crate) sets: &'static str,
@@ -65,7 +65,7 @@ pub(crate) const SETTINGS: Sets<5> = Sets {
 };
 
 impl<const N: usize> Sets<N> {
-    /// The id of the set of exactly these rows, found or made.
+    /// The id of the set with exactly these rows, found or created.
     pub(crate) fn id(
         &self,
         connection: &Connection,
@@ -122,7 +122,7 @@ impl<const N: usize> Sets<N> {
     }
 }
 
-/// FNV-1a, 64 bits (RFC 9923), over the lengths and bytes of all cells. Only narrows the search:
+/// FNV-1a, 64 bits (RFC 9923), over the lengths and bytes of all cells. It only narrows the search;
 /// contents are compared.
 fn digest<const N: usize>(rows: &[[String; N]]) -> i64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,15 +1,15 @@
 //! Results on disk: schema, migrations, reading and writing.
 //!
-//! A results directory holds `steelyard.db` (SQLite) and `artifacts/` (files such as server logs).
-//! A [`Store`] is written as a run goes: each finished step is one durable transaction, so that
-//! nothing finished is lost when the run is killed or the power fails. Readers may work while a run
-//! writes. The tables are described in `SCHEMA.md` beside this crate's manifest.
+//! A results directory contains `steelyard.db` (SQLite) and `artifacts/` (files such as server
+//! logs). A [`Store`] is written during a run: each finished step is one durable transaction, so
+//! nothing finished is lost if the run is killed or power fails. Readers may work while a run
+//! writes. `SCHEMA.md` in this crate describes the tables.
 //!
-//! An experiment is a run or a count ([`Purpose`]). Counts ([`CountRecord`]) have no trials; what
-//! says nothing of them means runs alone.
+//! An experiment is a run or a count ([`Purpose`]). Counts ([`CountRecord`]) have no trials.
+//! Functions that don't mention counts are about runs only.
 //!
 //! Only finished steps of finished trials are results; reading starts from those (see [`Scope`]).
-//! What a metric means is not known here.
+//! This crate doesn't know what a metric means.
 
 mod codec;
 mod counts;

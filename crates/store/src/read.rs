@@ -1,4 +1,4 @@
-//! Reading: trials, and what a step holds.
+//! Reading trials, steps and the content of steps.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Store {
     /// The variants of an experiment, in the order of the plan.
     ///
     /// # Errors
-    /// When the database cannot be read; so for all functions here.
+    /// If the database cannot be read; this applies to all functions here.
     pub fn variants(&self, experiment: ExperimentId) -> Result<Vec<Variant>> {
         let sql = "SELECT id, position, name, dbms, source, version, build, config FROM variant \
                    WHERE experiment_id = ?1 ORDER BY position";
@@ -53,7 +53,7 @@ impl Store {
     /// All attempts at trials of an experiment, in the order in which they began.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn trials(&self, experiment: ExperimentId) -> Result<Vec<Trial>> {
         let sql = "SELECT id, variant_id, block, position, sequence, attempt, state, started_ms, ended_ms, error FROM trial \
                    WHERE experiment_id = ?1 ORDER BY id";
@@ -73,10 +73,10 @@ impl Store {
         })
     }
 
-    /// Which trials need not run again: block, name of the variant, sequence.
+    /// Trials that need not run again: block, name of the variant, sequence.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn finished_trials(
         &self,
         experiment: ExperimentId,
@@ -91,16 +91,16 @@ impl Store {
     /// The machine that an experiment runs on, as last recorded.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn host_facts(&self, experiment: ExperimentId) -> Result<Vec<HostFact>> {
         self.host_set("SELECT host_set_id FROM experiment WHERE id = ?1", experiment.0)
     }
 
-    /// The machine that a trial ran on; differs from the experiment's when that was resumed after a
-    /// change.
+    /// The machine that a trial ran on. It differs from the experiment's if that was resumed after
+    /// a change.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn trial_host_facts(&self, trial: TrialId) -> Result<Vec<HostFact>> {
         self.host_set("SELECT host_set_id FROM trial WHERE id = ?1", trial.0)
     }
@@ -117,7 +117,7 @@ impl Store {
     /// Settings of the server in a trial that differ from the default.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn settings(&self, trial: TrialId) -> Result<Vec<Setting>> {
         let sql = "SELECT setting_set_id FROM trial WHERE id = ?1";
         let Some(Some(set)) = self.one(sql, [trial.0], |row| row.get(0))? else {
@@ -138,7 +138,7 @@ impl Store {
     /// come first.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn variant_settings(&self, variant: VariantId) -> Result<Vec<Setting>> {
         let sql = "SELECT id FROM trial WHERE variant_id = ?1 AND setting_set_id IS NOT NULL \
                    ORDER BY state = 'finished' DESC, id DESC LIMIT 1";
@@ -149,12 +149,12 @@ impl Store {
     }
 }
 
-/// Steps and what they hold.
+/// Steps and their content.
 impl Store {
     /// Steps of an experiment, in the order in which they ran.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn steps(&self, experiment: ExperimentId, scope: Scope) -> Result<Vec<Step>> {
         let measures = self.measures()?;
         let sql = format!(
@@ -188,25 +188,25 @@ impl Store {
     /// Names of the metrics that steps of an experiment have, in alphabetical order.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn metric_names(&self, experiment: ExperimentId) -> Result<Vec<String>> {
         let sql = "SELECT DISTINCT n.text FROM trial t JOIN step s ON s.trial_id = t.id \
                    JOIN metric m ON m.step_id = s.id JOIN name n ON n.id = m.name_id WHERE t.experiment_id = ?1 ORDER BY n.text";
         self.rows(sql, [experiment.0], |row| row.get(0))
     }
 
-    /// Some metrics of all steps of an experiment, in the order in which the steps ran. Made for
-    /// 100,000 steps at once.
+    /// Some metrics of all steps of an experiment, in the order in which the steps ran. Designed
+    /// for 100,000 steps at once.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn step_values(
         &self,
         experiment: ExperimentId,
         metrics: &[&str],
         scope: Scope,
     ) -> Result<Vec<StepValues>> {
-        // One snapshot for the three queries: a run may write meanwhile.
+        // One snapshot for the three queries, since a run may be writing.
         let snapshot = self.wrap(self.connection.unchecked_transaction())?;
         let names: HashMap<i64, Arc<str>> = self
             .rows("SELECT id, text FROM name", [], |row| {
@@ -247,8 +247,7 @@ impl Store {
             })
         })?;
         if let ([first, ..], [.., last]) = (&steps[..], &steps[..]) {
-            // Both sides come in the order of steps; going along them together beats a lookup per
-            // step.
+            // Both sides are in the order of steps; merging them is faster than a lookup per step.
             let (low, high) = (first.step.0, last.step.0);
             let mut rest = steps.iter_mut().peekable();
             let sql = "SELECT step_id, name_id, value FROM metric WHERE step_id BETWEEN ?1 AND ?2 ORDER BY step_id";
@@ -282,7 +281,7 @@ impl Store {
     /// Every name in the database: of metrics, but also of steps, counters and more.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn names(&self) -> Result<Vec<String>> {
         self.rows("SELECT text FROM name", [], |row| row.get(0))
     }
@@ -290,7 +289,7 @@ impl Store {
     /// All metrics of a step, by name.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn metrics(&self, step: StepId) -> Result<BTreeMap<String, f64>> {
         let sql = "SELECT n.text, m.value FROM metric m JOIN name n ON n.id = m.name_id WHERE m.step_id = ?1";
         let rows = self.rows(sql, [step.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -300,7 +299,7 @@ impl Store {
     /// The series of a step, in the order in which they were given.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn series(&self, step: StepId) -> Result<Vec<Series>> {
         self.rows(&format!("{SERIES} ORDER BY r.id"), [step.0], series)
     }
@@ -308,7 +307,7 @@ impl Store {
     /// The series of one group of a step, in the order in which they were given.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn series_of_group(&self, step: StepId, group: &str) -> Result<Vec<Series>> {
         self.rows(&format!("{SERIES} AND r.grp = ?2 ORDER BY r.id"), params![step.0, group], series)
     }
@@ -316,7 +315,7 @@ impl Store {
     /// The histograms of a step, in the order in which they were given.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn histograms(&self, step: StepId) -> Result<Vec<Histogram>> {
         let sql = "SELECT class, count, hdr FROM histogram WHERE step_id = ?1 ORDER BY rowid";
         self.rows(sql, [step.0], |row| {
@@ -327,7 +326,7 @@ impl Store {
     /// The counters of a step, in the order in which they were given.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn counters(&self, step: StepId) -> Result<Vec<Counter>> {
         let sql = "SELECT v.text, o.text, n.text, c.value FROM counter c JOIN name v ON v.id = c.view_id \
                    JOIN name o ON o.id = c.object_id JOIN name n ON n.id = c.name_id WHERE c.step_id = ?1 ORDER BY c.ordinal";
@@ -356,10 +355,10 @@ impl Store {
         Ok(rows.into_iter().collect())
     }
 
-    /// What things took at the end of a step, in the order in which it was given.
+    /// Sizes of tables and the like at the end of a step, in the order in which they were given.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn sizes(&self, step: StepId) -> Result<Vec<Size>> {
         let sql = "SELECT n.text, z.name, z.bytes FROM size z \
                    JOIN name n ON n.id = z.object_id WHERE z.step_id = ?1 ORDER BY z.ordinal";
@@ -368,10 +367,10 @@ impl Store {
         })
     }
 
-    /// The errors that statements of a step met.
+    /// The errors of a step's statements.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn failures(&self, step: StepId) -> Result<Vec<Failure>> {
         let sql = "SELECT class, code, message, count, retried FROM failure WHERE step_id = ?1 ORDER BY id";
         self.rows(sql, [step.0], |row| {
@@ -385,10 +384,10 @@ impl Store {
         })
     }
 
-    /// All warnings of an experiment, its trials and their steps, whatever became of them.
+    /// All warnings of an experiment, its trials and their steps, in any state.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// If the database cannot be read.
     pub fn warnings(&self, experiment: ExperimentId) -> Result<Vec<StoredWarning>> {
         let sql = "SELECT trial_id, step_id, code, text FROM warning WHERE experiment_id = ?1 ORDER BY id";
         self.rows(sql, [experiment.0], |row| {
@@ -422,7 +421,7 @@ impl Store {
         Ok(self.rows(sql, values, read)?.into_iter().next())
     }
 
-    /// A value of the wrong kind means that something else wrote to the database.
+    /// A value of the wrong kind means that another program wrote to the database.
     pub(crate) fn unreadable(&self, error: rusqlite::Error) -> StoreError {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
@@ -453,7 +452,7 @@ fn unreadable(column: usize, kind: Type, what: &str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, kind, format!("unreadable {what}").into())
 }
 
-/// A word that stands for a state or kind.
+/// A word for a state or kind.
 pub(crate) fn word<T>(
     row: &Row,
     column: usize,

@@ -1,4 +1,4 @@
-//! What is written and read: plain data, without a trace of SQL.
+//! The data that is written and read, without any SQL.
 
 use std::collections::BTreeMap;
 
@@ -57,29 +57,28 @@ states!(
     }
 );
 states!(
-    /// How far an experiment has come.
+    /// The state of an experiment.
     ExperimentState {
-        /// A run works on it, or was killed while it did.
+        /// A run is working on it, or was killed while it was.
         Running = "running",
-        /// All trials are there.
+        /// All trials are done.
         Finished = "finished",
-        /// A run stopped before the end and said so.
+        /// A run was interrupted before the end.
         Interrupted = "interrupted",
     }
 );
 states!(
-    /// How far a trial has come.
+    /// The state of a trial.
     TrialState {
-        /// Begun; its steps are no results yet.
+        /// Running; its steps are not results yet.
         Running = "running",
         /// Complete: its steps are results.
         Finished = "finished",
         /// A step or the server failed; the error says how.
         Failed = "failed",
-        /// Left running by a run that was killed.
+        /// Left running by a killed run.
         Abandoned = "abandoned",
-        /// Something outside took so much of the machine that it was run again; the error says
-        /// what.
+        /// Run again because something else took too much of the machine; the error says what.
         Polluted = "polluted",
     }
 );
@@ -90,7 +89,7 @@ states!(
         /// All of it ran and every check held.
         #[default]
         Finished = "finished",
-        /// It broke off; its figures are no results.
+        /// It was aborted; its figures are not results.
         Failed = "failed",
     }
 );
@@ -109,15 +108,15 @@ states!(
 /// A fact about the machine, such as group `cpu`, name `model`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFact {
-    /// What it is about, such as `cpu`, `memory`, `kernel`.
+    /// Its group, such as `cpu`, `memory`, `kernel`.
     pub group: String,
     /// Name within the group.
     pub name: String,
-    /// Value with its unit, or `unknown: why`.
+    /// Value with its unit, or `unknown: reason`.
     pub value: String,
 }
 
-/// An experiment about to begin.
+/// A new experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewExperiment {
     /// What it is for.
@@ -130,11 +129,11 @@ pub struct NewExperiment {
     pub base: String,
     /// Seed of the order of trials and of all parameters.
     pub seed: u64,
-    /// Trials per variant and dop that the plan wants.
+    /// Trials per variant and dop in the plan.
     pub blocks: u32,
-    /// δ: differences up to this share count as small.
+    /// δ: differences up to this fraction count as small.
     pub margin: f64,
-    /// The plan as TOML. Passwords in it are taken out before it is stored.
+    /// The plan as TOML. Passwords are removed before it is stored.
     pub plan: String,
     /// Version of steelyard.
     pub steelyard: String,
@@ -157,7 +156,7 @@ pub struct Experiment {
     pub base: String,
     /// Seed of the order of trials and of all parameters.
     pub seed: u64,
-    /// Trials per variant and dop that the plan wants.
+    /// Trials per variant and dop in the plan.
     pub blocks: u32,
     /// δ of the plan.
     pub margin: f64,
@@ -169,24 +168,24 @@ pub struct Experiment {
     pub created_ms: i64,
     /// When it ended or was interrupted, milliseconds since 1970 (UTC).
     pub ended_ms: Option<i64>,
-    /// How far it has come.
+    /// Its state.
     pub state: ExperimentState,
 }
 
-/// A variant about to be measured.
+/// A new variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVariant {
     /// Name from the plan, unique in the experiment.
     pub name: String,
-    /// `dbms` from the plan. A password in it is taken out before it is stored.
+    /// `dbms` from the plan. A password is removed before it is stored.
     pub dbms: String,
     /// Where the binaries came from.
     pub source: String,
-    /// Version as the DBMS says it.
+    /// Version, as reported by the DBMS.
     pub version: String,
-    /// Facts of the build: checksum, compiler, options.
+    /// Facts about the build: checksum, compiler, options.
     pub build: BTreeMap<String, String>,
-    /// Settings that the plan asks for.
+    /// Settings in the plan.
     pub config: BTreeMap<String, String>,
 }
 
@@ -203,22 +202,22 @@ pub struct Variant {
     pub dbms: String,
     /// Where the binaries came from.
     pub source: String,
-    /// Version as the DBMS says it.
+    /// Version, as reported by the DBMS.
     pub version: String,
-    /// Facts of the build.
+    /// Facts about the build.
     pub build: BTreeMap<String, String>,
-    /// Settings that the plan asks for.
+    /// Settings in the plan.
     pub config: BTreeMap<String, String>,
 }
 
-/// A trial about to begin.
+/// A new trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewTrial {
     /// The experiment it belongs to.
     pub experiment: ExperimentId,
     /// The variant measured.
     pub variant: VariantId,
-    /// Number of the block, from 1; 0: a load on copies of whose data the trials begin.
+    /// Number of the block, from 1; 0: a load whose data the trials start on.
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
@@ -241,9 +240,9 @@ pub struct Trial {
     pub position: u32,
     /// Which of the workload's sequences of steps it goes through; insert: the number of clients.
     pub sequence: u32,
-    /// The how-manieth attempt at this variant, block and sequence, from 1.
+    /// Number of the attempt at this variant, block and sequence, from 1.
     pub attempt: u32,
-    /// How far it has come.
+    /// Its state.
     pub state: TrialState,
     /// When it began, milliseconds since 1970 (UTC).
     pub started_ms: i64,
@@ -260,7 +259,7 @@ pub struct Setting {
     pub name: String,
     /// Value in force.
     pub value: String,
-    /// Unit, may be empty.
+    /// Unit; may be empty.
     pub unit: String,
     /// Where it was set, such as `configuration file`.
     pub source: String,
@@ -273,13 +272,13 @@ pub struct Setting {
 pub struct Series {
     /// Name, such as `cpu.us`; unique in the step.
     pub name: String,
-    /// What to write at a plot.
+    /// Label for a plot.
     pub label: String,
     /// Unit.
     pub unit: String,
     /// Which plots it belongs to: `throughput`, `cpu`, `device`, …
     pub group: String,
-    /// One value per period, NaN where nothing is known.
+    /// One value per period; NaN if unknown.
     pub values: Vec<f64>,
 }
 
@@ -298,17 +297,17 @@ pub struct Histogram {
     pub class: String,
     /// Number of values.
     pub count: u64,
-    /// The histogram in HdrHistogram's V2 serialisation, values in nanoseconds. Not looked into
-    /// here.
+    /// The histogram in HdrHistogram's V2 serialization, in nanoseconds. This crate does not decode
+    /// it.
     pub hdr: Vec<u8>,
 }
 
-/// How much a counter of the DBMS rose during a step.
+/// How much a counter of the DBMS increased during a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
     /// View, such as `pg_stat_wal`.
     pub view: String,
-    /// Table, index or the like; may be empty.
+    /// Table, index or similar; may be empty.
     pub object: String,
     /// Column.
     pub name: String,
@@ -316,56 +315,56 @@ pub struct Counter {
     pub value: f64,
 }
 
-/// What something takes at the end of a step.
+/// The size of something at the end of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// What it is, such as the name of a table.
     pub object: String,
-    /// What of it: a table's `index`, `rel` and `total`.
+    /// Which size: a table's `index`, `rel` or `total`.
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
 }
 
 states!(
-    /// Which way the rate of a step is better.
+    /// Which direction of a step's rate is better.
     #[derive(Default)]
     Better {
-        /// More of it is an improvement: a throughput.
+        /// A higher rate is an improvement: a throughput.
         #[default]
         More = "more",
-        /// Less of it is an improvement: a time.
+        /// A lower value is an improvement: a time.
         Less = "less",
     }
 );
 
-/// What the figures of a step are about.
+/// What a step counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measure {
-    /// The class of requests whose operations are its throughput, such as `query`; empty where
-    /// nothing is counted.
+    /// The class of requests whose operations are its throughput, such as `query`; empty if nothing
+    /// is counted.
     pub class: String,
     /// What an operation is, for tables: `rows`, `queries`.
     pub unit: String,
-    /// Which way its rate is better.
+    /// Which direction of its rate is better.
     pub better: Better,
     /// Whether it ends after a time, rather than when its work is done.
     pub timed: bool,
-    /// What tells it from other steps of its name and dop, such as `pinning` or `protocol`.
+    /// What distinguishes it from other steps of its name and dop, such as `pinning` or `protocol`.
     pub labels: BTreeMap<String, String>,
 }
 
-/// Something to know beside the figures.
+/// Something to know along with the figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// Stable short name, such as `rate-not-held`.
+    /// Short name that does not change, such as `rate-not-held`.
     pub code: String,
     /// A sentence.
     pub text: String,
 }
 
 impl Warning {
-    /// A sentence with its stable short name.
+    /// A sentence with its short name.
     pub fn new(code: &str, text: impl Into<String>) -> Self {
         Warning { code: code.to_owned(), text: text.into() }
     }
@@ -382,24 +381,24 @@ pub struct StoredWarning {
     pub warning: Warning,
 }
 
-/// Errors of one kind that statements of a step met.
+/// Errors of one kind in the statements of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// Class of statement: `query`, `insert`, `delete`.
     pub class: String,
-    /// The system's code of the error, such as an SQLSTATE; empty when it did not come from there.
+    /// The system's error code, such as an SQLSTATE; empty if the error came from elsewhere.
     pub code: String,
     /// The first message of the kind.
     pub message: String,
     /// How often.
     pub count: u64,
-    /// Whether the statement was tried again.
+    /// Whether the statement was retried.
     pub retried: bool,
 }
 
-/// A step with everything measured in it: stored in one transaction.
+/// A step with all its measurements, stored in one transaction.
 ///
-/// [`StepRecord::new`] makes one without measurements, to be filled in.
+/// [`StepRecord::new`] creates one without measurements, to be filled in.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepRecord {
     /// Place in the trial; unique there.
@@ -418,9 +417,9 @@ pub struct StepRecord {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What its figures are about.
+    /// What it counts.
     pub measure: Measure,
-    /// Metrics by name; a value that is NaN or infinite is not known and not stored.
+    /// Metrics by name; NaN and infinite values are unknown and not stored.
     pub metrics: Vec<(String, f64)>,
     /// Values over time.
     pub series: Vec<Series>,
@@ -428,11 +427,11 @@ pub struct StepRecord {
     pub histograms: Vec<Histogram>,
     /// Differences of the DBMS's counters.
     pub counters: Vec<Counter>,
-    /// Views that this version of the DBMS lacks.
+    /// Views that this version of the DBMS does not have.
     pub absent: Vec<String>,
     /// Sizes at the end.
     pub sizes: Vec<Size>,
-    /// What to know beside the figures.
+    /// What to know along with the figures.
     pub warnings: Vec<Warning>,
     /// Errors of statements.
     pub failures: Vec<Failure>,
@@ -446,19 +445,19 @@ impl StepRecord {
         StepRecord { ordinal, name: name.to_owned(), dop, ..StepRecord::default() }
     }
 
-    /// Adds a metric, unless its value is not known.
+    /// Adds a metric, unless its value is unknown.
     pub fn add(&mut self, name: impl Into<String>, value: f64) {
         if value.is_finite() {
             self.metrics.push((name.into(), value));
         }
     }
 
-    /// The value of a metric, where it has one.
+    /// The value of a metric, if it has one.
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// Adds something to know beside the figures.
+    /// Adds something to know along with the figures.
     pub fn warn(&mut self, code: &str, text: impl Into<String>) {
         self.warnings.push(Warning::new(code, text));
     }
@@ -491,9 +490,9 @@ pub struct Step {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What its figures are about.
+    /// What it counts.
     pub measure: Measure,
-    /// Views that this version of the DBMS lacks.
+    /// Views that this version of the DBMS does not have.
     pub absent: Vec<String>,
     /// Lines of text.
     pub notes: Vec<String>,
@@ -502,10 +501,10 @@ pub struct Step {
 /// Which steps a reader wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// Finished steps of finished trials: the only ones to judge by.
+    /// Finished steps of finished trials, the only ones to judge.
     #[default]
     Results,
-    /// All, also of trials that failed, were abandoned or still run.
+    /// All, including those of failed, abandoned or running trials.
     All,
 }
 
@@ -522,7 +521,7 @@ pub struct StepValues {
     pub block: u32,
     /// Place in the trial.
     pub ordinal: u32,
-    /// Name of the step; shared, so that many rows cost little.
+    /// Name of the step; shared, so many rows cost little.
     pub name: std::sync::Arc<str>,
     /// Number of clients.
     pub dop: u32,
@@ -532,8 +531,8 @@ pub struct StepValues {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What its figures are about; shared, as the name is.
+    /// What it counts; shared, like the name.
     pub measure: std::sync::Arc<Measure>,
-    /// One value per metric asked for, in that order; NaN where the step lacks it.
+    /// One value per requested metric, in that order; NaN if the step doesn't have it.
     pub values: Vec<f64>,
 }

@@ -5,8 +5,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 /// Marks a database as steelyard's in its header (`PRAGMA application_id`): "STLY".
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
-/// Migration n (from 1) leads from schema version n-1 to n. Never change one that was released; add
-/// another.
+/// Migration n (from 1) upgrades schema version n-1 to n. Never change a released one; add another.
 pub(crate) const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
@@ -15,11 +14,11 @@ pub(crate) const MIGRATIONS: [&str; 5] = [
     include_str!("migrations/005.sql"),
 ];
 
-/// The oldest version that can be read without being brought up to date.
+/// The oldest version that can be read without an upgrade.
 pub(crate) const OLDEST_READABLE: i64 = 1;
 
-/// What a database lacks that is older than a version: temporary views, which stand before its
-/// tables, show them as the newest version has them. For one that can only be read.
+/// What an older database lacks, by version. Temporary views hide its tables and show them in the
+/// form of the newest version. For read-only databases.
 pub(crate) const VIEWS: [(i64, &str); 3] = [
     (
         3,
@@ -53,11 +52,11 @@ pub(crate) const VIEWS: [(i64, &str); 3] = [
     ),
 ];
 
-/// Brings a database to the newest version of `migrations`, all in one transaction.
+/// Upgrades a database to the newest version of `migrations` in a single transaction.
 ///
-/// Another process may do the same at this moment: the version is read again under the lock.
-/// Foreign keys are not enforced meanwhile, else a table could not be made anew without losing the
-/// rows that refer to it; afterwards they are, and nothing is changed where one would be broken.
+/// Another process may be doing the same, so the version is read again under the lock. Foreign keys
+/// are off during the migration: otherwise, recreating a table would lose the rows that refer to
+/// it. Afterwards they are checked, and nothing is changed if one would be broken.
 pub(crate) fn migrate(connection: &Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     if usize::try_from(user_version(connection)?).is_ok_and(|version| version < migrations.len()) {
         connection.pragma_update(None, "foreign_keys", false)?;
@@ -79,14 +78,14 @@ fn migrate_unchecked(connection: &Connection, migrations: &[&str]) -> rusqlite::
         let broken: i64 = transaction.query_row(check, [], |row| row.get(0))?;
         if broken > 0 {
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY);
-            let text = format!("{broken} rows would refer to rows that are not there");
+            let text = format!("{broken} rows would refer to rows that do not exist");
             return Err(rusqlite::Error::SqliteFailure(code, Some(text)));
         }
     }
     transaction.commit()
 }
 
-/// The version of the schema that a database has; 0 for an empty one.
+/// The schema version of a database; 0 for an empty one.
 pub(crate) fn user_version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }

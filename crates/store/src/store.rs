@@ -14,15 +14,15 @@ pub const DATABASE: &str = "steelyard.db";
 /// Name of the directory for files in a results directory.
 pub const ARTIFACTS: &str = "artifacts";
 
-/// How long to wait for another process that writes.
+/// How long to wait for another process that is writing.
 const BUSY: Duration = Duration::from_secs(10);
-/// Prepared statements kept; more than this crate has.
+/// Number of prepared statements to keep; more than this crate has.
 const STATEMENTS: usize = 64;
 
 /// A results directory: `steelyard.db` and `artifacts/`.
 ///
-/// Can be sent to another thread but not shared between threads; every thread or process opens its
-/// own. Several may read while one writes. Writers wait for each other up to 10 seconds.
+/// It can be sent to another thread but not shared; every thread or process opens its own. Several
+/// may read while one writes. Writers wait for each other up to 10 seconds.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -31,11 +31,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory for writing and reading; makes what is missing, brings an
-    /// older schema up to date.
+    /// Opens the store in a directory for writing and reading. Creates what is missing, and
+    /// upgrades an older schema.
     ///
     /// # Errors
-    /// When the directory cannot be made, `steelyard.db` is something else, or of a newer schema.
+    /// If the directory cannot be created, or `steelyard.db` is something else or has a newer
+    /// schema.
     pub fn open(directory: &Path) -> Result<Store> {
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
         fs::create_dir_all(directory.join(ARTIFACTS)).map_err(wrap)?;
@@ -47,7 +48,7 @@ impl Store {
         store.wrap(store.prepare_writing())?;
         store.wrap(migrate(&store.connection, &MIGRATIONS))?;
         if new {
-            // The names of the new files must survive a power cut as well.
+            // The names of the new files must also survive a power failure.
             for folder in [Some(directory), directory.parent()].into_iter().flatten() {
                 if folder != Path::new("") {
                     File::open(folder).and_then(|f| f.sync_all()).map_err(wrap)?;
@@ -57,10 +58,10 @@ impl Store {
         Ok(store)
     }
 
-    /// The same for a store that must be there already, as for `run --resume`.
+    /// The same for a store that must already exist, as for `run --resume`.
     ///
     /// # Errors
-    /// [`StoreError::Missing`] when it is not, else as [`Store::open`].
+    /// [`StoreError::Missing`] if it does not; otherwise as [`Store::open`].
     pub fn open_existing(directory: &Path) -> Result<Store> {
         if !directory.join(DATABASE).is_file() {
             return Err(StoreError::Missing(directory.to_owned()));
@@ -68,7 +69,7 @@ impl Store {
         Store::open(directory)
     }
 
-    /// Opens a store for reading only, also from a directory that cannot be written.
+    /// Opens a store for reading only, even in a directory that is not writable.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::NotADatabase`], [`StoreError::Newer`] or
@@ -81,9 +82,9 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str())?;
         let store = match store.check(false) {
-            // Reading in WAL mode needs two files beside the database, which SQLite cannot make in
-            // a directory closed to us. With no WAL there is nothing in it to miss, and no writer,
-            // so the file can be taken as unchanging.
+            // Reading in WAL mode needs two files next to the database, which SQLite cannot create
+            // in a read-only directory. Without a WAL, no data can be missed and there is no
+            // writer, so the file can be opened as immutable.
             Err(StoreError::Sqlite { .. }) if !wal_in_use(&database) => {
                 let uri = immutable_uri(&database);
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
@@ -113,7 +114,7 @@ impl Store {
         Ok(Store { connection, directory: directory.to_owned(), database })
     }
 
-    /// Makes sure that the file is ours and of a version we know, before anything in it is changed.
+    /// Checks that the file is steelyard's and has a known version, before changing anything in it.
     fn check(&self, writing: bool) -> Result<()> {
         let look = || -> rusqlite::Result<(i64, i64, i64)> {
             let pragma = |name| self.connection.pragma_query_value(None, name, |row| row.get(0));
@@ -125,13 +126,13 @@ impl Store {
         let path = self.database.clone();
         let known = MIGRATIONS.len() as i64;
         if objects == 0 && application == 0 && found == 0 {
-            // An empty file: new, or left by a process killed while it made the store.
+            // An empty file is new, or was left by a process killed while creating the store.
             return if writing { Ok(()) } else { Err(StoreError::Missing(self.directory.clone())) };
         }
         if application != APPLICATION_ID {
             return Err(StoreError::NotADatabase {
                 path,
-                found: "a database of another program".to_owned(),
+                found: "a database that belongs to another program".to_owned(),
             });
         }
         if found > known {
@@ -149,7 +150,7 @@ impl Store {
         if mode != "wal" {
             connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         }
-        // FULL syncs the WAL at every commit: a step reported as stored survives a power cut.
+        // FULL syncs the WAL at every commit: a step reported as stored survives a power failure.
         connection.pragma_update(None, "synchronous", "FULL")
     }
 
@@ -168,14 +169,14 @@ impl Store {
         &self.database
     }
 
-    /// Gives a complaint of SQLite its place and kind.
+    /// Adds location and kind to an SQLite error.
     pub(crate) fn wrap<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|e| StoreError::from_sqlite(&self.database, e))
     }
 
-    /// Does something in one transaction: all of it or nothing.
+    /// Runs something in one transaction: all of it or nothing.
     pub(crate) fn transaction<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        // IMMEDIATE: waits for another writer here, instead of failing at the first write.
+        // IMMEDIATE waits for another writer here, instead of failing at the first write.
         let behavior = TransactionBehavior::Immediate;
         let transaction = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
         let value = work(&transaction)?; // an error rolls back when the transaction is dropped
@@ -186,7 +187,7 @@ impl Store {
 
 /// Now, in milliseconds since 1970 (UTC).
 pub fn now_ms() -> i64 {
-    // A clock before 1970 shows 0.
+    // A clock before 1970 gives 0.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
@@ -197,7 +198,7 @@ fn wal_in_use(database: &Path) -> bool {
     fs::metadata(wal).is_ok_and(|meta| meta.len() > 0)
 }
 
-/// `file:…?immutable=1` (sqlite.org/uri.html): every byte that could mean something is escaped.
+/// `file:…?immutable=1` (sqlite.org/uri.html): every byte that could have a meaning is escaped.
 fn immutable_uri(database: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let absolute = std::path::absolute(database).unwrap_or_else(|_| database.to_owned());

@@ -1,4 +1,4 @@
-//! Writing, as a run goes.
+//! Writing during a run.
 
 use std::collections::BTreeMap;
 use std::collections::HashSet;
@@ -17,10 +17,10 @@ use crate::store::{Store, now_ms};
 
 /// Every function here is one transaction, durable when it returns.
 impl Store {
-    /// Begins an experiment, in state running. Passwords that are still in the plan are taken out.
+    /// Begins an experiment, in state running. Any passwords left in the plan are removed.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn begin_experiment(&self, new: &NewExperiment) -> Result<ExperimentId> {
         let sql = "INSERT INTO experiment (name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state, purpose) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'running', ?10)";
@@ -43,11 +43,11 @@ impl Store {
         })
     }
 
-    /// Adds a variant behind those already there; one of the same name is brought up to date and
-    /// keeps its place and id. Passwords in its texts are taken out.
+    /// Adds a variant after the existing ones. One with the same name is updated and keeps its
+    /// place and id. Passwords in its texts are removed.
     ///
     /// # Errors
-    /// When it cannot be written, or there is no such experiment.
+    /// If it cannot be written, or there is no such experiment.
     pub fn add_variant(&self, experiment: ExperimentId, new: &NewVariant) -> Result<VariantId> {
         let sql = "INSERT INTO variant (experiment_id, position, name, dbms, source, version, build, config) \
                    VALUES (?1, (SELECT count(*) FROM variant WHERE experiment_id = ?1), ?2, ?3, ?4, ?5, ?6, ?7) \
@@ -73,11 +73,11 @@ impl Store {
         })
     }
 
-    /// Records the machine that an experiment runs on. Called again, as on resuming, it replaces
+    /// Records the machine that an experiment runs on. A second call, as after resuming, replaces
     /// the facts of the experiment; those of earlier trials stay.
     ///
     /// # Errors
-    /// When they cannot be written, or there is no such experiment.
+    /// If they cannot be written, or there is no such experiment.
     pub fn record_host(&self, experiment: ExperimentId, facts: &[HostFact]) -> Result<()> {
         self.transaction(|connection| {
             self.require(connection, "experiment", experiment.0)?;
@@ -90,11 +90,11 @@ impl Store {
         })
     }
 
-    /// Begins an attempt at a trial, in state running; it is bound to the facts of the machine last
-    /// recorded.
+    /// Begins an attempt at a trial, in state running. It gets the last recorded facts of the
+    /// machine.
     ///
     /// # Errors
-    /// When it cannot be written, or there is no such experiment or variant.
+    /// If it cannot be written, or there is no such experiment or variant.
     pub fn begin_trial(&self, new: &NewTrial) -> Result<TrialId> {
         let sql = "INSERT INTO trial (experiment_id, variant_id, block, position, sequence, attempt, state, started_ms, host_set_id) \
                    VALUES (?1, ?2, ?3, ?4, ?5, \
@@ -117,10 +117,10 @@ impl Store {
         })
     }
 
-    /// Records the settings of the server in a trial. Passwords in values are taken out.
+    /// Records the settings of the server in a trial. Passwords in values are removed.
     ///
     /// # Errors
-    /// When they cannot be written, or the trial does not run.
+    /// If they cannot be written, or the trial is not running.
     pub fn record_settings(&self, trial: TrialId, settings: &[Setting]) -> Result<()> {
         self.transaction(|connection| {
             self.require_running(connection, trial)?;
@@ -146,8 +146,8 @@ impl Store {
     /// Stores a step of a running trial with all its measurements.
     ///
     /// # Errors
-    /// When it cannot be written ([`StoreError::Full`] when the disk is full), the trial does not
-    /// run, or the record holds two metrics, series or histograms of one name. Nothing of it is
+    /// If it cannot be written ([`StoreError::Full`] if the disk is full), the trial is not
+    /// running, or the record has two metrics, series or histograms with the same name. Nothing is
     /// stored then.
     pub fn record_step(&self, trial: TrialId, record: &StepRecord) -> Result<StepId> {
         check_record(record)?;
@@ -160,7 +160,7 @@ impl Store {
     /// Adds a warning to an experiment or to one of its trials; those of a step are in its record.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn warn(
         &self,
         experiment: ExperimentId,
@@ -178,18 +178,18 @@ impl Store {
         })
     }
 
-    /// Ends a running trial well: its steps become results.
+    /// Finishes a running trial: its steps become results.
     ///
     /// # Errors
-    /// When it cannot be written, or the trial does not run.
+    /// If it cannot be written, or the trial is not running.
     pub fn finish_trial(&self, trial: TrialId) -> Result<()> {
         self.finish_trials(&[trial])
     }
 
-    /// Ends trials well that ran together: all of them or, where that fails, none.
+    /// Finishes trials that ran together: all of them or, if that fails, none.
     ///
     /// # Errors
-    /// When it cannot be written, or one of the trials does not run.
+    /// If it cannot be written, or one of the trials is not running.
     pub fn finish_trials(&self, trials: &[TrialId]) -> Result<()> {
         self.end_trials(trials, TrialState::Finished, None)
     }
@@ -197,16 +197,16 @@ impl Store {
     /// Ends a running trial that failed.
     ///
     /// # Errors
-    /// When it cannot be written, or the trial does not run.
+    /// If it cannot be written, or the trial is not running.
     pub fn fail_trial(&self, trial: TrialId, error: &str) -> Result<()> {
         self.end_trials(&[trial], TrialState::Failed, Some(error))
     }
 
-    /// Ends trials that are to be run again, for a reason outside the experiment: none of their
-    /// steps is a result.
+    /// Ends trials that will be run again for a reason outside the experiment. None of their steps
+    /// is a result.
     ///
     /// # Errors
-    /// When it cannot be written, or one of the trials does not run; none of them is ended then.
+    /// If it cannot be written, or one of the trials is not running; none is ended then.
     pub fn pollute_trials(&self, trials: &[TrialId], reason: &str) -> Result<()> {
         self.end_trials(trials, TrialState::Polluted, Some(reason))
     }
@@ -224,10 +224,10 @@ impl Store {
         })
     }
 
-    /// Marks trials left running by a run that was killed as abandoned; returns how many.
+    /// Marks trials left running by a killed run as abandoned; returns how many.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn abandon_running(&self, experiment: ExperimentId) -> Result<usize> {
         self.transaction(|connection| {
             let sql = "UPDATE trial SET state = 'abandoned' WHERE experiment_id = ?1 AND state = 'running'";
@@ -238,7 +238,7 @@ impl Store {
     /// Marks an experiment as finished.
     ///
     /// # Errors
-    /// When it cannot be written, or there is no such experiment.
+    /// If it cannot be written, or there is no such experiment.
     pub fn finish_experiment(&self, experiment: ExperimentId) -> Result<()> {
         self.set_state(experiment, ExperimentState::Finished)
     }
@@ -246,7 +246,7 @@ impl Store {
     /// Marks an experiment as stopped before its end.
     ///
     /// # Errors
-    /// When it cannot be written, or there is no such experiment.
+    /// If it cannot be written, or there is no such experiment.
     pub fn interrupt_experiment(&self, experiment: ExperimentId) -> Result<()> {
         self.set_state(experiment, ExperimentState::Interrupted)
     }
@@ -254,7 +254,7 @@ impl Store {
     /// Marks an experiment as running again.
     ///
     /// # Errors
-    /// When it cannot be written, or there is no such experiment.
+    /// If it cannot be written, or there is no such experiment.
     pub fn resume_experiment(&self, experiment: ExperimentId) -> Result<()> {
         self.set_state(experiment, ExperimentState::Running)
     }
@@ -270,7 +270,7 @@ impl Store {
         })
     }
 
-    /// Fails unless the table holds this id.
+    /// Fails unless the table has this id.
     pub(crate) fn require(
         &self,
         connection: &Connection,
@@ -309,7 +309,7 @@ fn object(map: &BTreeMap<String, String>) -> String {
     serde_json::Value::Object(clean.collect()).to_string()
 }
 
-/// A list of texts as JSON.
+/// A list of strings as JSON.
 fn list(texts: &[String]) -> String {
     serde_json::Value::from(texts).to_string()
 }
@@ -344,7 +344,7 @@ pub(crate) fn twice<'a>(
     Ok(())
 }
 
-/// The row of a measure, made where there is none yet.
+/// The row of a measure, created if there is none yet.
 fn measure_id(connection: &Connection, measure: &Measure) -> rusqlite::Result<i64> {
     let Measure { class, unit, better, timed, labels } = measure;
     let labels = serde_json::json!(labels).to_string();
@@ -362,7 +362,7 @@ fn insert_step(
     trial: TrialId,
     record: &StepRecord,
 ) -> rusqlite::Result<StepId> {
-    // Taken apart so that a new field cannot be forgotten here.
+    // Destructured, so a new field cannot be forgotten here.
     let StepRecord {
         ordinal,
         name,

@@ -20,14 +20,14 @@ const METRICS: [&str; 12] = [
     "seconds",
 ];
 
-/// Trials of ten steps with all metrics and two more each; half of the trials belong to another
+/// Trials of ten steps with all metrics and two more each. Half of the trials belong to another
 /// experiment.
 fn fill(folder: &std::path::Path, steps: usize) -> store::ExperimentId {
     let store = Store::open(folder).unwrap();
     let (experiment, [variant, _]) = begin(&store);
     let (other, [other_variant, _]) = begin(&store);
     let connection = rusqlite::Connection::open(folder.join("steelyard.db")).unwrap();
-    // Written past the store, which would wait for the disk at every step.
+    // Written directly, because the store would wait for the disk at every step.
     connection.execute_batch("BEGIN; INSERT INTO name (id, text) VALUES (1000, 'l.i0')").unwrap();
     let metrics = METRICS.iter().copied().chain(["more", "and more"]);
     for (name, id) in metrics.clone().zip(1i64..) {

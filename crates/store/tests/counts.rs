@@ -1,4 +1,4 @@
-//! Instruction counts are written, read again, and kept apart from runs.
+//! Instruction counts are written, read back, and kept separate from runs.
 
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,13 @@ fn begin_count(store: &Store, name: &str) -> (store::ExperimentId, [VariantId; 2
 }
 
 #[test]
-fn counts_come_back_whole_and_in_order() {
+fn counts_are_read_back_complete_and_in_order() {
     let (folder, store) = fresh();
     let (experiment, [a, b]) = begin_count(&store, "load");
     let (other, [c, _]) = begin_count(&store, "other");
     let prepared = CountRecord { protocol: "prepared".to_owned(), ..count_of("point", 50, 20) };
     let engine = CountRecord { place: "engine".to_owned(), ..prepared.clone() };
-    // Counts of two experiments lie between each other.
+    // Counts of two experiments are interleaved.
     let written = [
         (b, count_of("insert-100", 10, 30)),
         (a, count_of("insert-100", 10, 25)),
@@ -53,7 +53,7 @@ fn runs_and_counts_are_kept_apart() {
     let (_folder, store) = fresh();
     assert_eq!(store.latest_count().unwrap(), None);
     let (count, _) = begin_count(&store, "load");
-    assert_eq!(store.latest().unwrap(), None, "a count is no run");
+    assert_eq!(store.latest().unwrap(), None, "a count is not a run");
     assert!(store.experiments().unwrap().is_empty());
     let (run, _) = begin(&store);
     let (newer, _) = begin_count(&store, "load");
@@ -98,7 +98,7 @@ fn a_count_that_contradicts_itself_leaves_nothing_behind() {
     refused(CountRecord { phases, ..good.clone() }, "`parse` is given twice");
     assert!(store.counts(experiment).unwrap().is_empty());
     store.record_count(variant, &good).unwrap();
-    refused(good.clone(), "has one already");
+    refused(good.clone(), "already has one");
     let nobody = store.record_count(VariantId(99), &good).unwrap_err();
     assert!(matches!(nobody, StoreError::NotFound { what: "variant", .. }), "{nobody}");
     assert_eq!(store.counts(experiment).unwrap(), [(variant, good)]);

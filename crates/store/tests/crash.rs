@@ -1,4 +1,4 @@
-//! Killed, or out of space: what was finished stays.
+//! Killed, or out of space: finished steps stay.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -60,7 +60,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
         let experiment = latest_unfinished(&store).unwrap().unwrap().id;
         let steps = store.steps(experiment, Scope::All).unwrap();
         let ordinals: Vec<u32> = steps.iter().map(|s| s.ordinal).collect();
-        // All that was reported, and at most one more, whose report was cut off.
+        // Everything reported, and at most one more, whose report was cut off.
         assert!(ordinals.starts_with(&stored), "{ordinals:?} {stored:?}");
         assert!(ordinals.len() <= stored.len() + 1);
         for step in &steps {
@@ -77,7 +77,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
 
 /// On a file system of 2 MB, in a mount namespace that ends with the process.
 #[test]
-fn a_full_disk_keeps_what_was_stored() {
+fn a_full_disk_keeps_stored_steps() {
     if let Some(folder) = testing::given() {
         let folder = folder.as_path();
         let mounted = Command::new("mount")
@@ -104,7 +104,7 @@ fn a_full_disk_keeps_what_was_stored() {
         let steps = |store: &Store| store.steps(experiment, Scope::All).unwrap().len();
         assert_eq!(steps(&store), stored as usize);
         drop(store);
-        // The next start finds the same, and goes on as far as there is space.
+        // The next start finds the same, and continues as far as there is space.
         let store = Store::open(folder).unwrap();
         assert_eq!(steps(&store), stored as usize);
         let last = store.steps(experiment, Scope::All).unwrap().pop().unwrap();

@@ -1,6 +1,6 @@
-//! The room on real files.
+//! Tests of the crate on real files.
 //!
-//! One binary for all, so that it is linked once.
+//! One binary for all, so it is linked once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 

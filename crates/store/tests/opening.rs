@@ -1,4 +1,4 @@
-//! What lies in a results directory, and who else is there.
+//! Opening results directories: their content, and other processes using them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,7 +25,7 @@ fn where_nothing_is_nothing_is_made() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_left_alone() {
+fn a_file_that_is_not_a_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("steelyard.db");
     let text = "no database, however long it is\n".repeat(100);
@@ -67,7 +67,7 @@ fn a_newer_schema_is_refused_with_both_versions() {
     }
 }
 
-/// Version 1, as the first release made it: read as it is, brought up to date when it is written.
+/// Version 1, as created by the first release: read as it is, upgraded when written.
 #[test]
 fn an_older_schema_is_read_and_brought_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +89,7 @@ fn an_older_schema_is_read_and_brought_up_to_date() {
     store.pollute_trials(&[trial], "steal").unwrap();
 }
 
-/// What is in an older database is a run, whether it is read as it is or brought up to date.
+/// Experiments in an older database are runs, whether it is read as it is or upgraded.
 #[test]
 fn experiments_of_older_schemas_are_runs() {
     let migrations =
@@ -132,7 +132,7 @@ fn experiments_of_older_schemas_are_runs() {
 
 #[test]
 fn an_empty_file_becomes_a_store() {
-    // What a process leaves that was killed right at the start.
+    // Leftovers of a process killed right at the start.
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("steelyard.db"), "").unwrap();
     assert!(matches!(Store::open_read_only(folder.path()), Err(StoreError::Missing(_))));
@@ -198,7 +198,7 @@ fn a_directory_closed_to_us_can_be_read() {
     begin(&Store::open(&results).unwrap());
     let mode =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    // A copy, since another user may not reach the place where tests are built.
+    // A copy, because another user may not be able to reach the directory where tests are built.
     let exe = folder.path().join("test");
     fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
     mode(folder.path(), 0o755);
@@ -207,7 +207,7 @@ fn a_directory_closed_to_us_can_be_read() {
     let mut child = Command::new(&exe);
     child.args(same.get_args()).current_dir("/");
     child.envs(same.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    // As root no directory is closed to us: be nobody.
+    // Root can write to every directory, so become nobody.
     if fs::File::create(results.join("probe")).is_ok() {
         fs::remove_file(results.join("probe")).unwrap();
         child.uid(65534).gid(65534);
@@ -217,8 +217,7 @@ fn a_directory_closed_to_us_can_be_read() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// Version 3 kept two counts; they are read as they are, and stay when the database is brought up
-/// to date.
+/// Version 3 kept two counts. They are read as they are, and stay when the database is upgraded.
 #[test]
 fn the_two_counts_of_an_older_schema_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -248,8 +247,7 @@ fn the_two_counts_of_an_older_schema_are_read() {
     check(&Store::open(folder.path()).unwrap());
 }
 
-/// A version 4 database of two real trials per variant reads the same before it is brought up to
-/// date and after.
+/// A version 4 database of two real trials per variant reads the same before and after the upgrade.
 #[test]
 fn results_of_version_4_are_read_as_they_are_and_migrated() {
     use store::Scope;

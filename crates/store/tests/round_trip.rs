@@ -1,4 +1,4 @@
-//! What is written is read again; states decide what counts.
+//! What is written can be read back; states decide what counts.
 
 use crate::common::{
     begin, begin_trial, full_step, latest_unfinished, new_experiment, new_variant,
@@ -15,7 +15,7 @@ fn fresh() -> (tempfile::TempDir, Store) {
 }
 
 #[test]
-fn a_step_comes_back_whole() {
+fn a_step_is_read_back_complete() {
     let (_folder, store) = fresh();
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
@@ -55,7 +55,7 @@ fn a_step_comes_back_whole() {
 }
 
 #[test]
-fn experiments_and_variants_come_back() {
+fn experiments_and_variants_are_read_back() {
     let (_folder, store) = fresh();
     assert_eq!(store.latest().unwrap(), None);
     let (first, _) = begin(&store);
@@ -80,7 +80,7 @@ fn experiments_and_variants_come_back() {
         (&wanted.name, &wanted.dbms, &wanted.build, &wanted.config)
     );
     assert_eq!(v.position, 1);
-    // Added again, as on resuming: brought up to date, in its place.
+    // Added again, as on resuming: updated in its place.
     let mut newer = new_variant("pg13.7");
     newer.version = "13.8".to_owned();
     let id = store.add_variant(first, &newer).unwrap();
@@ -153,7 +153,7 @@ fn only_finished_steps_of_finished_trials_are_results() {
     let values = |scope| store.step_values(experiment, &["o/s"], scope).unwrap().len();
     assert_eq!((values(Scope::Results), values(Scope::All)), (1, 4));
 
-    // What a killed run leaves is abandoned when it is resumed; the trial can be tried again.
+    // Trials left by a killed run are abandoned when it is resumed, and can be tried again.
     assert_eq!(store.abandon_running(experiment).unwrap(), 1);
     assert_eq!(store.abandon_running(experiment).unwrap(), 0);
     let again = begin_trial(&store, experiment, b, 1);
@@ -184,7 +184,7 @@ fn trials_that_ran_together_are_finished_together_or_not_at_all() {
 }
 
 #[test]
-fn polluted_trials_are_no_results_and_tried_again() {
+fn polluted_trials_are_not_results_and_are_retried() {
     let (_folder, store) = fresh();
     let (experiment, [a, b]) = begin(&store);
     let both = [begin_trial(&store, experiment, a, 1), begin_trial(&store, experiment, b, 1)];
@@ -214,7 +214,7 @@ fn an_ended_trial_takes_nothing_more() {
     assert!(matches!(store.fail_trial(trial, "x"), Err(StoreError::NotRunning { .. })));
     let none = store.record_step(TrialId(99), &full_step(1, "l.i0")).unwrap_err();
     assert!(matches!(none, StoreError::NotFound { what: "trial", .. }), "{none}");
-    // A second result for the same block, variant and dop cannot come about either.
+    // A second result for the same block, variant and dop is impossible, too.
     let twin = begin_trial(&store, experiment, variant, 1);
     assert!(store.finish_trial(twin).is_err());
 }

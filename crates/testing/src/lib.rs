@@ -1,9 +1,9 @@
-//! What the tests of all rooms share: the one way for a test to say that it cannot run here, and
-//! the one to go on in another process.
+//! Helpers for the tests of all crates: to report that a test cannot run here, and to continue a
+//! test in another process.
 //!
-//! libtest has no word for a test that finds out while it runs that a tool, a right or a server is
-//! missing. Such a test calls [`skip`] and returns. libtest then counts it as passed;
-//! `scripts/test.sh` takes it out of that number and counts it as skipped.
+//! libtest has no way to skip a test that finds, while running, that a tool, permission or server
+//! is missing. Such a test calls [`skip`] and returns. libtest then counts it as passed;
+//! `scripts/test.sh` subtracts it from that number and counts it as skipped.
 //!
 //! ```
 //! # fn find_valgrind() -> Option<()> { Some(()) }
@@ -25,14 +25,14 @@ use std::{env, thread};
 /// Where a child finds what its parent gave to [`again`].
 const GIVEN: &str = "STEELYARD_TEST_GIVEN";
 
-/// The file that [`skip`] adds a line to, if the variable is set: name of the test, tab, reason.
+/// If this variable is set, the file that [`skip`] adds a line to: name of the test, tab, reason.
 pub const SKIPPED: &str = "STEELYARD_SKIPPED";
 
-/// Records that the calling test, or the rest of it, cannot run here, and why. The test returns
-/// after it.
+/// Records that the calling test, or the rest of it, cannot run here, and why. The test then
+/// returns.
 ///
 /// # Panics
-/// When the file named by [`SKIPPED`] cannot be written: a skip must not count as passed.
+/// If the file named by [`SKIPPED`] cannot be written: a skip must not count as passed.
 pub fn skip(reason: impl Display) {
     // libtest runs every test in a thread with the test's name.
     let line = format!("{}\t{reason}", thread::current().name().unwrap_or("?")).replace('\n', " ");
@@ -44,9 +44,9 @@ pub fn skip(reason: impl Display) {
     }
 }
 
-/// The calling test again, as a command that runs it in another process, for a test of what happens
-/// when a process is killed or cannot reach something. There [`given`] is `path`. `before` are
-/// words to put before the program, such as `["unshare", "--mount", "--"]`.
+/// A command that runs the calling test again in another process, to test what happens when a
+/// process is killed or cannot reach something. There, [`given`] is `path`. `before` are words to
+/// put before the program, such as `["unshare", "--mount", "--"]`.
 ///
 /// # Panics
 /// Outside a test.
@@ -61,7 +61,7 @@ pub fn again(before: &[&str], path: &Path) -> Command {
     command
 }
 
-/// In the process that [`again`] started: what it was given. `None` in the test itself.
+/// In the process started by [`again`], what it was given. `None` in the test itself.
 pub fn given() -> Option<PathBuf> {
     env::var_os(GIVEN).map(PathBuf::from)
 }

@@ -1,15 +1,15 @@
-//! Kinds of requests that are counted apart.
+//! Kinds of requests that are counted separately.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of requests that is counted apart from others: its name, what its operations are, and
-/// what they do to the data. Those below are used by several workloads; a workload may have others.
+/// A kind of requests that is counted separately: its name, what its operations are, and their
+/// effect on the data. Several workloads use the ones below; a workload may have others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Class {
-    /// The word results use, such as `query`.
+    /// The name in results, such as `query`.
     pub name: Cow<'static, str>,
     /// Several of its requests: `queries`.
     pub plural: Cow<'static, str>,
@@ -22,15 +22,15 @@ pub struct Class {
 /// What requests of a class do to the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Effect {
-    /// They leave it as it is.
+    /// They don't change it.
     Reads,
     /// They add to it.
     Adds,
-    /// They change or remove what is there, and leave something to be cleaned up.
+    /// They change or remove data, and leave something to clean up.
     Changes,
     /// They define something, such as an index: few requests, each of which takes long.
     Defines,
-    /// They hold something open; they are no throughput.
+    /// They hold something open, and are not throughput.
     Holds,
 }
 
@@ -46,7 +46,7 @@ impl Class {
     /// A transaction held open.
     pub const HOLD: Class = Class::new("hold", "holds", "statements", Effect::Holds);
 
-    /// A class of a workload's own.
+    /// A class for a single workload.
     pub const fn new(
         name: &'static str,
         plural: &'static str,
@@ -58,8 +58,8 @@ impl Class {
         Class { name, plural, unit, effect }
     }
 
-    /// Whether its requests are many and alike, so that their times and their number in each second
-    /// say something.
+    /// Whether its requests are many and alike, so their times and their number per second are
+    /// meaningful.
     pub fn is_steady(&self) -> bool {
         !matches!(self.effect, Effect::Defines | Effect::Holds)
     }

@@ -1,4 +1,4 @@
-//! How parameters are drawn: a small set of distributions over a seeded generator.
+//! Drawing parameters: a small set of distributions over a seeded generator.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -22,7 +22,7 @@ pub enum Width {
     Eight,
 }
 
-/// A distribution in which some values of a range are likelier than others, as sysbench has them.
+/// A distribution in which some values of a range are likelier than others, as in sysbench.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Skew {
     /// The k-th lowest value is drawn in proportion to 1 / k^`exponent`. By rejection-inversion
@@ -31,17 +31,17 @@ pub enum Skew {
         /// At least 0; sysbench's default is 0.8.
         exponent: f64,
     },
-    /// The lowest `share` of the values are drawn in 1 - `share` of the cases, and so on within
-    /// them: with 0.2 the rule of 80 to 20.
+    /// The lowest `share` of the values is drawn in 1 - `share` of the cases, and so on within it:
+    /// with 0.2, the 80/20 rule.
     Pareto {
         /// Above 0, up to 0.5.
         share: f64,
     },
-    /// The mean of twelve uniform values: values in the middle are likelier.
+    /// The mean of twelve uniform values, so values in the middle are likelier.
     Gaussian,
 }
 
-/// How one parameter of a request comes about, anew for each execution.
+/// How to draw a parameter of a request for each execution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Draw {
     /// Uniform over `low..high`.
@@ -59,7 +59,7 @@ pub enum Draw {
         low: i64,
         /// One past the last value.
         high: i64,
-        /// Which more often.
+        /// Which ones more often.
         by: Skew,
         /// Width on the wire.
         width: Width,
@@ -71,11 +71,11 @@ pub enum Draw {
         /// Cell with the highest value.
         high: Cell,
     },
-    /// The present value of a shared cell.
+    /// The current value of a shared cell.
     Value(Cell),
-    /// A number drawn before for the same execution, shifted: the end of a range.
+    /// An earlier number of the same execution, shifted: the end of a range.
     Earlier {
-        /// So many values before this one; 1 is the last.
+        /// How many values back; 1 is the previous one.
         back: usize,
         /// What is added.
         plus: i64,
@@ -85,7 +85,7 @@ pub enum Draw {
     /// A number drawn for the round ([`crate::Stream::keeps`]), shifted: the same row in several
     /// requests of a transaction.
     Kept {
-        /// Its place among them.
+        /// Its index among them.
         index: usize,
         /// What is added.
         plus: i64,
@@ -95,14 +95,14 @@ pub enum Draw {
     /// The wall clock, to the second.
     Now,
     /// Text of uniform length in `min..=max`, about half of it random characters, the rest one
-    /// character repeated, so that it compresses to about a half.
+    /// repeated character, so it compresses to about half.
     Text {
         /// Shortest length in bytes.
         min: u32,
         /// Longest length in bytes.
         max: u32,
     },
-    /// Groups of random digits joined by `-`: text of always the same length.
+    /// Groups of random digits joined by `-`: text of constant length.
     Digits {
         /// Number of groups, at least 1.
         groups: u32,
@@ -112,7 +112,7 @@ pub enum Draw {
 }
 
 impl Draw {
-    /// Its width on the wire, where it is a number.
+    /// Its width on the wire, if it is a number.
     pub fn width(&self) -> Option<Width> {
         match self {
             Draw::Uniform { width, .. }
@@ -125,7 +125,7 @@ impl Draw {
     }
 }
 
-/// A number on cache lines of its own, so that clients on different cores don't share lines.
+/// A number on its own cache lines, so clients on different cores don't share lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Padded<T>(pub T);
@@ -147,7 +147,7 @@ impl Source<'_> {
     }
 }
 
-/// A [`Draw`] made ready: what its distribution needs is computed once.
+/// A prepared [`Draw`]: what its distribution needs is computed once.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// What is drawn.
@@ -159,7 +159,7 @@ impl From<&Draw> for Sampler {
     fn from(draw: &Draw) -> Sampler {
         let zipf = match draw {
             Draw::Skewed { low, high, by: Skew::Zipfian { exponent }, .. } => {
-                // Fails for no values and negative exponents: then all are drawn alike.
+                // Fails for no values and negative exponents; then all values are equally likely.
                 Zipf::new(high.saturating_sub(*low) as f64, *exponent).ok()
             }
             _ => None,
@@ -169,7 +169,8 @@ impl From<&Draw> for Sampler {
 }
 
 impl Sampler {
-    /// Draws a number; `drawn` are those of the same execution so far. 0 for what is no number.
+    /// Draws a number; `drawn` are the numbers of the same execution so far. 0 if it is not a
+    /// number.
     #[inline]
     pub fn number(&self, source: &mut Source<'_>, drawn: &[i64]) -> i64 {
         match &self.draw {
@@ -196,7 +197,7 @@ impl Sampler {
         let place = match (by, &self.zipf) {
             (Skew::Zipfian { .. }, Some(zipf)) => zipf.sample(&mut rng.0) as i64 - 1,
             (Skew::Zipfian { .. }, None) => rng.below(span as u64) as i64,
-            // So that the lowest `share` has the probability 1 - `share`.
+            // Gives the lowest `share` the probability 1 - `share`.
             (Skew::Pareto { share }, _) => {
                 let power = share.ln() / (1.0 - share).ln();
                 (rng.unit().powf(power) * span as f64) as i64
@@ -209,7 +210,7 @@ impl Sampler {
         low.saturating_add(place.clamp(0, span - 1))
     }
 
-    /// Appends drawn text; nothing for what is no text.
+    /// Appends drawn text; nothing if it is not text.
     #[inline]
     pub fn text(&self, rng: &mut Rng, bytes: &mut Vec<u8>) {
         match self.draw {
@@ -220,8 +221,8 @@ impl Sampler {
     }
 }
 
-/// The characters of [`Draw::Text`]: 64 of them, so that six random bits choose one; none needs
-/// quoting in SQL.
+/// The characters of [`Draw::Text`]: 64 of them, so six random bits choose one; none needs quoting
+/// in SQL.
 const ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
 /// Characters that one draw of 64 bits is enough for.
@@ -247,7 +248,7 @@ impl Rng {
     /// Uniform over `0..bound` (0 for a bound of 0).
     ///
     /// Multiply and shift without rejection (Lemire, "Fast random integer generation in an
-    /// interval", 2019): the bias is below bound / 2^64, far under what a benchmark could see.
+    /// interval", 2019): the bias is below bound / 2^64, far below what a benchmark could detect.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
@@ -261,7 +262,7 @@ impl Rng {
         }
     }
 
-    /// Uniform over `low..high`; `low` when the range is empty.
+    /// Uniform over `low..high`; `low` if the range is empty.
     #[inline]
     pub fn range(&mut self, low: i64, high: i64) -> i64 {
         let span = high.wrapping_sub(low);
@@ -315,10 +316,10 @@ impl Rng {
 
 /// The seed of one stream of one step.
 ///
-/// It depends on nothing but its arguments, so that all variants of a block send the same
-/// statements with the same parameters, and a step run alone sends what it sent in a sequence.
+/// It depends only on its arguments. All variants of a block therefore send the same statements
+/// with the same parameters, and a step run alone sends what it sends in a sequence.
 pub fn stream_seed(seed: u64, step: &str, dop: u32, client: u32, role: &str) -> u64 {
-    // FNV-1a over the names, then the finaliser of SplitMix64 over each number.
+    // FNV-1a over the names, then the finalizer of SplitMix64 over each number.
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in step.bytes().chain([0]).chain(role.bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -370,7 +371,7 @@ mod tests {
         for _ in 0..100_000 {
             counts[rng.range(0, 10) as usize] += 1;
         }
-        // Chi-square with 9 degrees of freedom: 27.9 is the 99.9th percentile.
+        // The 99.9th percentile of chi-square with 9 degrees of freedom is 27.9.
         let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi < 27.9, "chi-square {chi}, counts {counts:?}");
     }
@@ -437,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gaussian_lies_about_the_middle() {
+    fn a_gaussian_is_centered() {
         let counts = counts(Skew::Gaussian, 1000, 100_000);
         let near: f64 = counts[417..583].iter().sum::<f64>() / 1e5;
         // One standard deviation of the mean of twelve: a twelfth of the range.

@@ -1,8 +1,8 @@
 //! The insert benchmark: inserts in primary key order without and with secondary indexes, then
-//! range and point queries beside rate-limited inserts.
+//! range and point queries with concurrent rate-limited inserts.
 //!
-//! Rows are counted over all clients. Each client's share is rounded up to whole statements, so
-//! that a step may insert a few rows more than asked for.
+//! Rows are counted over all clients. Each client's share is rounded up to whole statements, so a
+//! step may insert a few more rows than requested.
 
 mod kinds;
 mod statements;
@@ -21,16 +21,17 @@ use crate::{Dialect, Error};
 
 /// Rows per statement and commit of l.i0.
 const LOAD_BATCH: u32 = 100;
-/// Rows per statement and commit of l.i1 and of the insert streams beside queries.
+/// Rows per statement and commit of l.i1, and of the insert streams during queries.
 const INSERT_BATCH: u32 = 50;
 /// Rows per statement and commit of l.i2.
 const SMALL_BATCH: u32 = 5;
-/// Rounds between two looks at the table's current minimum or maximum.
+/// Rounds between two checks of the table's current minimum or maximum.
 const REFRESH_EVERY: u32 = 100;
 /// Ids in one point query.
 const POINT_IDS: usize = 10;
-/// Range queries have to find at least this many rows in the mean, of 10 at most: fewer say that
-/// they ran against an empty or a wrong table. Tables under [`LEAST_ROWS_CHECKED`] rows are exempt.
+/// Minimum mean number of rows that range queries must find, out of 10 at most. Fewer mean that
+/// they ran against an empty or wrong table. Tables with fewer than [`LEAST_ROWS_CHECKED`] rows are
+/// exempt.
 const LEAST_MEAN_ROWS: f64 = 5.0;
 /// See [`LEAST_MEAN_ROWS`].
 const LEAST_ROWS_CHECKED: u64 = 50_000;
@@ -59,7 +60,7 @@ fn inserted_rows(table: usize) -> Cell {
 ///
 /// # Errors
 ///
-/// [`Error::TooOld`] when the server's version lacks partitions, [`Error::UnknownStep`] for a step
+/// [`Error::TooOld`] if the server's version lacks partitions, [`Error::UnknownStep`] for a step
 /// that is not in [`INSERT_STEPS`].
 pub fn benchmark(plan: &InsertPlan, dop: u32, dialect: Dialect) -> Result<Benchmark, Error> {
     Builder { plan, dop, dialect }.benchmark()
@@ -81,7 +82,7 @@ impl Builder<'_> {
         }
         let mut phases = Vec::new();
         let mut rows = 0;
-        // In each table, at least.
+        // Minimum per table.
         let mut held = 0;
         // What loading leaves to do would fall into what reads: autovacuum, hint bits, pages that
         // are not yet known to be visible to all.
@@ -125,12 +126,12 @@ impl Builder<'_> {
         })
     }
 
-    /// Rows by which the tables grow when so many are inserted.
+    /// Rows by which the tables grow if this many are inserted.
     fn kept(&self, inserted: u64) -> u64 {
         if self.plan.delete_per_insert { 0 } else { inserted }
     }
 
-    /// Rows that a load step inserts into each table, at least.
+    /// Minimum number of rows that a load step inserts into each table.
     fn each_gets(&self, step: &Step) -> u64 {
         match self.plan.tables {
             Tables::Shared => inserted_by(step),
@@ -236,8 +237,8 @@ impl Builder<'_> {
         step
     }
 
-    /// qr… and qp…: queries as fast as possible beside inserts at a fixed rate, on tables that have
-    /// `rows` rows together and at least `held` each.
+    /// qr… and qp…: queries as fast as possible with concurrent inserts at a fixed rate, on tables
+    /// that have `rows` rows together and at least `held` each.
     fn read_write(&self, name: &str, rows: u64, held: u64) -> Result<Step, Error> {
         let unknown = || Error::UnknownStep {
             workload: "insert",
@@ -345,8 +346,8 @@ impl Builder<'_> {
         let table = self.table_of(client);
         let name = table_name(table);
         let (low, high) = (lowest_id(table), highest_id(table));
-        // With deletes the delete stream keeps the minimum: to ask the server for it would read
-        // over the dead entries at the low end of the index and charge that to the queries.
+        // With deletes, the delete stream keeps the minimum. Asking the server for it would read
+        // the dead entries at the low end of the index and charge that to the queries.
         let (columns, into) = if self.plan.delete_per_insert {
             ("max(transactionid)", vec![high])
         } else {
@@ -392,7 +393,7 @@ impl Builder<'_> {
         }
     }
 
-    /// One connection that keeps a snapshot open, so that nothing it could see can be vacuumed.
+    /// A connection that keeps a snapshot open, so nothing it could see can be vacuumed.
     fn hold(&self) -> Option<Stream> {
         let seconds = self.plan.hold_transaction_seconds;
         if seconds == 0 {
@@ -440,7 +441,7 @@ fn inserted_by(step: &Step) -> u64 {
     step.streams.iter().filter_map(inserts).sum()
 }
 
-/// Rows that a stream of a load step inserts, where it inserts any.
+/// Rows that a stream of a load step inserts, if any.
 fn inserts(stream: &Stream) -> Option<u64> {
     match stream.end {
         End::Rounds(rounds) if stream.class == Class::INSERT => {

@@ -1,8 +1,8 @@
 //! The benchmarks as data: tables, steps, statements and how their parameters are drawn.
 //!
-//! This room turns the workload part of a plan into a [`Benchmark`]: what to create, and then
-//! [`Phase`] after phase what each client sends, how fast, until when, and what answer is right.
-//! It opens no socket and reads no clock; the load engine does that and knows none of the
+//! This crate turns the workload part of a plan into a [`Benchmark`]. It says what to create, and
+//! then, [`Phase`] after phase, what each client sends, how fast, until when, and which answer is
+//! right. It opens no socket and reads no clock. The load engine does that, and doesn't know the
 //! benchmarks' names.
 //!
 //! ```
@@ -30,7 +30,7 @@ pub use step::{
     Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Refresh, Role, Step, Stream,
 };
 
-/// The SQL a server speaks, as far as statement texts differ.
+/// A server's SQL dialect, as far as statements differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// PostgreSQL of this major version (9.6 counts as 9).
@@ -38,12 +38,12 @@ pub enum Dialect {
         /// Major version, for example 14.
         major: u32,
     },
-    /// None: the system takes keys and values.
+    /// None: the system accepts keys and values.
     None,
 }
 
 impl Dialect {
-    /// What the system called `dbms` speaks.
+    /// The dialect of the system called `dbms`.
     pub fn of(dbms: &str, major: u32) -> Dialect {
         match dbms {
             "postgres" => Dialect::Postgres { major },
@@ -60,7 +60,7 @@ impl Dialect {
 /// The benchmark of one sequence of a plan's workload.
 ///
 /// # Errors
-/// [`Error`] where it cannot be carried out on such a server.
+/// [`Error`] if it cannot run on such a server.
 pub fn benchmark(
     plan: &plan::WorkloadPlan,
     sequence: u32,
@@ -73,7 +73,8 @@ pub fn benchmark(
     }
 }
 
-/// What `steelyard count` counts: the user's own statements if there are any, else the workload's.
+/// What `steelyard count` counts: the user's own statements if there are any, otherwise the
+/// workload's.
 ///
 /// # Errors
 /// As [`benchmark`].
@@ -92,7 +93,7 @@ pub fn catalogue(
     }
 }
 
-/// A plan that this version of the benchmark cannot carry out on this server.
+/// A plan that this version of the benchmark cannot run on this server.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
     /// The benchmark has no step of that name.
@@ -102,20 +103,20 @@ pub enum Error {
         workload: &'static str,
         /// The step asked for.
         step: String,
-        /// The steps there are, for the reader.
+        /// The existing steps, for the message.
         known: String,
     },
-    /// The system does not take the benchmark's kind of requests.
-    #[error("the {workload} benchmark needs a system that takes {needs}; drop the variant")]
+    /// The system does not accept the benchmark's kind of requests.
+    #[error("the {workload} benchmark needs a system that accepts {needs}; remove the variant")]
     Unfit {
         /// The benchmark.
         workload: &'static str,
         /// What it sends.
         needs: &'static str,
     },
-    /// The server's version lacks something the plan asks for.
+    /// The server's version lacks something that the plan requires.
     #[error(
-        "{feature} needs PostgreSQL {needs} or later, this server is version {found}; drop the option or the variant"
+        "{feature} needs PostgreSQL {needs} or later, but this server is version {found}; remove the option or the variant"
     )]
     TooOld {
         /// The option of the plan.

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::Draw;
 
-/// One thing that a client asks of a system under test.
+/// A request from a client to a system under test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// A statement for a system that speaks SQL.
     Sql(Statement),
-    /// An operation for a system that keeps values by their keys.
+    /// An operation for a system that stores values by key.
     KeyValue(KeyValue),
 }
 
 impl Request {
-    /// The answer that is right.
+    /// The right answer.
     pub fn expect(&self) -> Expect {
         match self {
             Request::Sql(statement) => statement.expect,
@@ -45,16 +45,16 @@ impl From<Statement> for Request {
 pub struct KeyValue {
     /// What is done.
     pub action: KeyAction,
-    /// The key, drawn anew for each.
+    /// The key, drawn for each execution.
     pub key: Draw,
-    /// The answer that is right: rows are pairs found, affected are pairs written.
+    /// The right answer: rows are pairs found, affected are pairs written.
     pub expect: Expect,
 }
 
-/// What is done with keys.
+/// An action on keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum KeyAction {
-    /// Reads the value of one key, or of several in one call, each drawn apart.
+    /// Reads the value of one key, or of several in one call, each drawn separately.
     Get {
         /// How many.
         keys: u32,
@@ -66,7 +66,7 @@ pub enum KeyAction {
     },
     /// Removes a key.
     Delete,
-    /// Seeks to the key and reads so many pairs from there.
+    /// Seeks to the key and reads this many pairs from there.
     Scan {
         /// How many.
         pairs: u32,
@@ -82,7 +82,7 @@ pub struct Statement {
     pub pieces: Vec<Piece>,
     /// Parsed once by the server and then bound, or sent as text each time.
     pub prepared: bool,
-    /// The answer that is right.
+    /// The right answer.
     pub expect: Expect,
 }
 
@@ -92,7 +92,7 @@ impl Statement {
         Statement { pieces: vec![Piece::Text(text.into())], prepared: false, expect }
     }
 
-    /// The text with `$1`, `$2`, … where values are drawn, as the server parses it.
+    /// The text with `$1`, `$2`, … in place of drawn values, as the server parses it.
     pub fn numbered(&self) -> String {
         fn add(pieces: &[Piece], next: &mut usize, text: &mut String) {
             for piece in pieces {
@@ -143,7 +143,7 @@ impl Statement {
 /// A part of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Piece {
-    /// Text as it stands.
+    /// Constant text.
     Text(String),
     /// A value drawn for each execution.
     Value(Draw),
@@ -156,7 +156,7 @@ pub enum Piece {
     },
 }
 
-/// The answer to a statement that is right; anything else fails the step.
+/// The right answer to a statement; anything else fails the step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expect {
     /// A result with this many rows.

@@ -26,24 +26,24 @@ pub struct Benchmark {
 pub enum Phase {
     /// A measured step.
     Step(Step),
-    /// A step whose load is a program of others.
+    /// A step whose load is another program.
     Program(Program),
-    /// Pay off the debt that the steps before have left, in all tables.
+    /// Pay off the debt of the previous steps, in all tables.
     Settle {
         /// Rows in all tables by then; the rest pause grows with them.
         rows: u64,
     },
 }
 
-/// A program of others that is the load, such as fio or pgbench: run once, watched from outside.
+/// Another program as the load, such as fio or pgbench: run once, watched from outside.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// The step it is; without streams.
+    /// Its step, without streams.
     pub step: Step,
-    /// The program, by its path, and its arguments. `{data}` in them stands for the directory of
-    /// the system's data, `{host}`, `{port}`, `{user}` and `{database}` for where it listens.
+    /// The program, by its path, and its arguments. In the arguments, `{data}` stands for the
+    /// system's data directory, and `{host}`, `{port}`, `{user}` and `{database}` for its address.
     pub command: Vec<String>,
-    /// Finds in what it prints what it did.
+    /// Finds its figures in its output.
     pub read: fn(&str) -> Option<Figures>,
 }
 
@@ -53,7 +53,7 @@ impl PartialEq for Program {
     }
 }
 
-/// What a program of others says it did.
+/// The figures that another program reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figures {
     /// Operations.
@@ -63,7 +63,7 @@ pub struct Figures {
 }
 
 impl Phase {
-    /// The step that is measured, whatever its load.
+    /// The measured step, whatever its load.
     pub fn step(&self) -> Option<&Step> {
         match self {
             Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
@@ -75,27 +75,27 @@ impl Phase {
 /// One measured phase at one number of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// The field's name for it, for example `l.i0`.
+    /// Its usual name, for example `l.i0`.
     pub name: String,
     /// Number of concurrent clients.
     pub dop: u32,
-    /// What tells it from other steps of its name and dop, such as `pinning` or `protocol`.
+    /// What distinguishes it from other steps of its name and dop, such as `pinning` or `protocol`.
     pub labels: BTreeMap<String, String>,
     /// The class of requests whose operations are the step's throughput.
     pub counted: Class,
-    /// What one operation is, for tables: the class's unit, but where [`Step::operations`] says
+    /// What one operation is, for tables: the class's unit, unless [`Step::operations`] says
     /// otherwise.
     pub unit: Cow<'static, str>,
-    /// Whether less of its rate is better, because it counts what something costs.
+    /// Whether a lower rate is better, because it is a cost.
     pub less_is_better: bool,
     /// What each connection does.
     pub streams: Vec<Stream>,
     /// Number of shared cells the streams use.
     pub cells: usize,
-    /// Measured seconds; `None`: until the leading streams have done their work.
+    /// Measured seconds; `None`: until the leading streams have finished their work.
     pub seconds: Option<f64>,
-    /// Operations the step stands for where that is not what its statements count: index creation
-    /// counts the rows indexed.
+    /// Operations of the step, if its statements don't count them: index creation counts the
+    /// indexed rows.
     pub operations: Option<u64>,
 }
 
@@ -105,8 +105,7 @@ impl Step {
         self.seconds.is_some()
     }
 
-    /// Operations per second that all streams of a class together are to do, where their rate is
-    /// given.
+    /// Target operations per second of all streams of a class together, if they have a rate.
     pub fn target(&self, class: &Class) -> Option<f64> {
         let rates = self.streams.iter().filter(|stream| stream.class == *class).filter_map(|s| {
             let Pace::Rate(rounds) = s.pace else { return None };
@@ -141,52 +140,52 @@ pub struct Stream {
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
     pub adds_to: Option<Cell>,
-    /// What its queries have to find over the whole step, where fewer rows would say that they
-    /// looked in the wrong place.
+    /// What its queries must find over the whole step, if fewer rows would mean that they looked in
+    /// the wrong place.
     pub finds: Option<Finds>,
 }
 
-/// The rows that queries have to find over a whole step.
+/// The rows that queries must find over a whole step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Finds {
-    /// At least so many per query in the mean.
+    /// At least this many per query on average.
     Mean(f64),
-    /// What follows from the rows in the table, for queries that ask for ids drawn uniformly
-    /// between two cells. Not every id there needs to be in the table: clients that share a
-    /// sequence each take a number of ids at once, and leave gaps.
+    /// As many as the rows in the table imply, for queries of ids drawn uniformly between two
+    /// cells. Some ids may be missing from the table: clients that share a sequence each take
+    /// several ids at once, and leave gaps.
     Ids {
         /// Ids that one query asks for.
         ids: u32,
-        /// Rows that were in the table when the step began, at least.
+        /// Minimum number of rows in the table when the step began.
         rows: u64,
         /// The lowest id.
         low: Cell,
         /// The highest id.
         high: Cell,
-        /// A cell with the number of rows inserted since the step began, where as many of the
-        /// oldest are deleted.
+        /// A cell with the number of rows inserted since the step began, if the same number of the
+        /// oldest rows is deleted.
         deleted: Option<Cell>,
     },
 }
 
 impl Finds {
-    /// The fewest rows that a query can be expected to find now, in the mean over what it draws.
+    /// Minimum number of rows that a query can currently be expected to find, averaged over its
+    /// draws.
     pub fn least(&self, cell: impl Fn(Cell) -> i64) -> f64 {
         match *self {
             Finds::Mean(rows) => rows,
             Finds::Ids { ids, rows, low, high, deleted } => {
                 let width = (cell(high).saturating_sub(cell(low)).saturating_add(1)).max(1) as f64;
                 let deleted = deleted.map_or(0.0, |deleted| cell(deleted) as f64);
-                // More rows than there are ids say as well that some are missing.
+                // More rows than ids also means that some are missing.
                 let rows = (rows as f64 - deleted).max(0.0);
-                // Each row is found unless none of the ids is its own; one drawn twice is found
-                // once.
+                // A row is found unless none of the ids matches it; one drawn twice is found once.
                 rows * (1.0 - (1.0 - 1.0 / width).powi(ids as i32))
             }
         }
     }
 
-    /// How far the rows of one query scatter about their expectation: at most this standard
+    /// Scatter of the rows of one query about their expectation: an upper bound on the standard
     /// deviation.
     pub fn scatter(&self) -> f64 {
         match *self {
@@ -201,7 +200,7 @@ impl Finds {
 pub enum Role {
     /// The step ends when all of these have ended.
     Lead,
-    /// Runs beside and is stopped at the step's end.
+    /// Runs alongside and is stopped at the step's end.
     Background,
 }
 
@@ -219,7 +218,7 @@ pub enum Action {
 /// When the next round of a stream may start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Pace {
-    /// As fast as the answers come.
+    /// As fast as answers arrive.
     Free,
     /// By a schedule with this many rounds per second. Latency counts from the scheduled time.
     Rate(f64),
@@ -238,7 +237,7 @@ pub enum End {
     CaughtUp,
 }
 
-/// A query whose single row sets shared cells: before the first round, then every so many rounds.
+/// A query whose single row sets shared cells: before the first round, then every `every` rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refresh {
     /// Rounds between two refreshes.

@@ -1,5 +1,5 @@
-//! A toy: puts keys, then reads them with several numbers of clients and distributions. It shows
-//! what a workload takes, and is in tests only.
+//! A toy workload that puts keys, then reads them with several numbers of clients and
+//! distributions. It shows what a workload needs, and is only in tests.
 
 use plan::{Sequence, ToyPlan, WorkloadPlan};
 
@@ -17,7 +17,7 @@ const GET: Class = Class::new("get", "gets", "keys", Effect::Reads);
 /// Keys that one get asks for.
 const KEYS: u32 = 10;
 
-/// What the toy's program says it did.
+/// Reads the output of the toy's program.
 fn read(text: &str) -> Option<Figures> {
     let (operations, seconds) = text.trim().split_once(" in ")?;
     Some(Figures { operations: operations.parse().ok()?, seconds: seconds.parse().ok()? })
@@ -26,7 +26,7 @@ fn read(text: &str) -> Option<Figures> {
 /// The benchmark of `plan`.
 ///
 /// # Errors
-/// [`Error::Unfit`] where the system speaks SQL.
+/// [`Error::Unfit`] if the system speaks SQL.
 pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
     if dialect != Dialect::None {
         return Err(Error::Unfit { workload: "toy", needs: "keys and values" });

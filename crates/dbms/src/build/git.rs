@@ -1,4 +1,4 @@
-//! A commit of a git repository: which one a revision means, and its files.
+//! A commit of a git repository: resolving a revision, and exporting its files.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use super::work::{Work, ask};
 use crate::source::Repository;
 use crate::{Error, place};
 
-/// A revision that was found.
+/// A resolved revision.
 pub(super) struct Commit {
-    /// The whole object name.
+    /// The full object name.
     pub(super) id: String,
-    /// Where it is: of a repository on this machine its `.git`.
+    /// Its repository; for one on this machine, its `.git`.
     place: Repository,
 }
 
-/// Finds the commit that `revision` means now. A repository elsewhere is only asked for its list of
-/// names.
+/// Finds the commit that `revision` currently means. A remote repository is only asked for its list
+/// of names.
 pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Commit, Error> {
     match repository {
         Repository::Local(path) => resolve_local(&place::expand_home(path), revision),
@@ -34,13 +34,12 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
     words.extend([OsString::from("-C"), path.into()]);
     words.extend(["rev-parse", "--absolute-git-dir"].map(OsString::from));
     let found = ask(&words, None)?
-        .map_err(|said| problem(format!("it is not a repository that git can use: {said}")))?;
+        .map_err(|said| problem(format!("git cannot use it as a repository: {said}")))?;
     let git_dir = PathBuf::from(found);
     let commit = [OsString::from(format!("{revision}^{{commit}}"))];
     let id = ask(&in_dir(&git_dir, &["rev-parse", "--verify"], &commit), None)?.map_err(|said| {
         problem(format!(
-            "the repository has no such commit (git says: {said}); name a branch, a tag or a commit that is in it, or fetch \
-             it there first"
+            "the repository has no such commit (git says: {said}); name a branch, tag or commit that is in it, or fetch the commit first"
         ))
     })?;
     Ok(Commit { id, place: Repository::Local(git_dir) })
@@ -49,13 +48,13 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
 fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
     let problem = |problem: &str| Error::no_source(format!("git:{url}#{revision}"), problem);
     let place = Repository::Remote(url.to_owned());
-    // A whole object name needs no asking, so that what is in the cache needs no network.
+    // A full object name needs no lookup, so cached builds need no network.
     if is_whole_id(revision) {
         return Ok(Commit { id: revision.to_owned(), place });
     }
     let mut words = git();
     words.extend(["ls-remote", "--", url].map(OsString::from));
-    // With `^{}` behind it stands what an annotated tag points at.
+    // A name followed by `^{}` is what an annotated tag points to.
     let names = if revision == "HEAD" {
         vec!["HEAD".to_owned()]
     } else {
@@ -65,18 +64,18 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
             .filter(|name| name.starts_with("refs/"))
             .collect()
     };
-    let listing = ask(&words, None)?
-        .map_err(|said| problem(&format!("its names cannot be listed (git says: {said})")))?;
+    let listing = ask(&words, None)?.map_err(|said| {
+        problem(&format!("its branches and tags cannot be listed (git says: {said})"))
+    })?;
     let id = find(&listing, &names).ok_or_else(|| {
         problem(
-            "there is no such branch or tag; of a repository that is not on this machine name a branch, a tag or a whole \
-             commit of 40 digits, or clone it and name the clone",
+            "there is no such branch or tag; for a repository that is not on this machine, name a branch, a tag or a full commit hash of 40 digits, or clone it and name the clone",
         )
     })?;
     Ok(Commit { id, place })
 }
 
-/// The object of the first of `names` in what `git ls-remote` prints: object, tab, name.
+/// The object of the first of `names` in the output of `git ls-remote`: object, tab, name.
 fn find(listing: &str, names: &[String]) -> Option<String> {
     let lines: Vec<(&str, &str)> =
         listing.lines().filter_map(|line| line.split_once('\t')).collect();
@@ -123,7 +122,7 @@ impl Commit {
 /// What was exported.
 pub(super) struct Exported {
     pub(super) tar: PathBuf,
-    /// When it was committed, as in ISO 8601; empty if that cannot be told.
+    /// When it was committed, ISO 8601; empty if unknown.
     pub(super) date: String,
     /// The first line of its message.
     pub(super) subject: String,
@@ -133,7 +132,7 @@ fn git() -> Vec<OsString> {
     vec![OsString::from("git")]
 }
 
-/// Given its directory, git reads all of the repository, wherever it is called, and no other.
+/// Given its directory, git reads this whole repository and no other, wherever it is called.
 fn in_dir(git_dir: &Path, words: &[&str], more: &[OsString]) -> Vec<OsString> {
     let mut directory = OsString::from("--git-dir=");
     directory.push(git_dir);
@@ -151,7 +150,7 @@ mod tests {
 
     use crate::ServerUser;
 
-    /// A repository with two commits, the second tagged `new`; gives their object names.
+    /// A repository with two commits, the second tagged `new`; returns their object names.
     fn repository(directory: &Path) -> [String; 2] {
         let script = "git init -q -b main . && echo one > file && git add file && git commit -qm 'the first' \
             && mkdir sub && echo two > sub/file && git add sub && git commit -qm 'the second' && git tag -am 'a tag' new";
@@ -205,7 +204,7 @@ mod tests {
         assert!(said(&none, "main").contains("cannot be listed"));
         let empty = tempfile::tempdir().unwrap();
         let no_repository = Repository::Local(empty.path().to_path_buf());
-        assert!(said(&no_repository, "HEAD").contains("not a repository"));
+        assert!(said(&no_repository, "HEAD").contains("as a repository"));
     }
 
     #[test]
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tag_points_at_comes_first() {
+    fn the_target_of_a_tag_comes_first() {
         let id = |c: char| c.to_string().repeat(40);
         let listing = format!("{}\trefs/tags/v1\n{}\trefs/tags/v1^{{}}\nx\ty\n", id('a'), id('b'));
         let names = ["refs/tags/v1^{}".to_owned(), "refs/tags/v1".to_owned()];

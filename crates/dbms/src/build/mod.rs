@@ -1,9 +1,9 @@
-//! From source to an installation in the cache: a commit or a tarball is unpacked, configured,
-//! compiled and installed as an unprivileged user, in a directory that is always the same one, so
-//! that the same source gives the same binary.
+//! From source to an installation in the cache. A commit or tarball is unpacked, configured,
+//! compiled and installed as an unprivileged user. The directory is always the same, so the same
+//! source gives the same binary.
 //!
 //! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the
-//! commands; `tools` looks beforehand whether they are there.
+//! commands; `tools` first checks that they exist.
 
 mod git;
 pub(crate) mod options;
@@ -27,17 +27,17 @@ use crate::{
 };
 use work::Work;
 
-/// The lock and the directory of all builds of one cache. One after the other: each takes all CPUs
-/// anyway.
+/// The lock and the directory of all builds of one cache. They run one after another, since each
+/// uses all CPUs anyway.
 const WORKSHOP: &str = "build";
 
-/// What to build, found and identified.
+/// The source to build, found and identified.
 enum Code {
     Commit(git::Commit),
     Tarball { path: PathBuf, hash: String, unpacker: Option<&'static str> },
 }
 
-/// The build of `source`, from the cache or made now.
+/// The build of `source`, cached or new.
 pub(crate) fn obtain(
     kind: &dyn Kind,
     source: &Source,
@@ -72,12 +72,12 @@ pub(crate) fn obtain(
         ));
         Ok(installation)
     })?;
-    // The same commit by another name is the same build, but the caller's words are what a report
-    // should say.
+    // The same commit by another name is the same build, but a report should use the caller's
+    // words.
     Ok(Installation { source: format!("{what} ({sort} {short})"), ..installation })
 }
 
-/// A hash over all that a build depends on. `compiler` is what the compiler says of itself.
+/// A hash of everything that a build depends on. `compiler` is the compiler's version text.
 fn hash_of(source: [&str; 3], options: &BuildOptions, compiler: &str) -> String {
     let mut parts = source.to_vec();
     parts.extend([&options.cflags, &options.compiler, compiler, std::env::consts::ARCH]);
@@ -89,7 +89,7 @@ fn hash_of(source: [&str; 3], options: &BuildOptions, compiler: &str) -> String 
     hash::of_texts(parts.into_iter().map(str::to_owned))
 }
 
-/// Finds what is named, without changing or fetching anything.
+/// Finds the named source, without changing or fetching anything.
 fn find(tree: &SourceTree) -> Result<Code, Error> {
     match tree {
         SourceTree::Git { repository, revision } => {
@@ -110,7 +110,7 @@ fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
     let problem = |problem: &str| Error::no_source(format!("src:{}", path.display()), problem);
     if path.is_dir() {
         let advice =
-            "it is a directory; name a tarball, or with git: a repository and a commit of it";
+            "it is a directory; name a tarball, or use git: with a repository and a commit";
         return Err(problem(advice));
     }
     let unreadable =
@@ -121,14 +121,14 @@ fn hash_tarball(path: &Path) -> Result<(String, [u8; 16]), Error> {
     Ok((hash::hex(&hash), begin))
 }
 
-/// What the compiler says of itself: another one is another build.
+/// The compiler's version text; another compiler means another build.
 fn compiler_version(
     what: &str,
     options: &BuildOptions,
     user: &ServerUser,
 ) -> Result<String, Error> {
     let words: Vec<&str> = options.compiler.split_ascii_whitespace().collect();
-    // The first is started; what it starts in turn it will say itself.
+    // Only the program that is started is checked; it reports problems with others itself.
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return Err(Error::BuildOption { option: options.compiler.clone(), reason: "it is empty" });
     };
@@ -140,12 +140,12 @@ fn compiler_version(
         let compiler = &options.compiler;
         Error::no_source(
             what,
-            format!("the compiler `{compiler}` does not say its version: {said}"),
+            format!("the compiler `{compiler}` does not report its version: {said}"),
         )
     })
 }
 
-/// One build on its way.
+/// A build in progress.
 struct Build<'a> {
     kind: &'a dyn Kind,
     recipe: &'a dyn Recipe,
@@ -224,7 +224,7 @@ impl Build<'_> {
         words.push(tar.into());
         work.compile(&words, &unpacked)?;
         fs::remove_file(tar).map_err(Error::io("remove", tar))?;
-        // A release's tarball holds one directory with everything in it.
+        // A release's tarball contains a single directory with everything in it.
         let mut root = unpacked;
         let entries: Vec<PathBuf> = fs::read_dir(&root)
             .map_err(Error::io("read", &root))?
@@ -249,7 +249,7 @@ mod tests {
         let source = Source::parse(source).unwrap().unwrap();
         let kind = &crate::postgres::Postgres;
         let directory = tempfile::tempdir().unwrap();
-        // The user that compiles must get through.
+        // The user that compiles must be able to enter.
         place::set_mode(directory.path(), 0o755).unwrap();
         let cache = Cache::at(directory.path()).unwrap();
         let (user, interrupted) = (ServerUser::choose(None).unwrap(), AtomicBool::new(false));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_source_is_refused() {
+    fn anything_but_a_source_is_refused() {
         // Private: the user that compiles gets a copy.
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.tar");

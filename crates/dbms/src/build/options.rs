@@ -1,20 +1,19 @@
-//! How a system is built from its source.
+//! How to build a system from source.
 
 use crate::Error;
 
-/// Flags of the C compiler when nothing else is said: optimised as releases are, with what a
-/// profiler needs. Frame pointers cost a register, which is the same in all variants that are built
-/// alike.
+/// Default flags of the C compiler: optimized like releases, with what a profiler needs. Frame
+/// pointers cost a register, equally in all variants built this way.
 pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
 
-/// The C compiler when nothing else is said.
+/// The default C compiler.
 pub const DEFAULT_COMPILER: &str = "cc";
 
 /// Options of `configure` and of `meson setup` that steelyard chooses itself, and why.
 const OWN_OPTIONS: [(&str, &str); 7] = [
     (
         "--prefix --exec-prefix -Dprefix",
-        "all builds get the same prefix, so that they differ in nothing else",
+        "all builds use the same prefix, so they differ in nothing else",
     ),
     (
         "--bindir --sbindir --libexecdir --sysconfdir --sharedstatedir --localstatedir \
@@ -22,22 +21,22 @@ const OWN_OPTIONS: [(&str, &str); 7] = [
          --htmldir --with-system-tzdata -Dbindir -Dsbindir -Dlibexecdir -Dsysconfdir \
          -Dsharedstatedir -Dlocalstatedir -Dlibdir -Dincludedir -Ddatadir -Dlocaledir \
          -Dmandir -Dsystem_tzdata -Drpath",
-        "the server must find its files beside itself, wherever the cache is",
+        "the server must find its files next to itself, wherever the cache is",
     ),
-    ("--srcdir --cache-file -C --config-cache", "steelyard builds in a tree of its own"),
-    ("CFLAGS -Dc_args", "it has a key of its own, `cflags`"),
+    ("--srcdir --cache-file -C --config-cache", "steelyard builds in its own tree"),
+    ("CFLAGS -Dc_args", "it has its own key, `cflags`"),
     (
         "--buildtype -Dbuildtype -Doptimization -Ddebug -Dc_link_args",
-        "flags are what `cflags` says and no others",
+        "all flags come from `cflags`",
     ),
     (
         "--wrap-mode -Dwrap_mode --destdir --reconfigure --wipe",
-        "steelyard builds in a tree of its own, and fetches nothing for it",
+        "steelyard builds in its own tree, and fetches nothing for it",
     ),
-    ("CC", "it has a key of its own, `compiler`"),
+    ("CC", "it has its own key, `compiler`"),
 ];
 
-/// What builds a system.
+/// A build system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuildSystem {
     /// The configure script and make.
@@ -46,8 +45,7 @@ pub enum BuildSystem {
     Meson,
 }
 
-/// How a system is built. What is the same in all of these, of the same commit or tarball, is built
-/// once.
+/// Options for building a system. The same options and the same commit or tarball are built once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
     /// Flags of the C compiler, separated by spaces: [`DEFAULT_CFLAGS`].
@@ -58,7 +56,7 @@ pub struct BuildOptions {
     /// Further options of the configure script, such as `--with-llvm`, or of `meson setup`, such as
     /// `-Dcassert=true`.
     pub configure: Vec<String>,
-    /// What builds it; `None`: make where the source has a configure script, else Meson.
+    /// The build system; `None`: make if the source has a configure script, otherwise Meson.
     pub system: Option<BuildSystem>,
 }
 
@@ -74,7 +72,7 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// Checks that nothing is set that steelyard must choose.
+    /// Checks that no option is set that steelyard must choose.
     ///
     /// # Errors
     /// [`Error::BuildOption`].
@@ -83,20 +81,20 @@ impl BuildOptions {
             Err(Error::BuildOption { option: option.to_owned(), reason })
         };
         if self.compiler.split_ascii_whitespace().next().is_none() {
-            return refuse("compiler", "it is empty; leave it out to have `cc`");
+            return refuse("compiler", "it is empty; leave it out to use `cc`");
         }
         for text in [&self.compiler, &self.cflags] {
-            // configure and make pass them through shells and quotes of their own.
+            // configure and make pass them through shells and their own quoting.
             if text.chars().any(|c| c.is_control() || "'\"\\$`#".contains(c)) {
                 return refuse(
                     text,
-                    "it holds a character that a makefile or a shell would expand",
+                    "it contains a character that a makefile or shell would expand",
                 );
             }
         }
         for option in &self.configure {
             if option.is_empty() || option.chars().any(char::is_control) {
-                return refuse(option, "it is empty or holds a control character");
+                return refuse(option, "it is empty or contains a control character");
             }
             let name = option.split('=').next().unwrap_or_default();
             for (own, reason) in OWN_OPTIONS {
@@ -105,7 +103,7 @@ impl BuildOptions {
                 }
             }
             if !option.starts_with("--") && !option.contains('=') {
-                return refuse(option, "an option begins with `--`, a variable is NAME=VALUE");
+                return refuse(option, "expected an option (`--name`) or a variable (NAME=VALUE)");
             }
         }
         Ok(())
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_would_expand_is_refused() {
+    fn characters_that_a_shell_would_expand_are_refused() {
         for cflags in ["-O2 '-DX=1'", "-O2 $(date)", "-O2\n-g", "-O2 # x"] {
             assert!(refused(&BuildOptions {
                 cflags: cflags.to_owned(),

@@ -1,11 +1,11 @@
-//! Are the programs there that a build needs?
+//! Checks that the programs needed by a build exist.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::Error;
 
-/// Programs and the packages of Debian that hold them.
+/// Programs and the Debian packages that contain them.
 const PACKAGES: [(&str, &str); 14] = [
     ("cc", "gcc libc6-dev"),
     ("gcc", "gcc libc6-dev"),
@@ -33,7 +33,7 @@ pub(crate) fn check(what: &str, programs: &[&str]) -> Result<(), Error> {
     }
     let package = |program: &&str| {
         let known = PACKAGES.iter().find(|(name, _)| name == program);
-        // Most are called as their package is.
+        // Most have the name of their package.
         known.map_or_else(|| (*program).to_owned(), |(_, package)| (*package).to_owned())
     };
     Err(Error::Tools {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_with_its_package() {
+    fn missing_programs_are_named_with_their_package() {
         check("x", &["sh", "/bin/sh"]).unwrap();
         match check("postgres", &["sh", "no-such-tool", "/no/such/tool"]).unwrap_err() {
             Error::Tools { programs, packages, .. } => {

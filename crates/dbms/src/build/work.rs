@@ -1,4 +1,5 @@
-//! The commands of a build: each with all that it starts, ended together, its output in one log.
+//! The commands of a build. Each is ended together with everything it starts; all output goes to
+//! one log.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -11,21 +12,20 @@ use std::sync::atomic::AtomicBool;
 
 use crate::{Error, ServerUser, launch, place};
 
-/// Heads a command's process group (its own session, see [`launch::command`]). The kernel tells
-/// only this shell that steelyard is gone, by SIGQUIT; it then ends compilers, makes and all else
-/// in the group at once, itself included.
+/// Leads a command's process group (in its own session, see [`launch::command`]). Only this shell
+/// gets the kernel's SIGQUIT when steelyard is gone. It then kills everything in the group at once,
+/// including itself.
 const SUPERVISOR: &str = r#"trap 'kill -KILL 0' QUIT TERM; "$@" & wait "$!""#;
 
-/// How many lines of a failed command are shown.
+/// How many lines of a failed command to show.
 const SHOWN_LINES: usize = 20;
-/// How much of the log is read for these.
+/// How much of the log to read for these.
 const ENOUGH: u64 = 256 * 1024;
 
 /// Variables of the caller that a build needs to find its programs and libraries.
 const PASSED_ON: [&str; 2] = ["PATH", "PKG_CONFIG_PATH"];
 
-/// Variables by which git would take another repository for ours, as when steelyard runs in a hook
-/// of git.
+/// Variables that would make git use another repository, such as when steelyard runs in a git hook.
 const GIT_LOCAL: [&str; 8] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -43,15 +43,15 @@ pub struct Work<'a> {
     pub(crate) what: String,
     /// The directory of this build.
     pub(crate) workshop: PathBuf,
-    /// The source in it, always at the same path, for that stands in the debug information.
+    /// The source in it. Its path is always the same, because debug information contains it.
     pub(crate) tree: PathBuf,
-    /// Where it is to be installed, as below `DESTDIR`.
+    /// Where to install it, as below `DESTDIR`.
     pub(crate) installed: PathBuf,
     /// The user that compiles.
     user: &'a ServerUser,
-    /// A directory of that user for temporary files and as its home.
+    /// That user's directory for temporary files, and its home.
     scratch: PathBuf,
-    /// Where ccache keeps its results, if the caller's place for them is not the user's.
+    /// Where ccache keeps its results, if it can't be the caller's directory.
     ccache: Option<PathBuf>,
     interrupted: &'a AtomicBool,
     log: File,
@@ -88,12 +88,12 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
-    /// Has ccache keep its results in `path`, unless the caller said where.
+    /// Makes ccache keep its results in `path`, unless the caller specified a directory.
     pub(crate) fn keep_ccache_in(&mut self, path: PathBuf) -> Result<(), Error> {
         if self.user.differs() && std::env::var_os("CCACHE_DIR").is_none() {
             let owner = std::fs::symlink_metadata(&path).ok().map(|found| found.uid());
             if owner.is_some_and(|owner| owner != self.user.uid) {
-                // An earlier steelyard compiled as another user, whose files this one could not
+                // An earlier steelyard compiled as another user, whose files this user could not
                 // replace.
                 std::fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
             }
@@ -149,9 +149,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A command below the shell that ends everything with it, run as `user` with a clean environment
-/// and a directory for what it has to keep, or (`None`) for git, which runs as the caller in its
-/// environment.
+/// A command below the shell that ends everything with it. It runs as `user` with a clean
+/// environment and a directory for its files, or (`None`) for git as the caller in its environment.
 fn supervised(
     words: &[OsString],
     user: Option<&ServerUser>,
@@ -167,8 +166,8 @@ fn supervised(
     Ok(command)
 }
 
-/// The answer of a program that is done at once, such as `cc --version`, run as `user`, or of git,
-/// which runs as the caller (`None`); `Err` holds what it said instead.
+/// The output of a quick program such as `cc --version`, run as `user`, or of git, run as the
+/// caller (`None`). `Err` has its error output.
 pub(crate) fn ask(
     words: &[OsString],
     user: Option<&ServerUser>,
@@ -183,13 +182,13 @@ pub(crate) fn ask(
 }
 
 fn clean_environment(command: &mut Command, scratch: Option<&Path>, user: &ServerUser) {
-    // Whether a compiler's results are cached, and where, is the caller's business.
+    // The caller decides whether and where a compiler's results are cached.
     let passed = std::env::vars_os().filter(|(name, _)| {
         PASSED_ON.iter().any(|known| name == known) || name.as_bytes().starts_with(b"CCACHE_")
     });
     command.envs(passed);
     if let Some(scratch) = scratch {
-        // What a killed compiler leaves there goes with the workshop.
+        // Files that a killed compiler leaves there are removed with the workshop.
         command.env("TMPDIR", scratch);
     }
     match (std::env::var_os("HOME"), scratch) {
@@ -204,11 +203,12 @@ fn git_environment(command: &mut Command) {
     for name in GIT_LOCAL {
         command.env_remove(name);
     }
-    // There is nobody to ask; its messages are read by people of all languages, and by us.
+    // There is nobody to answer a prompt. Its messages are read by people of all languages, and
+    // parsed here.
     command.env("GIT_TERMINAL_PROMPT", "0").env("LC_ALL", "C");
 }
 
-/// A command as one would type it, roughly.
+/// A command roughly as one would type it.
 fn shown(words: &[OsString]) -> String {
     let words: Vec<String> = words
         .iter()
@@ -224,8 +224,8 @@ fn shown(words: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The last `count` lines. Where several compilers run at once the first error may stand further
-/// up; then it comes first.
+/// The last `count` lines. If several compilers run at once, the first error may be further up; it
+/// is then shown first.
 fn last_lines(text: &str, count: usize) -> String {
     let text = text.rsplit_once("\n$ ").map_or(text, |(_, last)| {
         // Without the line of the command itself.
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_ends_a_command_and_what_it_started() {
+    fn an_interrupt_ends_a_command_and_its_children() {
         let directory = tempfile::tempdir().unwrap();
         let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
         let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
@@ -299,7 +299,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let (user, interrupted) = (ServerUser::caller(), AtomicBool::new(false));
         let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
-        // cargo sets this one for tests; make and configure would read such as MAKEFLAGS and
+        // cargo sets this one for tests; make and configure would read ones such as MAKEFLAGS and
         // CONFIG_SITE.
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
         work.compile(&words(&["env"]), directory.path()).unwrap();

@@ -1,4 +1,4 @@
-//! The side of the process that has an engine in it.
+//! The part that runs in an engine's process.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Ask, CONTROL, GIVEN, LOAD};
 use crate::{Footprint, Setting, Settled, Snapshot};
 
-/// What an engine answers for, in its process. The errors are what it says.
+/// What an engine answers in its process. Errors are its messages.
 #[allow(clippy::missing_errors_doc)]
 pub trait Inside: Send {
     /// As [`crate::System::settings`].
@@ -32,7 +32,7 @@ pub trait Inside: Send {
     fn flush(&mut self) -> Result<(), String>;
 }
 
-/// Where an engine's process works.
+/// The working directories and settings of an engine's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Place {
     /// The directory for its data.
@@ -43,17 +43,17 @@ pub struct Place {
 }
 
 impl Place {
-    /// In a process that [`super::start`] started: what it was given.
+    /// In a process started by [`super::start`]: what it was given.
     pub fn given() -> Option<Place> {
         serde_json::from_str(&std::env::var(GIVEN).ok()?).ok()
     }
 }
 
-/// Serves an opened engine until the process is told to end, which this returns from: then it is to
-/// be closed. `load` gets each connection that brings a load, on a thread of its own.
+/// Serves an open engine until the process is told to end, then returns, so the caller can close
+/// it. `load` gets each connection that brings a load, on its own thread.
 ///
 /// # Errors
-/// When the sockets cannot be made or the signal cannot be waited for.
+/// If the sockets cannot be created, or the signal cannot be caught.
 pub fn serve(
     place: &Place,
     engine: impl Inside + 'static,
@@ -67,7 +67,7 @@ pub fn serve(
     let engine = Arc::new(Mutex::new(engine));
     let load = Arc::new(load);
     accept(place, CONTROL, move |stream| {
-        // A connection that breaks is closed by its other end.
+        // A broken connection is closed by its other end.
         let _ = control(stream, &mut |ask| {
             answer(&mut *engine.lock().unwrap_or_else(PoisonError::into_inner), ask)
         });
@@ -82,14 +82,14 @@ pub fn serve(
 /// Whether the process was told to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// How often that is looked at.
+/// How often to check that.
 const LOOK: Duration = Duration::from_millis(20);
 
 extern "C" fn note_end(_signal: i32) {
     ENDING.store(true, Ordering::Relaxed);
 }
 
-/// Listens at a socket; each connection has a thread of its own.
+/// Listens on a socket; each connection has its own thread.
 fn accept(
     place: &Place,
     name: &str,
@@ -119,7 +119,7 @@ fn control(stream: &UnixStream, answer: &mut dyn FnMut(Ask) -> Vec<u8>) -> std::
 
 fn answer(engine: &mut dyn Inside, ask: Ask) -> Vec<u8> {
     fn json(answer: &Result<impl Serialize, String>) -> Vec<u8> {
-        // Maps have texts as keys, so nothing can fail.
+        // Maps have strings as keys, so nothing can fail.
         serde_json::to_vec(answer).unwrap_or_default()
     }
     match ask {

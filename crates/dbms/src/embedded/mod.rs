@@ -1,10 +1,9 @@
-//! Engines without a server: a library in a process of its own.
+//! Engines without a server: a library in its own process.
 //!
-//! The process runs a program of ours that has the engine in it. It listens at two unix sockets: at
-//! one, `control`, it answers for the engine ([`serve`]); at the other, `load`, it takes loads,
-//! whose clients are threads of its own. So one version of a library is in one process, it is
-//! started, watched, limited and ended as a server is, and what the engine costs is what the
-//! process costs.
+//! The process runs a program of steelyard's that contains the engine. It listens on two unix
+//! sockets. On `control` it answers for the engine ([`serve`]). On `load` it accepts loads, whose
+//! clients are its own threads. A process therefore has one version of a library. It is started,
+//! watched, limited and ended like a server, and its cost is the engine's cost.
 
 mod inside;
 
@@ -29,10 +28,10 @@ const LOAD: &str = "load";
 /// The environment variable in which the process finds its [`Place`].
 const GIVEN: &str = "STEELYARD_ENGINE";
 
-/// It closes its data and ends; there is nothing between that and SIGKILL.
+/// It closes its data and ends; the next stage is SIGKILL.
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGTERM };
 
-/// The program that has the engine in it.
+/// The program that contains the engine.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Where it is; the servers' user must be able to run it.
@@ -43,7 +42,7 @@ pub struct Program {
     pub environment: BTreeMap<OsString, OsString>,
 }
 
-/// What is asked of the engine.
+/// A request to the engine.
 #[derive(Debug, Serialize, Deserialize)]
 enum Ask {
     Settings,
@@ -71,7 +70,7 @@ pub fn start(
     let (data, config) = (site.data.clone(), spec.config.clone());
     let place = Place { data, sockets: sockets.clone(), config };
     let process = site.start(SIGNALS, |command| {
-        // The ledger knows a server by its working directory.
+        // The ledger identifies a server by its working directory.
         command.current_dir(&place.data).args(&program.arguments).envs(&program.environment);
         command.env(GIVEN, serde_json::to_string(&place).unwrap_or_default());
     })?;
@@ -87,7 +86,7 @@ pub fn start(
     Ok((Box::new(engine), restored))
 }
 
-/// An engine in a process of its own.
+/// An engine in its own process.
 struct Embedded {
     name: String,
     sockets: PathBuf,

@@ -1,5 +1,5 @@
-//! One file by its URL, into memory. Proxies are those of the environment (`HTTPS_PROXY`,
-//! `NO_PROXY`), certificates those of the machine (`SSL_CERT_FILE`).
+//! Gets a file by URL, into memory. Uses the environment's proxies (`HTTPS_PROXY`, `NO_PROXY`) and
+//! the machine's certificates (`SSL_CERT_FILE`).
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use ureq::tls::{RootCerts, TlsConfig};
 /// How long connecting may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(20);
 
-/// How long it is waited until the second and the third attempt.
+/// How long to wait before the second and third attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
 /// How large a file may be.
 const LARGEST: u64 = 1 << 30;
 
-/// The file at `url`, or `None` where there is none; at most `limit` for one attempt. What may be
-/// better the next time is tried again.
+/// The file at `url`, or `None` if there is none; one attempt takes at most `limit`. Temporary
+/// failures are retried.
 pub(super) fn get(url: &str, limit: Duration) -> Result<Option<Vec<u8>>, String> {
     let certificates = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     let agent: Agent = Agent::config_builder()
@@ -41,7 +41,7 @@ pub(super) fn get(url: &str, limit: Duration) -> Result<Option<Vec<u8>>, String>
     }
 }
 
-/// An error says whether the next attempt may do better.
+/// An error says whether a retry may help.
 fn attempt(agent: &Agent, url: &str) -> Result<Option<Vec<u8>>, (String, bool)> {
     let failed = |error: ureq::Error| (error.to_string(), true);
     let mut response = agent.get(url).call().map_err(failed)?;

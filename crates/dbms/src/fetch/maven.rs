@@ -1,7 +1,7 @@
-//! Artifacts in a repository that is laid out as Maven lays it out: a directory for each version, a
-//! list of versions, and a checksum beside each file.
+//! Artifacts in a repository with Maven's layout: a directory for each version, a list of versions,
+//! and a checksum next to each file.
 //!
-//! The list may leave out versions that are there, so a version is asked for by its place.
+//! The list may omit existing versions, so a version is requested by its path.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{Error, hash};
 /// The public repository.
 pub(crate) const CENTRAL: &str = "https://repo1.maven.org/maven2";
 
-/// How long the repository may take to answer a question.
+/// How long the repository may take to answer a query.
 const ASK_LIMIT: Duration = Duration::from_secs(30);
 
 /// How long it may take to send a file.
@@ -28,7 +28,8 @@ pub(crate) fn joined(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".")
 }
 
-/// The numbers of a text such as 13.7.0; `None` for what is no release, such as 10.5.0-1.
+/// The numbers of a text such as 13.7.0; `None` for anything that is not a release, such as
+/// 10.5.0-1.
 pub(crate) fn parse(text: &str) -> Option<Version> {
     let numbers = text.split('.').map(|number| number.parse().ok());
     numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
@@ -49,14 +50,15 @@ impl Artifact {
     /// The versions that the repository lists.
     pub(crate) fn versions(&self) -> Result<Vec<Version>, String> {
         let url = format!("{}/maven-metadata.xml", self.directory());
-        let list = http::get(&url, ASK_LIMIT)?.ok_or_else(|| format!("{url}: there is no list"))?;
+        let list = http::get(&url, ASK_LIMIT)?
+            .ok_or_else(|| format!("{url}: there is no list of versions"))?;
         let list = String::from_utf8_lossy(&list);
         let texts = list.split("<version>").skip(1).filter_map(|rest| rest.split('<').next());
         Ok(texts.filter_map(parse).collect())
     }
 
-    /// The file of `version`, or `None` where there is none. Compared with the SHA-256 of `known`,
-    /// or where that is not given, with the checksum beside the file. `what` names it in errors.
+    /// The file of `version`, or `None` if there is none. It is compared with the SHA-256 in
+    /// `known`, or without one, with the checksum next to the file. `what` names it in errors.
     pub(crate) fn fetch(
         &self,
         version: &Version,
@@ -84,8 +86,8 @@ impl Artifact {
     }
 }
 
-/// Compares a file with the checksum beside it, the strongest of those there are. Every repository
-/// has the last one.
+/// Compares a file with the checksum next to it, the strongest available. Every repository has the
+/// last one.
 fn check_published(file: &str, bytes: &[u8]) -> Result<(), String> {
     for kind in ["sha512", "sha256", "sha1"] {
         let Some(published) = http::get(&format!("{file}.{kind}"), ASK_LIMIT)? else { continue };
@@ -101,7 +103,7 @@ fn check_published(file: &str, bytes: &[u8]) -> Result<(), String> {
         }
         return Err(format!("{file}: expected {kind} {expected}, found {found}"));
     }
-    Err(format!("{file}: there is no checksum of it"))
+    Err(format!("{file}: there is no checksum for it"))
 }
 
 #[cfg(test)]
@@ -118,7 +120,7 @@ mod tests {
     fn repository(files: &[(&str, &[Answer])]) -> Artifact {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let repository = format!("http://{}", listener.local_addr().unwrap());
-        // To each path one answer after the other, the last one again.
+        // Each path gets one answer after another; the last one repeats.
         let files = files.iter().map(|(path, answers)| (format!("/g/a/{path}"), answers.to_vec()));
         let mut answers: BTreeMap<String, Vec<Answer>> = files.collect();
         std::thread::spawn(move || {
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_compared_with_what_is_known_or_published() {
+    fn a_file_is_compared_with_known_or_published_digests() {
         let sum = format!("{FILE}.sha1");
         let published = repository(&[(FILE, &[(200, b"abc")]), (&sum, &[(200, SHA1)])]);
         assert_eq!(fetch(&published, None).unwrap().unwrap(), b"abc");
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_pass_is_tried_again_and_nothing_else() {
+    fn only_temporary_failures_are_retried() {
         let answers: &[Answer] = &[(503, b""), (200, b"abc")];
         let busy = repository(&[(FILE, answers)]);
         assert_eq!(fetch(&busy, Some(SHA256)).unwrap().unwrap(), b"abc");

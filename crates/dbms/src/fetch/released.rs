@@ -1,7 +1,7 @@
 //! Released versions, from their archive into the cache.
 //!
 //! The file's checksum is verified before anything is unpacked. Unpacking and asking for the
-//! version happen with the rights of the servers' user.
+//! version are done with the permissions of the servers' user.
 
 use super::maven::{Version, joined, parse};
 use crate::builds::ARCHIVE_HASH;
@@ -41,8 +41,7 @@ pub(crate) fn obtain(
         let digest = hash::of(&bytes);
         if known.is_none() {
             progress(&format!(
-                "{what} is not among the versions whose digest steelyard knows; only the archive's own checksum \
-                 was verified (SHA-256 {digest})"
+                "steelyard knows no digest for {what}; only the archive's own checksum was verified (SHA-256 {digest})"
             ));
         }
         let workshop = cache.workshop(&name)?;
@@ -69,7 +68,7 @@ pub(crate) fn obtain(
     })
 }
 
-/// The newest of a series in the archive, or where that cannot be reached, in the cache.
+/// The newest of a series in the archive, or if that cannot be reached, in the cache.
 fn newest(
     kind: &dyn Kind,
     archive: &Archive,
@@ -94,7 +93,7 @@ fn newest(
         return Err(Error::Archive { doing, detail: error });
     };
     progress(&format!(
-        "the archive cannot be reached ({error}); taking {}, the newest {series}.x in the cache",
+        "the archive cannot be reached ({error}); using {}, the newest {series}.x in the cache",
         shown(kind, &cached)
     ));
     Ok(cached)
@@ -105,7 +104,7 @@ fn cache_name(kind: &dyn Kind, version: &Version) -> String {
     format!("{}-{}-{}", kind.name(), joined(version), std::env::consts::ARCH)
 }
 
-/// The error for a version that does not exist, with those near it.
+/// The error for a version that does not exist, with similar ones.
 fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
     let near = release.nearest(listed);
     Error::VersionNotFound {

@@ -1,5 +1,5 @@
-//! Copies of whole directories: blocks shared where the filesystem can, else copied inside the
-//! kernel, holes kept. Never hard links: servers write in place.
+//! Copies of whole directories. Blocks are shared if the filesystem supports it, otherwise copied
+//! inside the kernel; holes are kept. Never hard links, because servers write in place.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -15,17 +15,18 @@ use nix::unistd::{Whence, lseek64};
 use crate::Error;
 use crate::place::{give, set_mode, walk};
 
-/// Bytes asked of the kernel at once, so that an interrupt is seen in between: about a tenth of a
+/// Bytes per request to the kernel, so an interrupt is noticed in between: about a tenth of a
 /// second each.
 const PIECE: u64 = 64 * 1024 * 1024;
 /// Unit of `st_blocks`, whatever the filesystem's blocks are (stat(3type)).
 const BLOCK: u64 = 512;
 
 /// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives
-/// everything to `owner` (uid, gid) if set. Whether its files share their blocks with the original.
+/// everything to `owner` (uid, gid) if set. Returns whether its files share their blocks with the
+/// original.
 ///
 /// # Errors
-/// [`Error::Space`] before the first byte is copied where it would not fit; [`Error::Interrupted`]
+/// [`Error::Space`] before the first byte is copied if it would not fit; [`Error::Interrupted`]
 /// soon after `interrupted` was set; [`Error::Io`].
 pub(crate) fn copy_tree(
     from: &Path,
@@ -45,7 +46,7 @@ pub(crate) fn copy_tree(
                 .map_err(Error::io("create the link", &target))?;
         } else {
             copier.file(path, &target, metadata)?;
-            // Whatever the umask took away.
+            // Restores what the umask took away.
             set_mode(&target, metadata.mode() & 0o7777)?;
         }
         match owner {
@@ -54,8 +55,8 @@ pub(crate) fn copy_tree(
         }
     })?;
     if let Some((uid, gid)) = owner {
-        // Last, so that the owner can't enter, and exchange directories for links, while there is
-        // something to do inside.
+        // Last, so the owner can't enter and replace directories with links while work remains
+        // inside.
         give(to, uid, gid)?;
     }
     Ok(copier.shares == Some(true))
@@ -98,7 +99,7 @@ impl Copier<'_> {
                 self.shares = Some(true);
                 return Ok(());
             }
-            // Another filesystem, or one that cannot share blocks: not asked again for this tree.
+            // Another filesystem, or one that cannot share blocks: not tried again for this tree.
             self.shares = Some(false);
             check_space(self.from, self.to)?;
         }
@@ -108,8 +109,7 @@ impl Copier<'_> {
     }
 }
 
-/// Copies what is data in `source`; what is a hole there stays one. Ends early where `interrupted`
-/// is set.
+/// Copies the data in `source`; holes stay holes. Ends early if `interrupted` is set.
 fn copy_data(
     mut source: &File,
     mut copy: &File,
@@ -126,7 +126,7 @@ fn copy_data(
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            // By copy_file_range(2) where kernel and filesystems can.
+            // Uses copy_file_range(2) if the kernel and the filesystems support it.
             match io::copy(&mut source.take(PIECE.min(end - at)), &mut copy)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 copied => at += copied,
@@ -136,8 +136,7 @@ fn copy_data(
     Ok(())
 }
 
-/// The next stretch of data at or after `at`, as its begin and end; `None` where only a hole is
-/// left.
+/// Start and end of the next range of data at or after `at`; `None` if only a hole is left.
 fn data_after(file: &File, at: u64, size: u64) -> io::Result<Option<(u64, u64)>> {
     if at >= size {
         return Ok(None);
@@ -148,13 +147,13 @@ fn data_after(file: &File, at: u64, size: u64) -> io::Result<Option<(u64, u64)>>
             Ok(Some((begin as u64, (end as u64).min(size))))
         }
         Err(nix::Error::ENXIO) => Ok(None),
-        // A filesystem that knows no holes: all is data.
+        // A filesystem without holes: everything is data.
         Err(nix::Error::EINVAL) => Ok(Some((at, size))),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Bytes that `root` and what is under it take on storage.
+/// Bytes that `root` and everything below it take on storage.
 pub(crate) fn allocated(root: &Path) -> Result<u64, Error> {
     let mut bytes = 0;
     walk(root, &mut |_, metadata| {
@@ -164,7 +163,7 @@ pub(crate) fn allocated(root: &Path) -> Result<u64, Error> {
     Ok(bytes)
 }
 
-/// Checks that a copy of `from` fits where `to` is to be.
+/// Checks that there is space for a copy of `from` at `to`.
 fn check_space(from: &Path, to: &Path) -> Result<(), Error> {
     let needed = allocated(from)?;
     let found = statvfs(to).map_err(|error| Error::io("look at", to)(error.into()))?;
@@ -177,12 +176,12 @@ fn check_space(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Takes what is unchanged of the files under `root` out of the page cache.
+/// Drops the clean pages of the files under `root` from the page cache.
 pub(crate) fn drop_cached(root: &Path) -> Result<(), Error> {
     walk(root, &mut |path, metadata| {
         if metadata.is_file() && metadata.len() > 0 {
             let file = File::open(path).map_err(Error::io("open", path))?;
-            // Length 0: to the end (posix_fadvise(2)). Advice that is not taken is no error.
+            // Length 0: to the end (posix_fadvise(2)). Ignored advice is not an error.
             let _ = posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
         }
         Ok(())
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_fit_is_refused_with_the_bytes_needed() {
+    fn a_copy_without_space_is_refused_with_the_bytes_needed() {
         let error = Error::Space { path: "/data".into(), needed: 5_000_000_000, free: 3_000_000 };
         let text = error.to_string();
         assert!(text.contains("5.0 GB") && text.contains("3.0 MB"), "{text}");

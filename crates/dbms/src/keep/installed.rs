@@ -1,5 +1,5 @@
-//! Installations in the cache: each with a file that describes it, whose presence says that it is
-//! complete.
+//! Installations in the cache. Each has a file that describes it; the presence of that file means
+//! that it is complete.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::{Cache, Error, Installation, ServerUser, place};
 /// The file.
 const DESCRIPTION: &str = "steelyard.json";
 
-/// The installation called `name`, if the cache holds it.
+/// The installation called `name`, if it is in the cache.
 pub(crate) fn find(
     kind: &dyn Kind,
     cache: &Cache,
@@ -30,22 +30,22 @@ pub(crate) fn find(
             system: kind.name(),
             path: directory.clone(),
             problem: format!(
-                "{DESCRIPTION} is damaged ({error}); remove the directory to have it made again"
+                "{DESCRIPTION} is damaged ({error}); remove the directory to have it created again"
             ),
         })?;
     // The cache may have been moved since.
     installation.bin_dir = Some(directory.join("bin"));
     if !installation.build.contains_key(SYMBOLS) {
-        // An earlier steelyard wrote down less.
+        // An earlier steelyard recorded less.
         let facts = kind.describe(&directory, String::new(), user)?.build;
         installation.build.extend(facts);
-        // Written anew for the next time. Where that may not be, the next time does the same again.
+        // Rewritten for the next time. If that is not permitted, the next time does the same again.
         let _ = write(&directory, &installation);
     }
     Ok(Some(installation))
 }
 
-/// The installation called `name`, from the cache or made by `make` while nobody else has `lock`.
+/// The installation called `name`, from the cache, or made by `make` while holding `lock`.
 pub(crate) fn find_or_make(
     kind: &dyn Kind,
     cache: &Cache,
@@ -58,16 +58,16 @@ pub(crate) fn find_or_make(
         return Ok(installation);
     }
     let _lock = cache.lock(lock)?;
-    // Another process may have made it while we waited.
+    // Another process may have made it during the wait.
     find(kind, cache, name, user)?.map_or_else(make, Ok)
 }
 
-/// Is the thing called `name` an installation that is complete?
+/// Is `name` a complete installation?
 pub(crate) fn is_complete(cache: &Cache, name: &str) -> bool {
     cache.finished(name).join(DESCRIPTION).is_file()
 }
 
-/// Publishes the installation made in `made` (in a workshop) under `name`, with its description.
+/// Publishes the installation in `made` (in a workshop) under `name`, with its description.
 pub(crate) fn publish(
     cache: &Cache,
     name: &str,
@@ -84,7 +84,7 @@ fn write(directory: &Path, installation: &Installation) -> Result<(), Error> {
     let path = directory.join(DESCRIPTION);
     let text = serde_json::to_vec_pretty(installation)
         .map_err(|error| Error::answer("a description that can be written", error))?;
-    // Two may write at once, and others read meanwhile.
+    // Two processes may write at once while others read.
     let mut file =
         tempfile::NamedTempFile::new_in(directory).map_err(Error::io("write into", directory))?;
     std::io::Write::write_all(&mut file, &text).map_err(Error::io("write", &path))?;
@@ -99,7 +99,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn what_is_published_is_found() {
+    fn published_installations_are_found() {
         let directory = tempfile::tempdir().unwrap();
         let (cache, user) = (Cache::at(directory.path()).unwrap(), ServerUser::caller());
         let find = |name: &str| find(&crate::postgres::Postgres, &cache, name, &user);

@@ -1,4 +1,4 @@
-//! Data directories that were loaded once, and the copies in which trials begin.
+//! Data directories that were loaded once, and the copies that trials start on.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -9,8 +9,8 @@ use super::manifest::Manifest;
 use crate::ledger::Remains;
 use crate::{Error, IpcObjects, place};
 
-/// The data directory of a server that was shut down in good order, kept as it was left. Written
-/// down in the ledger as long as it exists; removed when this is dropped.
+/// The data directory of a server that shut down cleanly, kept as it was. It is recorded in the
+/// ledger while it exists, and removed on drop.
 #[derive(Debug)]
 pub struct Loaded {
     remains: Remains,
@@ -23,27 +23,27 @@ pub struct Loaded {
 pub struct Origin<'a> {
     /// The state.
     pub loaded: &'a Loaded,
-    /// What storage and the page cache are to have of the copy when the server starts.
+    /// Where the copy should be when the server starts: on storage, in the page cache.
     pub pages: Pages,
-    /// Set when the work is to end.
+    /// Set to end the work.
     pub interrupted: &'a AtomicBool,
 }
 
-/// What storage and the page cache have of a copy.
+/// Where a copy is: on storage, in the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
-    /// Whatever copying left: for where nothing that is measured takes time.
+    /// As copying left it, for uses where time is not measured.
     Any,
-    /// The copy is on storage, nothing of the original is in the page cache, and of the copy as
-    /// much as fits: it was read once from its first file to its last. So every copy begins alike,
-    /// whatever ran before it.
+    /// The copy is on storage and none of the original is in the page cache. The copy was read once
+    /// from its first file to its last, so as much of it as fits is in the page cache. Every copy
+    /// therefore starts alike, whatever ran before.
     Alike,
-    /// The same, and what is in the page cache is charged to the server's control group: needed
-    /// where that has a memory limit, which pages charged to steelyard would circumvent.
+    /// The same, with the page cache charged to the server's control group. This is needed for a
+    /// memory limit: pages charged to steelyard would circumvent it.
     Charged,
 }
 
-/// How a copy was made and brought to its beginning.
+/// How a copy was made and prepared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Restored {
     /// [`Manifest::digest`] of the state, and so of the copy.
@@ -58,8 +58,8 @@ pub struct Restored {
     pub copy_seconds: f64,
     /// Seconds for comparing the copy with the manifest.
     pub check_seconds: f64,
-    /// Seconds for reading it again on behalf of the server's control group; 0 where the check has
-    /// read it for all.
+    /// Seconds for reading it again on behalf of the server's control group; 0 if the check's
+    /// reading was enough.
     pub read_seconds: f64,
 }
 
@@ -69,7 +69,7 @@ impl Loaded {
         data: PathBuf,
         manifest: Manifest,
     ) -> Result<Self, Error> {
-        // Its processes are gone, and no other may be taken for one of them.
+        // Its processes are gone, and no other must be mistaken for one of them.
         remains.update(|record| {
             record.process = None;
             record.program = None;
@@ -80,12 +80,12 @@ impl Loaded {
         Ok(Self { remains, data, manifest })
     }
 
-    /// What it holds.
+    /// Its content.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The directory, in which nobody may write.
+    /// The directory, which nobody may write to.
     pub fn data(&self) -> &Path {
         &self.data
     }
@@ -99,7 +99,7 @@ impl Loaded {
     }
 
     /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for
-    /// byte. Pages are not charged to anybody else yet.
+    /// byte. Pages are not yet charged to another group.
     pub(crate) fn copy_to(
         &self,
         to: &Path,

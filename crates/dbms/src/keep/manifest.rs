@@ -1,4 +1,4 @@
-//! What a directory holds, to the byte: path, kind, mode, owner, size and a hash of the content of
+//! The exact content of a directory: path, kind, mode, owner, size and a hash of the content of
 //! everything in it.
 
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use sha2::{Digest, Sha256};
 use crate::place::walk;
 use crate::{Error, hash};
 
-/// As many differences are told.
+/// Maximum number of differences to report.
 const TOLD: usize = 5;
 
-/// What a directory holds. Two directories with equal manifests are the same to the byte: the hash
-/// is SHA-256.
+/// The content of a directory. Two directories with equal manifests are identical: the hash is
+/// SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     items: BTreeMap<PathBuf, Item>,
@@ -64,8 +64,8 @@ impl Manifest {
         Ok(Self { items })
     }
 
-    /// Where `other` differs and how, by paths relative to the directory; empty for the directory
-    /// itself.
+    /// How `other` differs, by path relative to the directory; the path of the directory itself is
+    /// empty.
     pub fn differences(&self, other: &Self) -> BTreeMap<PathBuf, &'static str> {
         let missing = self.items.iter().filter_map(|(path, item)| {
             let how = match other.items.get(path) {
@@ -81,7 +81,7 @@ impl Manifest {
     /// Reads everything under `root` and compares.
     ///
     /// # Errors
-    /// [`Error::NotSame`] names what differs; else as [`Manifest::of`].
+    /// [`Error::NotSame`] names the differences; otherwise as [`Manifest::of`].
     pub fn check(&self, root: &Path, interrupted: &AtomicBool) -> Result<(), Error> {
         let differences = self.differences(&Self::of(root, interrupted)?);
         if differences.is_empty() {
@@ -113,8 +113,8 @@ impl Manifest {
         })
     }
 
-    /// A short name for the whole content: the first 16 hexadecimal digits of a SHA-256 over all
-    /// that the manifest says.
+    /// A short name for the whole content: the first 16 hexadecimal digits of a SHA-256 of the
+    /// manifest.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for (path, item) in &self.items {

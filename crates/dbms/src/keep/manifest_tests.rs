@@ -111,8 +111,8 @@ fn trees() -> impl Strategy<Value = BTreeMap<String, Vec<u8>>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Manifests are equal exactly where the trees are; their differences are the trees'
-    /// differences, each once.
+    /// Manifests are equal exactly if the trees are. Their differences are the trees' differences,
+    /// each once.
     #[test]
     fn manifests_differ_as_the_trees_do(one in trees(), two in trees()) {
         let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What is kept between trials and between runs: installations and prepared data directories in the
-//! cache, data that was loaded once, and copies of both that are the same to the byte.
+//! Data kept between trials and between runs: installations and prepared data directories in the
+//! cache, data that was loaded once, and exact copies of both.
 
 pub(crate) mod copy;
 pub(crate) mod installed;

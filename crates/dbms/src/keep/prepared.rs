@@ -1,5 +1,5 @@
-//! Prepared data directories: made once per build and options; every trial gets a copy. What is
-//! kept is ours: a server can change its copy, but not what later servers begin with.
+//! Prepared data directories: created once per build and options; every trial gets a copy. The
+//! original belongs to steelyard's user, so a server can change only its copy.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::unpack::Modes;
 use crate::{Cache, Error, ServerSpec, ServerUser, hash, identity, place};
 
 /// The prepared data directory for `spec`, whose programs are in `bin_dir`, from the cache or
-/// filled now by `make`. The names of such directories begin with `prefix`; what `make` does
-/// differently than before has another `form`.
+/// created by `make`. The names of such directories begin with `prefix`; a change in what `make`
+/// does needs another `form`.
 pub(crate) fn prepare(
     spec: &ServerSpec<'_>,
     bin_dir: &Path,
@@ -40,7 +40,7 @@ pub(crate) fn prepare(
     spec.cache.publish(&ours, &name)
 }
 
-/// Removes what an earlier steelyard has kept as files of the servers' user.
+/// Removes files of the servers' user that an earlier steelyard kept.
 fn remove_old(cache: &Cache, prefix: &str) -> Result<(), Error> {
     let own = ServerUser::caller().uid;
     for name in cache.names(prefix) {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_earlier_version_kept_for_nobody_is_removed() {
+    fn data_that_an_earlier_version_kept_for_nobody_is_removed() {
         if ServerUser::caller().uid != 0 {
             eprintln!("skipped: not root, so nothing can be given away");
             return;

@@ -1,4 +1,4 @@
-//! Reading a copied data directory once on behalf of the server that is to run on it.
+//! Reading a copied data directory once on behalf of the server that will run on it.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -7,14 +7,14 @@ use std::time::Instant;
 use super::copy;
 use crate::{Error, Origin, ServerSpec, launch, place};
 
-/// Files given to one reader: their paths together stay far under the kernel's limit for arguments
+/// Number of files per reader: their paths together stay far below the kernel's limit for arguments
 /// (128 KB for one, a quarter of the stack limit for all, execve(2)).
 const FILES: usize = 500;
 
-/// Takes `data` out of the page cache and has it read by a process in the server's control group,
-/// so that what is cached is charged to the group, and what its memory limit does not allow is not
-/// cached. In the order of paths, the directories `without` left out, which the server will not
-/// read. Seconds it took.
+/// Drops `data` from the page cache and has a process in the server's control group read it. The
+/// cached pages are then charged to that group, within its memory limit. Files are read in order of
+/// paths, without the directories `without`, which the server will not read. Returns the seconds it
+/// took.
 pub(crate) fn read_in_group(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
@@ -39,7 +39,7 @@ pub(crate) fn read_in_group(
             return Err(Error::Program {
                 program: format!("cat (reading the data of {})", spec.name),
                 status: status.to_string(),
-                output: "it could not read all files".to_owned(),
+                output: "it could not read all of the files".to_owned(),
             });
         }
     }

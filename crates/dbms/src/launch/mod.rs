@@ -1,5 +1,5 @@
-//! Programs as the unprivileged user; `site`, the directory that a server is started in; `process`,
-//! the server itself.
+//! Running programs as the unprivileged user. `site` is the directory that a server is started in,
+//! `process` the server itself.
 
 mod process;
 mod site;
@@ -24,9 +24,9 @@ use nix::unistd::Pid;
 
 use crate::{Error, ServerUser};
 
-/// A command that runs `program` as `user`: nothing from our environment but what concerns its
-/// libraries, so that two runs see the same; umask 077; a session of its own, so that Ctrl-C in a
-/// terminal reaches only us; SIGQUIT when we die.
+/// A command that runs `program` as `user`. From the environment it gets only what its libraries
+/// need, so two runs see the same. It has umask 077 and its own session, so Ctrl-C in a terminal
+/// doesn't reach it. It gets SIGQUIT when steelyard dies.
 pub(crate) fn command(
     program: &Path,
     user: &ServerUser,
@@ -58,7 +58,7 @@ pub(crate) fn command(
     Ok(command)
 }
 
-/// What the new process does before it becomes the program.
+/// Runs in the new process before it becomes the program.
 fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io::Result<()> {
     for group in groups {
         // "0" means the writing process, see Control Group v2, "cgroup.procs".
@@ -69,8 +69,8 @@ fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io
     unsafe {
         check(libc::setsid())?;
         libc::umask(0o077);
-        // A shell has its background jobs ignore SIGQUIT, and programs they start inherit that; it
-        // is how they end.
+        // A shell makes its background jobs ignore SIGQUIT, and their programs inherit that. Here
+        // the signal must end them.
         for signal in [libc::SIGQUIT, libc::SIGTERM] {
             if libc::signal(signal, libc::SIG_DFL) == libc::SIG_ERR {
                 return Err(io::Error::last_os_error());
@@ -81,9 +81,9 @@ fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io
             check(libc::setgid(gid))?;
             check(libc::setuid(uid))?;
         }
-        // A change of user clears this, so it comes after it (prctl(2)).
+        // A change of user clears this, so it comes afterwards (prctl(2)).
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGQUIT))?;
-        // Had the parent died before that call, no signal would ever come.
+        // If the parent died before that call, no signal would ever come.
         if libc::getppid().cast_unsigned() != parent {
             return Err(io::Error::from_raw_os_error(libc::ECHILD));
         }
@@ -95,9 +95,8 @@ fn check(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Spawns `command` from a thread that lives as long as this process does: the kernel counts the
-/// thread that forked as the parent whose death is signalled (prctl(2), PR_SET_PDEATHSIG), not the
-/// process.
+/// Spawns `command` from a thread that lives as long as this process. For the death signal, the
+/// kernel's parent is the thread that forked, not the process (prctl(2), PR_SET_PDEATHSIG).
 pub(crate) fn spawn(command: Command) -> io::Result<Child> {
     type Job = (Command, Sender<io::Result<Child>>);
     static KEEPER: OnceLock<Sender<Job>> = OnceLock::new();
@@ -110,7 +109,7 @@ pub(crate) fn spawn(command: Command) -> io::Result<Child> {
                     let _ = reply.send(command.spawn());
                 }
             })?;
-            // Of two threads that come here at once one loses; its keeper ends unused.
+            // If two threads get here at once, one loses; its keeper ends unused.
             KEEPER.get_or_init(|| sender)
         }
     };
@@ -119,7 +118,7 @@ pub(crate) fn spawn(command: Command) -> io::Result<Child> {
     answer.recv().map_err(io::Error::other)?
 }
 
-/// Runs a program to its end. Once `interrupted` is set it is killed, with all that it has started.
+/// Runs a program to its end. Once `interrupted` is set, it is killed with everything it started.
 ///
 /// # Errors
 /// [`Error::Interrupted`] says what the program was `doing`.
@@ -141,7 +140,7 @@ pub(crate) fn finish(
         }
         sleep(Duration::from_millis(5));
     };
-    // It heads its group and has not been waited for, so no other group can have that number.
+    // It leads its group and has not been waited for, so no other group can have that number.
     if let Ok(pid) = i32::try_from(child.id()) {
         let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
     }
@@ -149,7 +148,7 @@ pub(crate) fn finish(
     Err(error)
 }
 
-/// Runs a helper program to its end with `input` on its standard input; gives its whole output.
+/// Runs a helper program to its end with `input` on its standard input; returns its whole output.
 ///
 /// # Errors
 /// [`Error::Program`] with the last lines of its output if it fails.
@@ -161,7 +160,7 @@ pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
     }
     let mut child = spawn(command).map_err(Error::io("run", &program))?;
     if let (Some(text), Some(mut stdin)) = (input, child.stdin.take()) {
-        // A program that ends early without reading says why in its output.
+        // If a program ends early without reading, its output says why.
         let _ = stdin.write_all(text.as_bytes());
     }
     let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
@@ -177,7 +176,7 @@ pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
     })
 }
 
-/// The end of a file, no more than its last `most` bytes; nothing where it cannot be read.
+/// The end of a file, at most its last `most` bytes; empty if it cannot be read.
 pub(crate) fn end_of(path: &Path, most: u64) -> String {
     let mut end = Vec::new();
     let mut read = || {
@@ -186,7 +185,7 @@ pub(crate) fn end_of(path: &Path, most: u64) -> String {
         file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
         file.read_to_end(&mut end)
     };
-    // What was read before an error is shown.
+    // Whatever was read before an error is used.
     let _ = read();
     String::from_utf8_lossy(&end).into_owned()
 }

@@ -1,4 +1,4 @@
-//! The life of one server process: started, watched, ended, cleared away.
+//! The life of a server process: started, watched, ended, cleaned up.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,28 +11,28 @@ use crate::ledger::{self, Remains};
 use crate::process::wait_until;
 use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
 
-/// How long a server gets in each stage when it is ended without anybody waiting for it to be
-/// graceful.
+/// How long a server gets in each stage if nobody waits for a graceful end.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
-/// Log lines in which the reason of a failed start is looked for.
+/// Number of log lines to search for the reason of a failed start.
 const LOG_LINES: usize = 20;
-/// How much of a log is read for its last lines.
+/// How much of a log to read for its last lines.
 const LOG_BYTES: u64 = 64 * 1024;
 
-/// Signals that end a server in good order, and at once: the last resort before `SIGKILL`.
+/// Signals that end a server cleanly, and at once (the last resort before `SIGKILL`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signals {
     pub(crate) graceful: i32,
     pub(crate) immediate: i32,
 }
 
-/// A started server process and what belongs to it. Dropping it ends it and removes what it left.
+/// A started server process and its belongings. Dropping it ends the process and removes what it
+/// left.
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     name: String,
     child: Child,
-    /// Empty once handed over by `stop`.
+    /// Empty once `stop` has returned it.
     remains: Remains,
     log: PathBuf,
     signals: Signals,
@@ -50,15 +50,15 @@ impl ServerProcess {
         signals: Signals,
     ) -> Result<Self, Error> {
         let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
-        // From here on dropping it ends the process and removes the directory.
+        // From here on, dropping it ends the process and removes the directory.
         let mut process = Self { name, child, remains, log, signals, stop_limit, ended: None };
         let pid = process.pid();
         process.remains.update(|record| record.process = ProcessId::of(pid))?;
         Ok(process)
     }
 
-    /// Asks `ready` until it succeeds; `rejection` finds in the log what the server says against
-    /// its configuration, should it end.
+    /// Asks `ready` until it succeeds. If the server ends, `rejection` looks in the log for
+    /// complaints about its configuration.
     pub(crate) fn wait_ready(
         &mut self,
         spec: &ServerSpec<'_>,
@@ -86,11 +86,11 @@ impl ServerProcess {
             }
             sleep(Duration::from_millis(20));
         }
-        // What only a kill -9 would leave behind.
+        // Objects that only a kill -9 would leave behind.
         let pid = self.pid();
         self.remains.update(|record| record.ipc = ipc::of_process(pid))?;
         if !spec.wrapper.is_empty() {
-            // What runs is the wrapper's program, or one that it became.
+            // The running program is the wrapper's, or one that it became.
             let running = fs::read_link(format!("/proc/{pid}/exe")).ok();
             self.remains.update(|record| record.program = running.or(record.program.take()))?;
         }
@@ -101,7 +101,7 @@ impl ServerProcess {
         self.child.id()
     }
 
-    /// The directory in which it works: that of its data.
+    /// Its working directory, which is its data directory.
     pub(crate) fn data_directory(&self) -> Option<PathBuf> {
         self.remains.0.as_ref()?.record().work_directory.clone()
     }
@@ -110,13 +110,15 @@ impl ServerProcess {
         last_lines(&end_of(&self.log, LOG_BYTES), lines)
     }
 
-    /// Is it running? Reaps it if not.
+    /// Is it running? If not, reaps it.
     pub(crate) fn alive(&mut self) -> bool {
         if self.ended.is_none() {
             match self.child.try_wait() {
                 Ok(None) => return true,
                 Ok(Some(status)) => self.ended = Some(status.to_string()),
-                Err(error) => self.ended = Some(format!("no longer ours to wait for: {error}")),
+                Err(error) => {
+                    self.ended = Some(format!("no longer a child of this process: {error}"))
+                }
             }
         }
         false
@@ -140,8 +142,7 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it: in good order if `gracefully`, then at once, then by SIGKILL to every process of
-    /// it.
+    /// Ends it: cleanly if `gracefully`, then at once, then by SIGKILL to each of its processes.
     fn end(&mut self, gracefully: bool, limit: Duration) -> Result<Ending, Error> {
         let mut ending = match (self.alive(), &self.ended) {
             (false, Some(how)) => Some(Ending::Died(how.clone())),
@@ -162,7 +163,7 @@ impl ServerProcess {
             }
         }
         let ending = ending.unwrap_or(Ending::Killed);
-        // Its children notice its end by themselves, most of them at once.
+        // Its children notice its end themselves, most of them at once.
         let orphans_go = ending != Ending::Killed
             && wait_until(Duration::from_secs(2), || ledger::processes(&record).is_empty());
         if !orphans_go {
@@ -179,7 +180,7 @@ impl ServerProcess {
         Ok(ending)
     }
 
-    /// Stops it and hands over what it left.
+    /// Stops it and returns what it left.
     pub(crate) fn stop(mut self, gracefully: bool) -> Result<Stopped, Error> {
         let begin = Instant::now();
         let ending = self.end(gracefully, self.stop_limit)?;

@@ -1,4 +1,4 @@
-//! The directory of one server, in which everything is made ready for it to start.
+//! The directory of a server, where everything is prepared for its start.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt;
@@ -15,13 +15,13 @@ use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
 const LONGEST_SOCKET: usize = 107;
 
 /// Data in `data`, the log in `server.log`, the socket in `s`. Everything is recorded in the ledger
-/// before it is made, and removed when this is dropped instead of started.
+/// before it is created, and removed if this is dropped instead of started.
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
     spec: &'a ServerSpec<'a>,
     /// The directory itself, links resolved.
     pub(crate) root: PathBuf,
-    /// Where the data will be; not made yet.
+    /// Where the data will be; not yet created.
     pub(crate) data: PathBuf,
     /// The server's program, links resolved.
     pub(crate) program: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// Makes the directory of `spec` for `program`.
+    /// Creates the directory of `spec` for `program`.
     pub(crate) fn make(spec: &'a ServerSpec<'a>, program: &Path) -> Result<Self, Error> {
         let program = fs::canonicalize(program).map_err(Error::io("resolve", program))?;
         let mut remains = Remains(Some(spec.ledger.enter(spec.name)?));
@@ -51,7 +51,7 @@ impl<'a> Site<'a> {
     }
 
     /// The file for the socket called `name`, in a directory that only the server's user can enter:
-    /// `s`, or where that path is too long, one under /tmp.
+    /// `s`, or one under /tmp if that path is too long.
     pub(crate) fn socket(&mut self, name: &str) -> Result<PathBuf, Error> {
         let mut directory = self.root.join("s");
         if directory.join(name).as_os_str().as_bytes().len() > LONGEST_SOCKET {
@@ -64,22 +64,22 @@ impl<'a> Site<'a> {
         Ok(directory.join(name))
     }
 
-    /// Makes a directory that only the server's user can enter.
+    /// Creates a directory that only the server's user can enter.
     pub(crate) fn make_private(&self, directory: &Path) -> Result<(), Error> {
         place::make_private(directory, &self.spec.user)
     }
 
-    /// Gives the file `to` the content of `from` and `more` after it; owner and mode stay. It is
-    /// written with the rights of the server's user, who owns the directory and could have made a
-    /// link of it.
+    /// Writes the content of `from`, then `more`, to the file `to`, keeping owner and mode. It uses
+    /// the permissions of the server's user, who owns the directory and could have replaced the
+    /// file with a link.
     pub(crate) fn rewrite(&self, from: &Path, to: &Path, more: &str) -> Result<(), Error> {
         let mut bytes = fs::read(from).map_err(Error::io("read", from))?;
         bytes.extend_from_slice(more.as_bytes());
         identity::as_user(&self.spec.user, || fs::write(to, bytes).map_err(Error::io("write", to)))
     }
 
-    /// Makes the data directory as a copy of `origin`. Those of its directories that `unread` names
-    /// are not read when the server starts.
+    /// Creates the data directory as a copy of `origin`. The server does not read the directories
+    /// in `unread` when it starts.
     pub(crate) fn restore(&self, origin: &Origin<'_>, unread: &[&str]) -> Result<Restored, Error> {
         let Origin { loaded, pages, interrupted } = origin;
         let mut restored = loaded.copy_to(&self.data, self.owner(), *pages, interrupted)?;
@@ -89,13 +89,13 @@ impl<'a> Site<'a> {
         Ok(restored)
     }
 
-    /// Whose the data is to be, where that is not the caller.
+    /// The owner of the data, if not the caller.
     pub(crate) fn owner(&self) -> Option<(u32, u32)> {
         let user = &self.spec.user;
         user.differs().then_some((user.uid, user.gid))
     }
 
-    /// Starts the server by a command that `complete` has given its arguments, its output in the
+    /// Starts the server with a command whose arguments come from `complete`; output goes to the
     /// log.
     pub(crate) fn start(
         self,

@@ -1,15 +1,15 @@
-//! Released binaries: those that zonky publishes, from 9.6 on.
+//! Released binaries, as published by zonky from 9.6 on.
 
 use std::io::{Cursor, Read};
 
 use crate::fetch::maven::{Artifact, CENTRAL};
 use crate::kind::Archive;
 
-/// How much an archive may hold; one of PostgreSQL 18 has 70 MB.
+/// Maximum size of an archive's content; PostgreSQL 18 has 70 MB.
 const LARGEST: u64 = 1 << 30;
 
 /// Version, processor, SHA-256 of the archive for Linux. `steelyard fetch` prints the digest of a
-/// version that is not here.
+/// version that is not listed.
 #[rustfmt::skip]
 const KNOWN: [(&str, &str, &str); 21] = [
     ("9.6.24", "x86_64", "3d4bdb64d4bb0a8757f1efacfed3994aa4a0a37002d5222d7be6c3ddea95e474"),
@@ -53,8 +53,8 @@ pub(super) fn archive() -> Archive {
     Archive { artifact, known: &KNOWN, tar: tar_of }
 }
 
-/// The tar archive in what was fetched: a zip file that holds a tar file compressed with xz. Only
-/// safe Rust reads it.
+/// The tar archive in the fetched file, a zip file that contains a tar file compressed with xz.
+/// Only safe Rust reads it.
 fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
     let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error})");
     let mut zip = zip::ZipArchive::new(Cursor::new(zip)).map_err(|error| damaged(&error))?;
@@ -62,17 +62,17 @@ fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
         let inner = zip.by_index(i).map_err(|error| damaged(&error))?;
         if inner.name().is_ok_and(|name| name.ends_with(".txz")) {
             let mut tar = Vec::new();
-            // A second stream behind the first would be read as well, as xz does.
+            // Reads a second stream after the first, as xz does.
             let mut reader = lzma_rust2::XzReader::new(inner, true).take(LARGEST + 1);
             reader.read_to_end(&mut tar).map_err(|error| damaged(&error))?;
             return if tar.len() as u64 > LARGEST {
-                Err(format!("it holds more than {} MB", LARGEST >> 20))
+                Err(format!("it contains more than {} MB", LARGEST >> 20))
             } else {
                 Ok(tar)
             };
         }
     }
-    Err("it holds no .txz file".to_owned())
+    Err("it contains no .txz file".to_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A server that runs already: what it is, and which process it is if it is on this machine.
+//! A running server: what it is, and its process if it is on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use super::facts;
 use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
 use crate::{Endpoint, Error, Host, Installation, Sql};
 
-/// Asks a running server what it is.
+/// Describes a running server.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     let mut control = Control::new(endpoint.clone());
     let shown = control.text("SHOW server_version")?;
@@ -20,7 +20,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     let text = control.text("SELECT version()")?;
     let mut build =
         BTreeMap::from([(VERSION.to_owned(), text), ("server_version".to_owned(), shown)]);
-    // The view is there since 9.6, and not for every role.
+    // The view exists since 9.6, but not for every role.
     for (key, name) in [(CONFIGURE, "CONFIGURE"), (CC, "CC"), (CFLAGS, "CFLAGS")] {
         let sql = format!("SELECT setting FROM pg_catalog.pg_config WHERE name = '{name}'");
         if let Ok(setting) = control.text(&sql) {
@@ -37,13 +37,13 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     })
 }
 
-/// The postmaster's pid: the process that listens on the unix socket, or for a server on loopback
-/// the one its postmaster.pid names, if the file can be read and is of this very server.
+/// The postmaster's pid: the process that listens on the unix socket. For a server on loopback, the
+/// process in its postmaster.pid, if the file can be read and belongs to this very server.
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => {
-            // For a client the peer is the process that called listen(2), see SO_PEERCRED in
+            // For a client, the peer is the process that called listen(2); see SO_PEERCRED in
             // unix(7).
             let stream = UnixStream::connect(file).ok()?;
             let peer = getsockopt(&stream, PeerCredentials).ok()?;
@@ -67,13 +67,13 @@ pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
 }
 
 /// The pid in a postmaster.pid (pid, data directory, start time, …; see miscadmin.h) if the start
-/// time, in seconds, agrees: behind a port of this machine may be a server elsewhere with the same
-/// data directory.
+/// time, in seconds, agrees. A port of this machine may lead to another machine's server with the
+/// same data directory.
 fn pid_of_lock_file(text: &str, started: i64) -> Option<u32> {
     let mut lines = text.lines();
     let pid = lines.next()?.trim().parse().ok()?;
     let time: i64 = lines.nth(1)?.trim().parse().ok()?;
-    // The two are taken one after the other during the start.
+    // The two times are taken one after the other during the start.
     (time.abs_diff(started) <= 5).then_some(pid)
 }
 

@@ -1,4 +1,4 @@
-//! An installation on this machine: what it is and how it was built.
+//! An installation on this machine, and how it was built.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ pub(super) fn describe(
     for program in [&postgres, &bin_dir.join("initdb")] {
         if !program.is_file() {
             let problem = format!(
-                "there is no {}; give the directory that holds bin/postgres and bin/initdb",
+                "there is no {}; give the directory that contains bin/postgres and bin/initdb",
                 program.display()
             );
             return Err(not_one(root, problem));
@@ -29,7 +29,8 @@ pub(super) fn describe(
     let banner = say(&postgres, "--version", user)?;
     let version = version_in(&banner)
         .ok_or_else(|| {
-            let said = format!("`postgres --version` says {banner:?}, which holds no version");
+            let said =
+                format!("`postgres --version` printed {banner:?}, which contains no version");
             not_one(root, said)
         })?
         .to_owned();

@@ -1,12 +1,13 @@
-//! Checksums of data pages: a default that has changed, and a cost that is not the version's code.
+//! Checksums of data pages: a default that changed, and a cost that does not come from the
+//! version's code.
 
 use crate::Compared;
 
-/// The first major version whose initdb makes them unless told otherwise (its release notes).
+/// The first major version whose initdb enables them by default (its release notes).
 const BY_DEFAULT: u32 = 18;
 
-/// Whether a data directory has them that initdb of this major version makes with these options;
-/// `None` for a version that is not known.
+/// Whether a data directory has them if created by initdb of this major version with these options;
+/// `None` for an unknown version.
 fn made(major: Option<u32>, initdb: &[String]) -> Option<bool> {
     let by_default = major? >= BY_DEFAULT;
     let said = initdb.iter().rev().find_map(|option| match option.as_str() {
@@ -17,8 +18,7 @@ fn made(major: Option<u32>, initdb: &[String]) -> Option<bool> {
     Some(said.unwrap_or(by_default))
 }
 
-/// The sentence that must stand beside a comparison of variants of which some have checksums and
-/// others have none.
+/// The sentence that must be shown with a comparison if only some variants have checksums.
 pub(super) fn differing(variants: &[Compared<'_>]) -> Option<String> {
     let names = |wanted: bool| {
         let of_those = variants
@@ -31,8 +31,7 @@ pub(super) fn differing(variants: &[Compared<'_>]) -> Option<String> {
         return None;
     }
     Some(format!(
-        "data pages of {} have checksums (from PostgreSQL {BY_DEFAULT} on initdb makes them by default), those of {} have none: differences \
-         may come from that; initdb = [\"--data-checksums\"] for all makes them alike",
+        "data pages of {} have checksums (from PostgreSQL {BY_DEFAULT} on initdb makes them by default), those of {} have none: differences may come from that; initdb = [\"--data-checksums\"] for all makes them alike",
         with.join(", "),
         without.join(", ")
     ))
@@ -45,7 +44,7 @@ mod tests {
     use crate::Installation;
     use std::collections::BTreeMap;
 
-    /// What is said of `a` and `b`, each a version and options of initdb.
+    /// The sentence for `a` and `b`, each a version and options of initdb.
     fn said(variants: [(&str, &[&str]); 2]) -> Option<String> {
         let made = variants.map(|(version, initdb)| {
             let installation = Installation {
@@ -63,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_of_18_is_told_beside_older_ones() {
+    fn the_default_of_18_is_reported_with_older_versions() {
         let with = &["--data-checksums"][..];
         let without = &["--data-checksums", "--no-data-checksums"][..];
         let text = said([("13.7", &[]), ("18.1", &[])]).unwrap();

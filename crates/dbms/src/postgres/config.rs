@@ -1,23 +1,23 @@
-//! postgresql.conf: the variant's settings, steelyard's own minimum, and what a server says against
-//! them.
+//! postgresql.conf: the variant's settings, steelyard's own minimum, and a server's complaints
+//! about them.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::{Error, ServerSpec};
 
-/// Settings steelyard must choose; whether its own lines, which come last, override others; and
-/// why.
+/// Settings that steelyard must choose, whether its own lines (which come last) override others,
+/// and why.
 const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("listen_addresses", true, "servers listen only on a private unix socket"),
-    ("unix_socket_directories", true, "every trial has a socket directory of its own"),
-    ("unix_socket_permissions", true, "the socket is for the server's own user"),
-    ("unix_socket_group", true, "the socket is for the server's own user"),
-    ("port", true, "it only names the socket in the trial's own directory"),
-    ("data_directory", false, "every trial has a data directory of its own"),
-    ("hba_file", false, "the server uses that of its data directory"),
-    ("ident_file", false, "the server uses that of its data directory"),
-    ("external_pid_file", false, "steelyard records the process itself"),
+    ("unix_socket_directories", true, "every trial has its own socket directory"),
+    ("unix_socket_permissions", true, "the socket belongs to the server's own user"),
+    ("unix_socket_group", true, "the socket belongs to the server's own user"),
+    ("port", true, "it is only part of the socket's name in the trial's own directory"),
+    ("data_directory", false, "every trial has its own data directory"),
+    ("hba_file", false, "the server uses the one in its data directory"),
+    ("ident_file", false, "the server uses the one in its data directory"),
+    ("external_pid_file", false, "steelyard itself records the process"),
     ("logging_collector", true, "the log goes to the trial's server.log"),
     ("log_destination", true, "the log goes to the trial's server.log"),
     ("include", false, INCLUDED),
@@ -25,9 +25,9 @@ const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("include_if_exists", false, INCLUDED),
 ];
 
-const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results, so put them into the config_file itself";
+const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results; put them in config_file itself";
 
-/// Checks names of settings before anything is made.
+/// Checks names of settings before anything is created.
 pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
     for name in spec.config.keys() {
         if let Some((.., reason)) =
@@ -44,14 +44,14 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
             return Err(Error::Rejected {
                 variant: spec.name.to_owned(),
                 setting: Some(name.clone()),
-                message: "names of settings are letters, digits and underscores".to_owned(),
+                message: "names of settings consist of letters, digits and underscores".to_owned(),
             });
         }
     }
     Ok(())
 }
 
-/// What is appended to postgresql.conf: `config_file`, then the plan's settings, then steelyard's
+/// The text to append to postgresql.conf: `config_file`, then the plan's settings, then steelyard's
 /// own.
 pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<String, Error> {
     let mut text = String::from("\n");
@@ -75,7 +75,7 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
         let _ = writeln!(text, "{name} = {}", quote(value));
     }
     text.push_str("# steelyard's own\n");
-    // Inside the setting it is a list, in which quotes protect commas and blanks.
+    // The setting is a list, in which quotes protect commas and blanks.
     let sockets = format!("\"{}\"", sockets.to_string_lossy().replace('"', "\"\""));
     for (name, value) in [
         ("listen_addresses", ""),
@@ -107,7 +107,7 @@ fn quote(value: &str) -> String {
     quoted
 }
 
-/// Finds in a server's messages what it says against a setting.
+/// Finds complaints about a setting in a server's messages.
 pub(super) fn rejection(spec: &ServerSpec<'_>, output: &str) -> Option<Error> {
     let lines: Vec<&str> = output.lines().map(message).collect();
     let at = lines.iter().position(|line| {

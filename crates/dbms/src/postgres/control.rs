@@ -11,7 +11,7 @@ use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// A connection that is opened when first needed and again when it was lost.
+/// A connection that is opened when first needed, and reopened if lost.
 pub(super) struct Control {
     endpoint: Endpoint,
     client: Option<Client>,
@@ -33,14 +33,14 @@ impl Control {
         Self { version: self.version, ..Self::new(self.endpoint.clone()) }
     }
 
-    /// Closes the connection; the next statement opens it again.
+    /// Closes the connection; the next statement reopens it.
     pub(super) fn close(&mut self) {
         self.client = None;
     }
 
     /// The open connection; connects if there is none.
     fn client(&mut self) -> Result<&mut Client, Error> {
-        // Only a round trip shows that the server has closed it meanwhile.
+        // Only a round trip shows that the server has closed it.
         if self.client.as_mut().is_some_and(|client| client.check_connection().is_err()) {
             self.client = None;
         }
@@ -64,7 +64,7 @@ impl Control {
             .application_name("steelyard")
             .connect_timeout(CONNECT_LIMIT);
         match host {
-            // libpq's protocol names the directory, and the port the file in it.
+            // libpq gives the directory; the port gives the file in it.
             Host::Socket(file) => config.host_path(file.parent().unwrap_or(file)),
             Host::Tcp(name) => config.host(name),
         };
@@ -103,7 +103,7 @@ impl Control {
         })
     }
 
-    /// Runs a query that gives one text.
+    /// Runs a query that returns one text.
     pub(super) fn text(&mut self, sql: &str) -> Result<String, Error> {
         let rows = self.query_rows(sql)?;
         match rows.as_slice() {
@@ -172,7 +172,7 @@ pub(super) fn socket_name(port: u16) -> String {
     format!(".s.PGSQL.{port}")
 }
 
-/// What stands behind an SQLSTATE (PostgreSQL's appendix A).
+/// The cause behind an SQLSTATE (PostgreSQL's appendix A).
 fn diagnosis(code: &str) -> Option<Diagnosis> {
     match code {
         "53100" => Some(Diagnosis::DiskFull),

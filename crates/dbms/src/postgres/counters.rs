@@ -1,4 +1,4 @@
-//! The server's own counters, from its statistics views, whichever of them a version has.
+//! The server's own counters, from the statistics views that its version has.
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -8,7 +8,7 @@ use super::control::Control;
 use super::tables::tree;
 use crate::{Counter, Error, Snapshot, Sql};
 
-/// Views of one row, or of rows that are told apart by the columns named.
+/// Views with one row, or with rows distinguished by the named columns.
 const SERVER_VIEWS: [(&str, &str, &str); 5] = [
     ("pg_stat_bgwriter", "''", "true"),
     ("pg_stat_checkpointer", "''", "true"),
@@ -23,22 +23,22 @@ const TABLE_VIEWS: [&str; 2] = ["pg_stat_all_tables", "pg_statio_all_tables"];
 /// The view with a row per index.
 const INDEX_VIEW: &str = "pg_stat_all_indexes";
 
-/// Before 15 a separate process collects the statistics and hands them out in a file that may be up
-/// to 500 ms old (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL 14); a file asked for later than
-/// that after the work is complete.
+/// Before 15, a separate process collects statistics and writes them to a file that may be up to
+/// 500 ms old (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL 14). A file requested later than that
+/// after the work is complete.
 const COLLECTOR_WAIT: Duration = Duration::from_millis(650);
 
-/// From 15 on statistics are in shared memory; a backend writes its last ones on its way out, just
+/// From 15 on, statistics are in shared memory. A backend writes its last ones when it exits, just
 /// after its client has closed the connection.
 const EXIT_WAIT: Duration = Duration::from_millis(150);
 
-/// All counters, those of `tables` with partitions summed under the name given.
+/// All counters; those of `tables` include partitions, summed under the given name.
 pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snapshot, Error> {
     let version = control.version()?;
     sleep(if version >= 150_000 { EXIT_WAIT } else { COLLECTOR_WAIT });
     if version >= 150_000 {
-        // Together with the next statement's end this hands in what the control connection itself
-        // has done.
+        // With the end of the next statement, this reports what the control connection itself has
+        // done.
         control.execute("SELECT pg_stat_force_next_flush()")?;
     }
     let existing = existing_views(control)?;

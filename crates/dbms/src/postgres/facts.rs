@@ -1,4 +1,4 @@
-//! What the server's binary says of its build: compiler, flags, symbols.
+//! Facts about a build from the server's binary: compiler, flags, symbols.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::builds::{
 use crate::{Error, hash};
 use object::{Object, ObjectSection};
 
-/// The facts that stand in the binary `postgres` itself.
+/// The facts in the binary `postgres` itself.
 pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bytes = fs::read(postgres).map_err(Error::io("read", postgres))?;
     let mut facts = BTreeMap::new();
@@ -32,8 +32,8 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
 
 /// Adds what follows from other facts.
 pub(super) fn derive(facts: &mut BTreeMap<String, String>) {
-    // Objects by several compilers, or none that say so (packages are stripped of it): then what
-    // configure was told.
+    // Objects by several compilers, or by unknown ones (packages strip it): use what configure was
+    // told.
     let by_one = facts.get(COMMENT).filter(|comment| !comment.contains("; "));
     let told = || facts.get(VERSION).and_then(|text| compiled_by(text));
     if let Some(compiler) = by_one.map(String::as_str).or_else(told).map(str::to_owned) {
@@ -43,7 +43,7 @@ pub(super) fn derive(facts: &mut BTreeMap<String, String>) {
         facts.insert(FRAME_POINTERS.to_owned(), yes_no(kept));
     }
     let asserts = facts.get(CONFIGURE).map(|options| {
-        // The later of both counts, as for configure.
+        // The later of the two wins, as in configure.
         options
             .split('\'')
             .filter_map(|option| match option {
@@ -93,7 +93,7 @@ fn of_elf(bytes: &[u8], add: &mut dyn FnMut(&str, Option<String>)) -> Option<Str
     (!texts.is_empty()).then(|| texts.join("; "))
 }
 
-/// Between this and the next comma `version()` names the compiler.
+/// `version()` names the compiler between this and the next comma.
 const COMPILED_BY: &str = ", compiled by ";
 
 /// `PostgreSQL 13.7 on x86_64, compiled by gcc (Debian 10.2.1-6) 10.2.1 20210110, 64-bit` → `gcc
@@ -103,9 +103,9 @@ fn compiled_by(version: &str) -> Option<&str> {
     Some(compiler.rsplit_once(", ").map_or(compiler, |(compiler, _)| compiler))
 }
 
-/// What `pg_config --cflags` prints stands in the server since 9.6, for its view pg_config.
-/// PostgreSQL's configure puts these warnings in front of all other flags, and code of PostgreSQL
-/// is wrong without that flag, so that no other text is like it.
+/// The server contains the output of `pg_config --cflags` since 9.6, for its view pg_config.
+/// PostgreSQL's configure puts these warnings before all other flags, and PostgreSQL needs that
+/// flag to be correct, so no other text looks like it.
 fn is_cflags(text: &str) -> bool {
     text.contains("-Wmissing-prototypes") && text.contains("-fno-strict-aliasing")
 }
@@ -116,7 +116,7 @@ fn is_configure(text: &str) -> bool {
     text.ends_with('\'') && known.iter().any(|option| text.contains(option))
 }
 
-/// On x86-64 and ARM, compilers leave frame pointers out from -O1 on unless told otherwise.
+/// On x86-64 and ARM, compilers omit frame pointers by default from -O1 on.
 fn keeps_frame_pointers(flags: &str) -> bool {
     let mut optimised = false;
     let mut told = None;
@@ -132,12 +132,13 @@ fn keeps_frame_pointers(flags: &str) -> bool {
     told.unwrap_or(!optimised)
 }
 
-/// The first text in a binary that begins with `begin`, ends with a zero byte and is as `wanted`.
+/// The first text in a binary that begins with `begin`, ends with a zero byte and satisfies
+/// `wanted`.
 fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Option<String> {
     /// Longer than any of these texts; options of configure can be many.
     const LONGEST: usize = 16 * 1024;
-    // A constant of its own begins behind the zero byte of the one before it; behind the last one
-    // is none.
+    // A separate constant begins after the zero byte of the previous one; the last one has no
+    // successor.
     let end = bytes.iter().rposition(|byte| *byte == 0)?;
     let texts = bytes[..end].split(|byte| *byte == 0);
     texts
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_compiler_by_what_is_known() {
+    fn the_compiler_is_found_from_known_facts() {
         let compiler = |facts: &[(&str, &str)]| {
             let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
             let mut facts: BTreeMap<String, String> = facts.iter().map(own).collect();

@@ -9,16 +9,20 @@ use crate::{Error, ServerSpec, launch};
 /// Options of initdb that steelyard chooses itself, and why.
 const OWN_OPTIONS: [(&str, &str, &str); 8] = [
     ("-D", "--pgdata", "steelyard chooses the data directory"),
-    ("-U", "--username", "steelyard connects with a role of its own"),
-    ("-A", "--auth", "the socket directory is private already, and steelyard must get in"),
-    ("-W", "--pwprompt", "there is nobody to ask"),
+    ("-U", "--username", "steelyard connects with its own role"),
+    (
+        "-A",
+        "--auth",
+        "the socket directory is already private, and steelyard must be able to connect",
+    ),
+    ("-W", "--pwprompt", "there is nobody to answer a prompt"),
     ("--pwfile", "--pwfile", "steelyard's role has no password"),
-    ("-X", "--waldir", "every trial gets a data directory of its own, WAL included"),
+    ("-X", "--waldir", "every trial gets its own data directory, WAL included"),
     ("-s", "--show", "it initialises nothing"),
-    ("-c", "--set", "settings belong into `config`, where they are checked"),
+    ("-c", "--set", "settings belong in `config`, where they are checked"),
 ];
 
-/// Options of one letter without a value, after which others may follow in the same word.
+/// One-letter options without a value, which others may follow in the same word.
 const FLAGS: &str = "dgkNnSVW";
 
 /// Checks the initdb options of a plan.
@@ -33,8 +37,8 @@ pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Err
     Ok(())
 }
 
-/// Is this the option `short` or `long`, as getopt_long(3) reads it: names may be cut short,
-/// letters stand together?
+/// Is this the option `short` or `long`, as parsed by getopt_long(3)? Names may be abbreviated,
+/// letters combined.
 fn is_option(option: &str, short: &str, long: &str) -> bool {
     if option.starts_with("--") {
         let name = option.split('=').next().unwrap_or_default();
@@ -47,14 +51,15 @@ fn is_option(option: &str, short: &str, long: &str) -> bool {
     })
 }
 
-/// The data directory that initdb makes for `spec`, made if it is not there yet.
+/// The data directory that initdb creates for `spec`, created if it does not exist.
 pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, Error> {
     prepared::prepare(spec, bin_dir, "pgdata-", "template 2", |made| {
         let mut initdb = launch::command(&bin_dir.join("initdb"), &spec.user, &[])?;
         initdb
             .arg("-D")
             .arg(made)
-            // -N is --nosync before 10 and --no-sync since; it is flushed when it is published.
+            // -N is --nosync before 10 and --no-sync since then. The directory is flushed when it
+            // is published.
             .args(["-N", "--encoding=UTF8", "--locale=C", "--auth=trust"])
             .arg(format!("--username={ROLE}"))
             .args(&spec.initdb);
@@ -90,7 +95,7 @@ mod tests {
             "--username",
             "-Ume",
             "--auth=md5",
-            // Cut short, and behind other letters.
+            // Abbreviated, and after other letters.
             "--pgd=/x",
             "--waldi=/x",
             "-kX/x",

@@ -1,15 +1,16 @@
-//! Tables on a server that is not ours: made for a trial, known by their comment, dropped after it.
+//! Tables on a server that steelyard did not start: created for a trial, recognized by their
+//! comment, dropped afterwards.
 
 use crate::{Error, Sql};
 
-/// The comment that marks a table as ours, so that one which a killed run left can be dropped.
+/// The comment that marks a table as steelyard's, so leftovers of a killed run can be dropped.
 const MARK: &str = "made by steelyard for a trial; may be dropped";
-/// A statement of a client that was broken off may go on for a while; longer than this its table
-/// is left to the next run.
+/// An aborted statement of a client may go on for a while. After this long, its table is left to
+/// the next run.
 const LOCK_LIMIT: &str = "30s";
 
-/// In one transaction: a run that is killed in between leaves no table that the next one would
-/// take for somebody else's.
+/// In one transaction, so a killed run leaves no table that the next one would take for somebody
+/// else's.
 pub(super) fn create(sql: &mut dyn Sql, setup: &[String], tables: &[String]) -> Result<(), Error> {
     let marks = tables.iter().map(|table| format!("COMMENT ON TABLE {table} IS '{MARK}'"));
     let script: Vec<String> = setup.iter().cloned().chain(marks).collect();

@@ -1,10 +1,9 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `url` reads where a running server is; `archive` says where binaries are fetched and `recipe`
-//! how they are built; `binaries` describes them, with their `facts`. `initdb` (once) → `config` →
-//! `postmaster` → `server` (the door), with `control`, `tables`, `counters` and `settle` behind it;
-//! `attach` for a server that runs already; `count` for counting instructions, with the functions
-//! that `profile` names.
+//! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
+//! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
+//! start goes through `initdb` (once), `config`, `postmaster` and `server`, which uses `control`,
+//! `tables`, `counters` and `settle`. `count` counts instructions, with the functions in `profile`.
 
 mod archive;
 mod attach;

@@ -1,4 +1,4 @@
-//! A postmaster: its data directory made ready, started, and waited for until it takes connections.
+//! A postmaster: prepares its data directory, starts it, and waits until it accepts connections.
 
 use std::fs;
 use std::path::Path;
@@ -16,11 +16,11 @@ const PORT: u16 = 5432;
 /// The stop modes of pg_ctl: "fast" and "immediate".
 const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT };
 
-/// The write-ahead log, by its names since 10 and before.
+/// Directory names of the write-ahead log, since 10 and before.
 const LOGS: [&str; 2] = ["pg_wal", "pg_xlog"];
 
-/// Starts a server, on a copy of `origin` or else on a fresh data directory, and waits until it
-/// answers on the control connection, which is handed back open.
+/// Starts a server on a copy of `origin` or on a fresh data directory. Waits until it answers on
+/// the control connection, and returns that open.
 pub(super) fn start(
     spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
@@ -47,9 +47,9 @@ pub(super) fn start(
         password: None,
         database: ROLE.to_owned(),
     });
-    // From 10 on it writes its status into postmaster.pid, and is left alone until it is ready: for
-    // a client that comes earlier it starts a process that only refuses, and how many of these it
-    // had is seen in the memory of all later ones.
+    // From 10 on, it writes its status to postmaster.pid, and is left alone until it is ready. For
+    // an earlier client it starts a process that only refuses, and the number of those shows in the
+    // memory of all later ones.
     let says = spec.installation.major().is_some_and(|major| major >= 10);
     let ready = || {
         if says && !is_ready(&data.join("postmaster.pid")) {
@@ -67,7 +67,7 @@ fn fill(
     site: &Site<'_>,
     template: &Path,
 ) -> Result<Option<Restored>, Error> {
-    // A server that was shut down in good order does not read its log.
+    // A server that was shut down cleanly does not read its log.
     if let Some(origin) = origin {
         return site.restore(origin, &LOGS).map(Some);
     }
@@ -76,8 +76,7 @@ fn fill(
     Ok(None)
 }
 
-/// Lets the server read its configuration in a directory that holds nothing else, before data is
-/// copied.
+/// Makes the server read its configuration in an otherwise empty directory, before data is copied.
 fn check_settings(
     spec: &ServerSpec<'_>,
     site: &Site<'_>,
@@ -100,7 +99,7 @@ fn check_settings(
 }
 
 /// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that
-/// takes connections.
+/// accepts connections.
 fn is_ready(file: &Path) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     text.lines().nth(7).is_some_and(|status| matches!(status.trim(), "ready" | "standby"))

@@ -1,9 +1,9 @@
-//! The functions by which a profile of a backend is read.
+//! The functions for reading a profile of a backend.
 
 use crate::ProfileFacts;
 
-/// What a backend does. Where the dispatcher's callee was inlined, the next function stands for it;
-/// plans of prepared statements are got by `GetCachedPlan`.
+/// What a backend does. If the dispatcher's callee was inlined, the next function represents it.
+/// Plans of prepared statements come from `GetCachedPlan`.
 pub static PROFILE: ProfileFacts = ProfileFacts {
     worker: "PostgresMain",
     dispatchers: &[
@@ -22,8 +22,8 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
     named: "pg_plan_queries, pg_parse_query, pg_analyze_and_rewrite, PortalRun",
 };
 
-/// The phases of a statement as Callgrind counts them, whole functions by their names: see
-/// [`CountMethod::phases`](crate::CountMethod). Analyzing got three functions in 15.
+/// The phases of a statement for Callgrind, with full function names: see
+/// [`CountMethod::phases`](crate::CountMethod). Since 15, analyzing has three functions.
 pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
     ("parse", &[&["pg_parse_query"], &["raw_parser"]]),
     (

@@ -1,4 +1,4 @@
-//! A PostgreSQL server through the general door.
+//! A PostgreSQL server as a `System`.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, 
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
-    // Before the process, so that the connection is closed first when this is dropped.
+    // Before the process, so the connection is closed first on drop.
     control: Control,
     postmaster: Option<ServerProcess>,
-    /// The root of its process tree, where known.
+    /// The root of its process tree, if known.
     pid: Option<u32>,
     died: Option<String>,
 }
@@ -98,7 +98,8 @@ impl System for PostgresServer {
 
     fn interrupter(&self) -> Option<Interrupter> {
         let process = ProcessId::of(self.postmaster.as_ref()?.pid())?;
-        // The fast shutdown: a signal to a backend would miss it between two statements.
+        // The fast shutdown, because a signal to a backend would have no effect between two
+        // statements.
         Some(Box::new(move || {
             let _ = process.signal(libc::SIGINT);
         }))

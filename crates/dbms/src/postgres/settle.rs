@@ -11,7 +11,7 @@ use crate::system::{Settled, Sql};
 /// SQLSTATE insufficient_privilege.
 const NOT_PERMITTED: &str = "42501";
 
-/// Vacuums every table, as many at once as there are cores, then makes a checkpoint.
+/// Vacuums every table, as many at once as there are cores, then performs a checkpoint.
 pub(super) fn settle(control: &mut Control, tables: &[String]) -> Result<Settled, Error> {
     let begin = Instant::now();
     // INDEX_CLEANUP came with 12. Without it, since 14, VACUUM may leave the indexes as they are.
@@ -50,24 +50,23 @@ pub(super) fn settle(control: &mut Control, tables: &[String]) -> Result<Settled
     Ok(Settled { seconds: begin.elapsed().as_secs_f64(), lines })
 }
 
-/// Makes a checkpoint; what was done.
+/// Performs a checkpoint; returns what was done.
 pub(super) fn checkpoint(control: &mut Control) -> Result<String, Error> {
     let begin = Instant::now();
     match control.execute("CHECKPOINT") {
         Ok(_) => Ok(format!("CHECKPOINT: {:.3} s", begin.elapsed().as_secs_f64())),
         Err(Error::Query { code: Some(code), .. }) if code == NOT_PERMITTED => {
-            Ok("CHECKPOINT: left out, this role may not".to_owned())
+            Ok("CHECKPOINT: skipped, this role has no permission".to_owned())
         }
         Err(error) => Err(error),
     }
 }
 
-/// Vacuums one table; what was done and what the server said.
+/// Vacuums one table; returns what was done and what the server said.
 fn vacuum(control: &mut Control, table: &str, options: &str) -> Result<Vec<String>, Error> {
     let begin = Instant::now();
     control.execute("SET statement_timeout = 0")?;
-    // Through regclass, so that a name means the same here as in sizes and counters, quotes
-    // included.
+    // Through regclass, so a name means the same here as in sizes and counters, including quotes.
     let name = control
         .text(&format!("SELECT coalesce(to_regclass({}::text)::text, '')", literal(table)))?;
     if name.is_empty() {

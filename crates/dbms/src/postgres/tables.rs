@@ -1,11 +1,11 @@
-//! Tables with their partitions: footprints; and the server's settings.
+//! Sizes of tables with their partitions, and the server's settings.
 
 use super::control::{Control, literal};
 use crate::Error;
 use crate::system::{Footprint, Setting, Sql};
 
-/// SQL of a relation `tree (root, relid)`: every table of `tables` under the name it was given,
-/// with everything that inherits from it. Works from 9.6 on, where partitions are children by
+/// SQL of a relation `tree (root, relid)`: every table of `tables` under its given name, with
+/// everything that inherits from it. Works from 9.6 on, where partitions are children by
 /// inheritance.
 pub(super) fn tree(tables: &[String]) -> String {
     let named: Vec<String> = tables

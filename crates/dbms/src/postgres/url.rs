@@ -1,17 +1,16 @@
-//! The URL of a server that already runs.
+//! The URL of a running server.
 
 use super::control::socket_name;
 use crate::{Endpoint, Error, Host, Secret};
 
-/// Reads a connection URL; `None` if it is none of PostgreSQL's. What it says of TLS must not
-/// require it.
+/// Reads a connection URL; `None` if it is not one of PostgreSQL's. It must not require TLS.
 pub(super) fn read(text: &str) -> Option<Result<Endpoint, Error>> {
     let ours = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
     ours.then(|| endpoint(text))
 }
 
 fn endpoint(text: &str) -> Result<Endpoint, Error> {
-    // The parser's own message may repeat parts of the text, so only its kind is passed on.
+    // The parser's own message may repeat parts of the text, so it is not passed on.
     let problem = |what: &str| Error::reference("postgres://…", what);
     let config: postgres::Config = text.parse().map_err(|_| {
         problem("it is not a valid connection URL (percent-encode special characters)")

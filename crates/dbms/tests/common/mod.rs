@@ -1,4 +1,4 @@
-//! What the tests of real servers share: one cache for all, a ledger and a directory for each.
+//! Helpers for tests of real servers: one cache for all, a ledger and a directory for each.
 
 pub mod repository;
 
@@ -20,7 +20,7 @@ pub struct Place {
 impl Place {
     pub fn new() -> Self {
         let directory = tempfile::Builder::new().prefix("dbms-test-").tempdir().unwrap();
-        // The server's user must get through.
+        // The server's user must be able to enter.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(directory.path(), open).unwrap();
         let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
@@ -35,7 +35,7 @@ impl Place {
         self.path().join("trial")
     }
 
-    /// A started server with small buffers and the settings given.
+    /// A running server with small buffers and the given settings.
     pub fn start(
         &self,
         variant: &Variant,
@@ -74,7 +74,7 @@ impl Place {
         }
     }
 
-    /// Nothing is recorded, nothing is left in the test's directory but the ledger.
+    /// Nothing is recorded, and only the ledger is left in the test's directory.
     pub fn assert_clean(&self) {
         assert!(self.ledger.records().unwrap().is_empty(), "entries are left in the ledger");
         let left: Vec<_> = std::fs::read_dir(self.path())
@@ -108,7 +108,7 @@ pub fn variant(text: &str) -> Option<Variant> {
     Some(Variant { name: text.to_owned(), installation })
 }
 
-/// The variants named, as far as they are here, and those of the environment variable
+/// The named variants, if available here, and those of the environment variable
 /// `DBMS_TEST_VERSIONS`, such as `postgres@9.6.24 postgres@18.1`.
 pub fn variants(texts: &[&str]) -> Vec<Variant> {
     let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
@@ -122,7 +122,7 @@ pub fn socket_directory(server: &dyn System) -> PathBuf {
     }
 }
 
-/// Processes that have something under `directory` as their working directory.
+/// Processes whose working directory is below `directory`.
 pub fn processes_in(directory: &Path) -> Vec<u32> {
     std::fs::read_dir("/proc")
         .unwrap()
@@ -138,7 +138,7 @@ pub fn names(tables: &[&str]) -> Vec<String> {
     tables.iter().map(|table| (*table).to_owned()).collect()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !done() {

@@ -1,6 +1,6 @@
 //! A git repository of PostgreSQL to build from, made of the tarball that `scripts/setup.sh test`
-//! fetches. Tests of other rooms take this file in by its path; it needs nothing but `git`, `tar`
-//! and the standard library.
+//! fetches. Tests of other crates include this file by its path. It needs only `git`, `tar` and the
+//! standard library.
 //!
 //! ```ignore
 //! #[path = "../../../dbms/tests/common/repository.rs"]
@@ -9,9 +9,9 @@
 //! let dbms = format!("git:{}#{}", repository.display(), repository::LOOP);
 //! ```
 //!
-//! Given [`CFLAGS`] and [`compiler`], the builds of [`BASE`] and [`LOOP`] are the same for all
-//! tests, so that each is built once into the usual cache: the commits' names depend on the tarball
-//! alone.
+//! With [`CFLAGS`] and [`compiler`], the builds of [`BASE`] and [`LOOP`] are the same for all
+//! tests. Each is built once into the usual cache, because the commits' names depend only on the
+//! tarball.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,13 +33,13 @@ pub const BROKEN_FILE: &str = "src/port/pg_strong_random.c";
 /// Flags that compile fast.
 pub const CFLAGS: &str = "-O0 -g0 -w";
 
-/// The compiler for tests: behind ccache if that is there.
+/// The compiler for tests, through ccache if available.
 pub fn compiler() -> &'static str {
     let there = Command::new("ccache").arg("--version").output().is_ok();
     if there { "ccache cc" } else { "cc" }
 }
 
-/// Makes the repository in `directory/postgres`; `None`, with the reason told, if there is no
+/// Creates the repository in `directory/postgres`; `None`, with the reason reported, if there is no
 /// tarball.
 pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     let Some(tarball) = tarball() else {
@@ -51,7 +51,7 @@ pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     };
     let tree = directory.join("postgres");
     fs::create_dir(&tree).unwrap();
-    // What a server is not built from: half of the files.
+    // Half of the files, which a server does not need.
     let tar = Command::new("tar")
         .args(["--extract", "--strip-components=1", "--no-same-owner", "--exclude=*.po"])
         .args(["*/doc/*", "*/contrib/*", "*/src/test/*"].map(|path| format!("--exclude={path}")))
@@ -76,9 +76,9 @@ pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     Some(tree)
 }
 
-/// A repository that is no PostgreSQL but is built by the same commands and fails in the same
-/// places, within a second: configure refuses block sizes as PostgreSQL's does, and [`BROKEN_FILE`]
-/// of the commit [`BROKEN`] does not compile.
+/// A repository that is not PostgreSQL, but builds with the same commands and fails in the same
+/// places, within a second. Like PostgreSQL's, its configure refuses block sizes, and
+/// [`BROKEN_FILE`] of the commit [`BROKEN`] does not compile.
 pub fn fake_repository(tree: &Path) {
     let configure = "#!/bin/sh\n\
         case \"$*\" in *--with-blocksize=7*) echo 'configure: error: Invalid block size' >&2; exit 1;; esac\n\
@@ -101,7 +101,7 @@ pub fn fake_repository(tree: &Path) {
     commit(tree, "Leave a function unfinished", BROKEN);
 }
 
-/// The tarball that setup has fetched, if it has.
+/// The tarball fetched by setup, if any.
 pub fn tarball() -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir(sources())
         .ok()?
@@ -114,7 +114,7 @@ pub fn tarball() -> Option<PathBuf> {
 }
 
 fn sources() -> PathBuf {
-    // Beside the workspace's own target directory, whichever is in use.
+    // Next to the workspace's own target directory, whichever is in use.
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sources")
 }
 
@@ -125,8 +125,7 @@ fn edit(tree: &Path, file: &str, change: impl FnOnce(&mut String)) {
     fs::write(&path, text).unwrap();
 }
 
-/// Commits all there is, also what a .gitignore would leave out, always under the same name, and
-/// tags it.
+/// Commits everything, even ignored files, always with the same author, and tags it.
 fn commit(tree: &Path, message: &str, tag: &str) {
     git(tree, &["add", "--all", "--force"]);
     git(tree, &["commit", "--quiet", "--message", message]);

@@ -1,4 +1,4 @@
-//! What goes wrong: each failure has a clear error and leaves nothing.
+//! Failures: each has a clear error and leaves nothing behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,7 +24,7 @@ fn a_setting_that_it_rejects_is_named_with_its_value() {
 }
 
 #[test]
-fn what_steelyard_chooses_itself_is_refused() {
+fn settings_that_steelyard_chooses_are_refused() {
     for subject in first() {
         let place = Place::new();
         let error = subject.refusal(&place, subject.facts.reserved, "1");
@@ -70,7 +70,7 @@ fn a_directory_the_servers_user_cannot_enter_is_named() {
     }
 }
 
-/// Does `work` in a filesystem of some megabytes; none of it may leave anything there.
+/// Does `work` in a filesystem of a few megabytes, where it must leave nothing behind.
 fn on_a_small_disk(place: &Place, megabytes: u32, work: impl FnOnce(&Path)) {
     let small = place.path().join("small");
     fs::create_dir(&small).unwrap();
@@ -98,7 +98,7 @@ fn a_disk_that_is_too_small_is_named_and_nothing_left() {
         on_a_small_disk(&place, 10, |small| {
             let error = dbms::start(subject.spec(&place, &small.join("trial"))).err().unwrap();
             let text = error.to_string();
-            assert!(text.contains("too little space") && text.contains("free space"), "{text}");
+            assert!(text.contains("not enough space") && text.contains("free space"), "{text}");
             assert_eq!(error.diagnosis(), Some(Diagnosis::DiskFull));
         });
         place.assert_clean();

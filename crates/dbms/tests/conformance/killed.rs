@@ -38,8 +38,8 @@ fn a_sweep_ends_systems_whose_owner_is_gone() {
     for subject in first() {
         let place = Place::new();
         let mut system = subject.start(&place);
-        // As if another steelyard had started it and were gone: another start time of the owner is
-        // another process.
+        // As if another steelyard had started it and were gone: another start time means another
+        // process.
         let record = place.ledger.records().unwrap().remove(0);
         let path = place.ledger.path().join(format!("{}.json", record.id));
         let text = fs::read_to_string(&path).unwrap();
@@ -59,7 +59,7 @@ fn a_sweep_ends_systems_whose_owner_is_gone() {
     }
 }
 
-/// In a process of its own: starts each system and waits to be killed.
+/// In its own process: starts each system and waits to be killed.
 fn drive(directory: &Path) {
     let place = Place::new();
     let ledger = Ledger::open(directory.join("ledger")).unwrap();
@@ -97,7 +97,7 @@ fn killing_the_starter_leaves_nothing() {
 
     driver.kill().unwrap(); // SIGKILL
     driver.wait().unwrap();
-    // The kernel tells them by itself.
+    // The kernel signals them.
     wait_for("the end of what it started", || processes_in(place.path()).is_empty());
     assert!(place.path().join("trial0").exists());
     let swept = place.ledger.sweep(&|_| ()).unwrap();

@@ -86,7 +86,7 @@ fn several_run_at_once() {
 }
 
 #[test]
-fn what_it_leaves_is_there_until_it_is_discarded() {
+fn leftovers_exist_until_they_are_discarded() {
     for subject in first() {
         let place = Place::new();
         let mut system = subject.start(&place);
@@ -147,7 +147,7 @@ fn one_that_will_not_end_gracefully_is_ended() {
 
 #[test]
 fn it_enters_its_control_group_before_it_runs() {
-    // Where version 2 of control groups is, alone or beside version 1.
+    // Where version 2 of control groups is mounted, alone or alongside version 1.
     let roots = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::Path::new);
     let Some(root) = roots.iter().find(|root| root.join("cgroup.procs").exists()) else {
         return testing::skip("there are no control groups of version 2");

@@ -28,7 +28,7 @@ fn counts_measures_settles_and_flushes() {
         assert!(settled.seconds > 0.0 && !settled.lines.is_empty(), "{settled:?}");
         assert_eq!((facts.rows)(system.as_mut()), 20_001);
 
-        // What is not there is named, not taken for empty.
+        // A missing object is named, not treated as empty.
         let nothing = names(&["nothing"]);
         for error in [system.footprint(&nothing).unwrap_err(), system.settle(&nothing).unwrap_err()]
         {

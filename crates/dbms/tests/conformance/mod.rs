@@ -1,5 +1,5 @@
-//! What every system under test must do, shown on real ones. `subjects` lists them: a new system
-//! adds a line there and says what the suite must know of it; no test names one.
+//! What every system under test must do, tested on real ones. `subjects` lists them. A new system
+//! adds a line there with the facts that the suite needs; no test names a system.
 
 mod failures;
 mod killed;

@@ -1,23 +1,23 @@
-//! The systems that the suite runs on, and what it must know of them.
+//! The systems that the suite runs on, and the facts it needs about them.
 
 use crate::common::{Place, Variant, socket_directory, variant};
 use dbms::{Error, ServerSpec, System};
 use std::path::Path;
 
-/// All of them: what a plan would name, and the facts. `DBMS_TEST_VERSIONS` adds further versions
-/// of systems that are here, such as `postgres@9.6.24 postgres@18.1`.
+/// All of them: their name in a plan, and the facts. `DBMS_TEST_VERSIONS` adds further versions of
+/// systems that are here, such as `postgres@9.6.24 postgres@18.1`.
 const SUBJECTS: [(&str, &Facts); 2] =
     [("postgres@13.7", &POSTGRES), ("path:/usr/lib/postgresql/15", &POSTGRES)];
 
-/// What the suite must know of a system.
+/// The facts that the suite needs about a system.
 pub struct Facts {
-    /// The beginning of what names it.
+    /// The beginning of its name in a plan.
     name: &'static str,
-    /// Settings with which it needs little memory and does nothing by itself that counters show.
+    /// Settings with which it needs little memory, and does nothing on its own that counters show.
     config: &'static [(&'static str, &'static str)],
     /// The object that `fill` fills.
     pub object: &'static str,
-    /// Makes the object if need be, and puts rows into it by a client that then disconnects.
+    /// Creates the object if necessary, and adds rows with a client that then disconnects.
     pub fill: fn(&mut dyn System, rows: u32),
     /// How many rows are in it.
     pub rows: fn(&mut dyn System) -> i64,
@@ -33,7 +33,7 @@ pub struct Facts {
     pub rejected: (&'static str, &'static str),
     /// A setting that steelyard chooses itself.
     pub reserved: &'static str,
-    /// What its log says once it is up, and once it was stopped in good order.
+    /// Log messages after the start, and after a clean stop.
     pub says: (&'static str, &'static str),
 }
 
@@ -73,7 +73,7 @@ pub struct Subject {
     pub variant: Variant,
 }
 
-/// Those that are on this machine; the others are skipped.
+/// Those available on this machine; the others are skipped.
 pub fn subjects() -> Vec<Subject> {
     let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
     let more = more.split_ascii_whitespace().map(|text| {

@@ -1,4 +1,4 @@
-//! Engines that keep values by their keys, called in the clients' own threads.
+//! Engines that store values by key, called in the clients' own threads.
 
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
@@ -13,12 +13,12 @@ use crate::wire::{Breaker, Handle, Reply, Session};
 /// A key: its number in the first 8 bytes, the highest first, then zeros (db_bench's layout).
 pub type Key = [u8; 20];
 
-/// What an engine does; called by all clients at the same time.
+/// What an engine does. All clients call it concurrently.
 ///
-/// The errors say what the engine said and what it means.
+/// Errors have the engine's message and its meaning.
 #[allow(clippy::missing_errors_doc)]
 pub trait Engine: std::fmt::Debug + Send + Sync {
-    /// Reads the values of these keys, in one call where it can; how many there are.
+    /// Reads the values of these keys, in one call if possible. Returns how many exist.
     fn get(&self, keys: &[Key]) -> Result<u32, Box<ServerError>>;
 
     /// Writes a value.
@@ -27,7 +27,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
     /// Removes a key.
     fn delete(&self, key: &Key) -> Result<(), Box<ServerError>>;
 
-    /// Seeks to a key and reads up to so many pairs from there; how many there are.
+    /// Seeks to a key and reads up to this many pairs from there. Returns how many exist.
     fn scan(&self, from: &Key, pairs: u32, reverse: bool) -> Result<u32, Box<ServerError>>;
 }
 
@@ -38,7 +38,7 @@ impl<E: Engine + 'static> Connect for Arc<E> {
     }
 }
 
-/// One client's use of an engine. A request is done when it is sent; its answer waits.
+/// One client's use of an engine. Sending a request executes it; its answer waits.
 struct EngineSession<E> {
     engine: Arc<E>,
     requests: Vec<Ready>,
@@ -88,7 +88,7 @@ impl<E: Engine> EngineSession<E> {
 impl<E: Engine> Session for EngineSession<E> {
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
         let Request::KeyValue(operation) = request else {
-            return Err(Error::Unsupported("an engine without SQL takes keys and values only"));
+            return Err(Error::Unsupported("an engine without SQL accepts only keys and values"));
         };
         let value = match &operation.action {
             KeyAction::Put { value } => Some(value.into()),
@@ -237,11 +237,11 @@ mod tests {
 
     const FILL: KeyAction = KeyAction::Put { value: Draw::Text { min: 40, max: 40 } };
 
-    /// The same step, with its clients here and in what stands for another process.
+    /// The same step, with its clients here and in a stand-in for another process.
     #[test]
-    fn a_step_comes_to_the_same_wherever_its_clients_run() {
+    fn a_step_gives_the_same_wherever_its_clients_run() {
         let tree = Arc::new(Tree::default());
-        // One client, because of two that write the same key either may be the last.
+        // One client, because with two that write the same key, either may be last.
         let fill = || {
             let mut fill = step(FILL, Expect::Affected(1), End::Rounds(1000), None);
             fill.streams.truncate(1);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_and_requests_are_told_from_afar() {
+    fn wrong_answers_and_requests_are_reported_from_another_process() {
         let tree = Arc::new(Tree::default());
         let get =
             step(KeyAction::Get { keys: 4 }, Expect::Rows { min: 4, max: 4 }, End::Time, None);
@@ -287,12 +287,12 @@ mod tests {
         let step = Arc::new(sql);
         let load = Load { step, targets, seed: 7, slices: None, overtime: Duration::ZERO };
         let error = prepare(&load).err().unwrap().to_string();
-        assert!(error.contains("keys and values only"), "{error}");
+        assert!(error.contains("only keys and values"), "{error}");
         far.join().unwrap().unwrap();
     }
 
     #[test]
-    fn an_engine_that_is_gone_is_no_result_and_a_step_nobody_waits_for_ends() {
+    fn a_dead_engine_gives_no_result_and_an_abandoned_step_ends() {
         let tree = Arc::new(Tree::default());
         let endless = || step(FILL, Expect::Affected(1), End::Time, Some(3600.0));
         let (there, far) = served(&tree);

@@ -1,4 +1,4 @@
-//! What the tests against a real server share.
+//! Helpers for tests against a real server.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use workload::{
     Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Width,
 };
 
-/// A real server with everything it needs, removed with it.
+/// A real server with its files, which are removed with it.
 pub struct TestServer {
     pub server: Box<dyn System>,
     /// Removed with it.

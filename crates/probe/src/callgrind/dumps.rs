@@ -1,4 +1,4 @@
-//! The files that Callgrind wrote.
+//! The files written by Callgrind.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::CallgrindError;
 
-/// One dump: what one process counted between two marks.
+/// A dump: the counts of one process between two marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dump {
     /// The process.
@@ -24,11 +24,11 @@ pub struct Dump {
 /// The dumps of a run, by process and in the order of writing. `out` is that of
 /// [`Valgrind::command_line`](super::Valgrind::command_line).
 ///
-/// A process that was killed, or became another program by `exec`, wrote no last dump; what it
-/// counted after its last mark is lost.
+/// A process that was killed, or became another program by `exec`, wrote no last dump. Its counts
+/// after its last mark are lost.
 ///
 /// # Errors
-/// When the directory or a file cannot be read, or a file is no dump.
+/// If the directory or a file cannot be read, or a file is not a dump.
 pub fn dumps(out: &Path) -> Result<Vec<Dump>, CallgrindError> {
     let directory = match out.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -59,8 +59,8 @@ fn process_of(name: &OsStr, prefix: &OsStr) -> Option<u32> {
     pid.bytes().all(|byte| byte.is_ascii_digit()).then(|| pid.parse().ok()).flatten()
 }
 
-/// Nothing for an empty file: Callgrind makes the one for the last dump at the start, to see that
-/// it can.
+/// Nothing for an empty file: Callgrind creates the file for the last dump at the start, to check
+/// that it can.
 fn read_header(path: PathBuf, pid: u32) -> Result<Option<Dump>, CallgrindError> {
     let unreadable = |source| CallgrindError::File { action: "read", path: path.clone(), source };
     let mut reader = BufReader::new(File::open(&path).map_err(unreadable)?);
@@ -90,7 +90,7 @@ fn read_header(path: PathBuf, pid: u32) -> Result<Option<Dump>, CallgrindError> 
             origin: path,
             line: lines,
             expected: "the lines part: and desc: Trigger: among the first ones".to_owned(),
-            found: "none of them, or not both".to_owned(),
+            found: "at most one of them".to_owned(),
         }),
     }
 }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn dumps_come_in_order_and_empty_ones_are_none() {
+    fn dumps_are_in_order_and_empty_files_are_skipped() {
         let directory = tempfile::tempdir().unwrap();
         let out = directory.path().join("out");
         let write = |name: &str, text: &str| fs::write(directory.path().join(name), text).unwrap();

@@ -1,9 +1,9 @@
-//! What can go wrong with valgrind and with what Callgrind wrote.
+//! What can go wrong with valgrind and with Callgrind's files.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why instructions could not be counted or their counts not be read.
+/// Why instructions could not be counted, or their counts not read.
 #[derive(Debug, thiserror::Error)]
 pub enum CallgrindError {
     /// No valgrind in `PATH`.
@@ -12,7 +12,7 @@ pub enum CallgrindError {
          or give its path"
     )]
     NotInstalled,
-    /// The program does not answer as valgrind does.
+    /// The program does not answer like valgrind.
     #[error(
         "expected {path} --version to print valgrind-VERSION, found {found}: give the path of valgrind"
     )]
@@ -32,29 +32,28 @@ pub enum CallgrindError {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// A line is not what the format has at this place.
+    /// A line does not match the format.
     #[error(
-        "{origin}, line {line}: expected {expected}, found {found}: use a file as Callgrind wrote it, or run again"
+        "{origin}, line {line}: expected {expected}, found {found}: use an unchanged file from Callgrind, or run again"
     )]
     Format {
         /// The file.
         origin: PathBuf,
         /// From 1.
         line: u64,
-        /// What the format has there.
+        /// What the format requires there.
         expected: String,
-        /// What stands there, shortened.
+        /// What was found, shortened.
         found: String,
     },
-    /// The costs of the functions do not add up to what the file says of itself.
+    /// The costs of the functions do not add up to the file's total.
     #[error(
-        "{origin}, line {line}: expected the costs of all functions to add up to the {listed} instructions that the file \
-         gives as its total, found {summed}: the file was cut off or changed, run again"
+        "{origin}, line {line}: expected the costs of all functions to add up to the file's total of {listed} instructions, found {summed}: the file was truncated or changed, run again"
     )]
     Sum {
         /// The file.
         origin: PathBuf,
-        /// From 1: the one with the total.
+        /// The line with the total, from 1.
         line: u64,
         /// Instructions by the line `totals:`.
         listed: u64,

@@ -1,29 +1,28 @@
-//! One entry per function out of Callgrind's recursion levels.
+//! Merges Callgrind's recursion levels into one entry per function.
 //!
-//! Callgrind names a function by how often it is on the stack already: `f` is the outermost
-//! activation, `f'2` any one within it (with `--separate-recs=2` deeper ones are not told apart).
-//! While one `f` is active there is no second `f`, only `f'2`. So
+//! Callgrind names a function by its depth on the stack: `f` is the outermost activation, `f'2` any
+//! one within it (with `--separate-recs=2`, deeper ones are not distinguished). While one `f` is
+//! active there is no second `f`, only `f'2`. Therefore:
 //!
-//! - the activations called `f` do not overlap in time, and what they cost with all they called is
-//!   counted once when their own cost and the cost of the calls they make, to `f'2` too, are added:
-//!   that is the **inclusive** cost of the function. The activations called `f'2` all lie inside
-//!   and add nothing to it;
-//! - **own** costs are those of instructions outside of all calls, which no two activations share:
-//!   they are summed, and so are **calls**.
+//! - The activations called `f` do not overlap in time. Their own cost plus the cost of their
+//!   calls, including those to `f'2`, counts everything once: that is the **inclusive** cost of the
+//!   function. The activations called `f'2` are all inside and add nothing to it.
+//! - **Own** costs are those of instructions outside all calls, which no two activations share.
+//!   They are added up, and so are **calls**.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::raw::{Key, Raw};
 use super::{Cost, Profile};
 
-/// Gathers what belongs to one name.
+/// Collects what belongs to one name.
 #[derive(Default)]
 struct Gathered {
     cost: Cost,
     by_object: BTreeMap<String, u64>,
 }
 
-/// A function's name as it is shown, and whether it is the outermost activation.
+/// A function's displayed name, and whether it is the outermost activation.
 struct Activation {
     name: String,
     outermost: bool,
@@ -35,7 +34,7 @@ pub(super) fn fold(raw: &Raw) -> Profile {
     let ends = raw.arcs.keys().flat_map(|(from, to)| [*from, *to]);
     for key in raw.own.keys().copied().chain(ends) {
         let activation = activations.entry(key).or_insert_with(|| activation(raw, key));
-        // The object of a function whose own cost is 0 in this stretch is known by its calls.
+        // If a function's own cost is 0 in this stretch, its object is known from its calls.
         functions
             .entry(activation.name.clone())
             .or_default()
@@ -70,7 +69,7 @@ pub(super) fn fold(raw: &Raw) -> Profile {
     let functions = functions
         .into_iter()
         .map(|(name, Gathered { mut cost, by_object })| {
-            // Of equals the first in order of names, so that the choice is always the same.
+            // Among equals, the first in order of names, so the choice is always the same.
             let most = by_object.values().copied().max().unwrap_or(0);
             if let Some((object, _)) = by_object.into_iter().find(|(_, own)| *own == most) {
                 cost.object = object;
@@ -95,9 +94,9 @@ fn is_level(text: &str) -> bool {
         && text.parse().is_ok_and(|level: u64| level >= 2)
 }
 
-/// A function without a symbol is named by Callgrind by the offset of its first instruction in the
-/// file, `0x00000000000012ab` or `0x00000000000012ab [PLT]`, which is found in every library: the
-/// file's name is added.
+/// Callgrind names a function without a symbol by the offset of its first instruction in the file,
+/// `0x00000000000012ab` or `0x00000000000012ab [PLT]`. Any library may have that, so the file's
+/// name is added.
 fn shown(name: &str, object: &str) -> String {
     let (address, section) = match name.split_once(' ') {
         Some((address, section)) => (address, format!(" {section}")),

@@ -1,8 +1,8 @@
 //! Reader of Callgrind's format, version 1 (valgrind's manual, "Callgrind Format Specification";
 //! what that leaves open is as valgrind 3.19 writes it).
 //!
-//! Only what makes up costs of functions is kept. Positions within a function, source files and
-//! jumps are read past.
+//! Only the costs of functions are kept. Positions within a function, source files and jumps are
+//! skipped.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -29,10 +29,10 @@ pub(super) fn parse(mut reader: impl BufRead, origin: &Path) -> Result<Raw, Call
     }
 }
 
-/// Names that were given a number, `(7) main`, to be called by it later.
+/// Names that were given a number, `(7) main`, for later use.
 type Numbered = HashMap<u64, NameId>;
 
-/// Which numbers cost lines have behind their positions.
+/// Which numbers follow the positions in cost lines.
 #[derive(Clone, Copy)]
 struct Events {
     count: usize,
@@ -40,21 +40,21 @@ struct Events {
     instructions: usize,
 }
 
-/// The function that the next `calls=` is about.
+/// The function of the next `calls=`.
 #[derive(Default)]
 struct Callee {
     object: Option<NameId>,
     name: Option<NameId>,
-    /// The object was said after the name.
+    /// The object was given after the name.
     object_is_newer: bool,
 }
 
 struct Reader<'a> {
     origin: &'a Path,
-    /// Of the line being read, from 1.
+    /// Number of the current line, from 1.
     number: u64,
     raw: Raw,
-    /// Numbers in front of the costs.
+    /// Number of positions before the costs.
     positions: usize,
     events: Option<Events>,
     functions: Numbered,
@@ -62,11 +62,11 @@ struct Reader<'a> {
     object: NameId,
     function: Option<NameId>,
     callee: Callee,
-    /// A `calls=` line was read and its cost line is next: calls and callee.
+    /// A `calls=` line was read, and its cost line is next: calls and callee.
     call: Option<(u64, Key)>,
     /// Instructions of the functions since the last `totals:`.
     summed: u64,
-    /// The last total stands behind all costs.
+    /// The last total comes after all costs.
     complete: bool,
 }
 
@@ -131,9 +131,9 @@ impl<'a> Reader<'a> {
                 let listed = self.instructions(value.split_ascii_whitespace(), line)?;
                 self.check(listed)
             }
-            // Of no meaning for costs: pid, cmd, part, thread, desc, event, creator; the format may
-            // get more of them. And summary, which is not always the sum: with the simulation of
-            // caches it has the instructions of the last block, which no function gets.
+            // Irrelevant to costs: pid, cmd, part, thread, desc, event, creator; the format may add
+            // others. Also summary, which is not always the sum: with cache simulation it includes
+            // the instructions of the last block, which no function gets.
             _ if key.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Ok(()),
             _ => Err(self.wrong("key: value, spec=name or numbers", line)),
         }
@@ -148,8 +148,8 @@ impl<'a> Reader<'a> {
             "ob" => self.object = self.object(value, line)?,
             "cfn" => {
                 let name = self.name(value, line)?;
-                // Callgrind names a callee and leaves its calls out when they cost nothing. The
-                // object is that callee's, then.
+                // If a callee's calls cost nothing, Callgrind names it and omits the calls. The
+                // object is then that callee's.
                 if self.callee.name.replace(name).is_some() && !self.callee.object_is_newer {
                     self.callee.object = None;
                 }
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
             }
             // Source files, and jumps: a jump is followed by a line with a position and no cost.
             "fl" | "fi" | "fe" | "cfi" | "cfl" | "jfi" | "jump" | "jcnd" => {}
-            _ => return Err(self.wrong("fn=, cfn=, calls= or another of the format", line)),
+            _ => return Err(self.wrong("fn=, cfn=, calls= or another key of the format", line)),
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// A name, `(number) name`, or `(number)` of one that was given before.
+    /// A name, `(number) name`, or the `(number)` of an earlier name.
     fn numbered(
         numbers: &mut Numbered,
         value: &str,
@@ -256,15 +256,15 @@ impl<'a> Reader<'a> {
 
     fn name(&mut self, value: &str, line: &str) -> Result<NameId, CallgrindError> {
         Self::numbered(&mut self.functions, value, |name| self.raw.names.id(name))
-            .ok_or_else(|| self.wrong("a name, or the number of a name given before", line))
+            .ok_or_else(|| self.wrong("a name, or the number of an earlier name", line))
     }
 
     fn object(&mut self, value: &str, line: &str) -> Result<NameId, CallgrindError> {
         Self::numbered(&mut self.objects, value, |name| self.raw.objects.id(name))
-            .ok_or_else(|| self.wrong("an object, or the number of one given before", line))
+            .ok_or_else(|| self.wrong("an object, or the number of an earlier object", line))
     }
 
-    /// Do the cost lines since the last total come to this one?
+    /// Do the cost lines since the last total add up to this one?
     fn check(&mut self, listed: u64) -> Result<(), CallgrindError> {
         if listed != self.summed {
             return Err(CallgrindError::Sum {
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Callgrind writes `totals:` last. Without it something is missing, be it calls alone.
+    /// Callgrind writes `totals:` last. Without it something is missing, even if only calls.
     fn end(self) -> Result<Raw, CallgrindError> {
         if self.complete {
             Ok(self.raw)
@@ -306,7 +306,7 @@ impl<'a> Reader<'a> {
 /// Decimal, or hexadecimal after `0x`.
 fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
-        // A sign would be taken by the standard library.
+        // The standard library would accept a sign.
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
             u64::from_str_radix(digits, 16).ok()
         }

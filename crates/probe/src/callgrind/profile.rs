@@ -7,30 +7,29 @@ use std::path::Path;
 
 use super::{CallgrindError, fold, format};
 
-/// What a function cost.
+/// The cost of a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// The program or library that holds it, as a path; `???` for code without a file. Where
-    /// several hold a function of this name, the one in which it cost most.
+    /// The path of the program or library that contains it; `???` for code without a file. If
+    /// several contain a function of this name, the one where it cost most.
     pub object: String,
     /// Instructions of the function itself.
     pub own: u64,
-    /// Instructions of the function and of all that it called, each counted once however often the
+    /// Instructions of the function and everything it called, each counted once however often the
     /// function calls itself.
     pub inclusive: u64,
-    /// How often it was called, by others and by itself. A call that began in an earlier stretch is
-    /// not among them. Callgrind takes a jump to a function's first instruction for a call, so a
-    /// loop that begins there counts every turn.
+    /// Number of calls, by others and by itself, without those that began in an earlier stretch.
+    /// Callgrind takes a jump to a function's first instruction for a call, so a loop that begins
+    /// there counts every iteration.
     pub calls: u64,
 }
 
 /// Where the instructions of a stretch went.
 ///
-/// Functions go by their name. Those without a symbol are called by their address in the file that
-/// holds them, such as `0x12ab in postgres`: the same in every run of one binary. Functions of one
-/// name are one here, also when they are different ones of that name (`static` in C, or in several
-/// libraries); should one of these call another by way of a third, their inclusive cost has that
-/// twice.
+/// Functions are identified by name. Those without a symbol are named by their address in the
+/// containing file, such as `0x12ab in postgres`, which is the same in every run of a binary.
+/// Different functions of the same name (`static` in C, or in several libraries) are merged. If one
+/// of these calls another through a third, their inclusive cost counts that twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// All instructions (the event Ir).
@@ -43,7 +42,7 @@ impl Profile {
     /// Reads one dump.
     ///
     /// # Errors
-    /// When the file cannot be read, is not in Callgrind's format, or was cut off.
+    /// If the file cannot be read, is not in Callgrind's format, or is truncated.
     pub fn read(path: &Path) -> Result<Self, CallgrindError> {
         let file = File::open(path).map_err(|source| CallgrindError::File {
             action: "read",
@@ -53,8 +52,8 @@ impl Profile {
         Self::parse(BufReader::new(file), path)
     }
 
-    /// Reads Callgrind's format (version 1), line by line; `origin` is named in errors. Of several
-    /// parts in one file (`--combine-dumps`) the sum is given.
+    /// Reads Callgrind's format (version 1), line by line; `origin` is named in errors. Several
+    /// parts in one file (`--combine-dumps`) are added up.
     ///
     /// # Errors
     /// As for [`Profile::read`].
@@ -62,9 +61,8 @@ impl Profile {
         Ok(fold::fold(&format::parse(reader, origin)?))
     }
 
-    /// What remains after taking `mark` away, function by function. What is less here than in the
-    /// mark becomes 0, as where the mark was the first to fill a cache; functions of which nothing
-    /// remains are left out.
+    /// Subtracts `mark`, function by function. What is smaller than in the mark becomes 0, such as
+    /// when the mark was the first to fill a cache. Functions with nothing left are removed.
     #[must_use]
     pub fn minus(&self, mark: &Self) -> Self {
         let mut functions = BTreeMap::new();
@@ -103,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_taken_away_and_what_was_only_the_mark_is_gone() {
+    fn the_mark_is_subtracted_and_its_own_functions_disappear() {
         let stretch = profile(&[
             ("loop", cost(50, 190, 0)),
             ("run", cost(100, 100, 2)),

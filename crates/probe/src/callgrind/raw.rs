@@ -1,11 +1,11 @@
-//! What a file says, function by function as Callgrind names them, recursion levels apart.
+//! The content of a file by function, as Callgrind names them, with separate recursion levels.
 
 use std::collections::HashMap;
 
 /// Number of a name or an object in its [`Names`].
 pub(super) type NameId = usize;
 
-/// Texts, each once.
+/// Strings, each once.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     texts: Vec<String>,
@@ -28,17 +28,17 @@ impl Names {
     }
 }
 
-/// A function of one object (program or library). Functions that share a name and an object and
-/// differ in their source file are one: without debug information Callgrind does not know the file
+/// A function of one object (program or library). Functions with the same name and object but
+/// different source files are one: without debug information, Callgrind does not know the file
 /// either.
 pub(super) type Key = (NameId, NameId);
 
 /// The calls from one function to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Arc {
-    /// How many. A call that began in an earlier stretch is not among them.
+    /// How many, without those that began in an earlier stretch.
     pub(super) calls: u64,
-    /// Instructions from the beginning to the end of these calls.
+    /// Instructions from beginning to end of these calls.
     pub(super) inclusive: u64,
 }
 
@@ -55,13 +55,13 @@ pub(super) struct Raw {
     pub(super) instructions: u64,
 }
 
-/// A sum that no longer fits 64 bits.
+/// A sum that does not fit 64 bits.
 #[derive(Debug)]
 pub(super) struct Overflow;
 
 impl Raw {
     pub(super) fn add_own(&mut self, function: Key, instructions: u64) -> Result<(), Overflow> {
-        // One sum bounds all others.
+        // This sum bounds all others.
         self.instructions = self.instructions.checked_add(instructions).ok_or(Overflow)?;
         *self.own.entry(function).or_default() += instructions;
         Ok(())

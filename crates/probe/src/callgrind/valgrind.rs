@@ -1,4 +1,4 @@
-//! The program valgrind: where it is and how Callgrind is asked to count.
+//! The program valgrind: where it is, and how to make Callgrind count.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -13,7 +13,7 @@ use crate::installed::in_path;
 pub struct Valgrind {
     /// The program.
     pub path: PathBuf,
-    /// As it says itself, such as `3.19.0`.
+    /// As it reports it, such as `3.19.0`.
     pub version: String,
 }
 
@@ -21,7 +21,7 @@ impl Valgrind {
     /// The valgrind in `PATH`.
     ///
     /// # Errors
-    /// [`CallgrindError::NotInstalled`] when there is none, [`CallgrindError::NotValgrind`] when it
+    /// [`CallgrindError::NotInstalled`] if there is none, [`CallgrindError::NotValgrind`] if it
     /// does not answer.
     pub fn find() -> Result<Self, CallgrindError> {
         Self::found(in_path("valgrind"))
@@ -34,7 +34,7 @@ impl Valgrind {
     /// The valgrind at this path.
     ///
     /// # Errors
-    /// [`CallgrindError::NotValgrind`] when it cannot be started or is something else.
+    /// [`CallgrindError::NotValgrind`] if it cannot be started or is something else.
     pub fn at(path: impl Into<PathBuf>) -> Result<Self, CallgrindError> {
         let path = path.into();
         let output = match Command::new(&path).arg("--version").stdin(Stdio::null()).output() {
@@ -52,20 +52,20 @@ impl Valgrind {
         }
     }
 
-    /// What stands in front of the command whose instructions are to be counted. Those of processes
-    /// that it forks are counted too.
+    /// The words to put before the command whose instructions should be counted. Processes that it
+    /// forks are counted too.
     ///
-    /// `out`: the beginning of the files' names, in a directory that the program's user may write
-    /// to: dumps are `OUT.PID.1`, `OUT.PID.2`…, the last one, at the end of a process, is `OUT.PID`
+    /// `out` is the beginning of the files' names, in a directory that the program's user may write
+    /// to. Dumps are `OUT.PID.1`, `OUT.PID.2`…; the last one, at the end of a process, is `OUT.PID`
     /// (see [`dumps`](super::dumps)). With `dump_before`, the name of a symbol, a dump is written
-    /// and counting begins anew whenever this function is entered (inner calls of a recursion
-    /// apart). A forked child takes over what its parent has counted since the parent's last dump,
-    /// so its first dump is not its own cost alone.
+    /// and counting starts again whenever this function is entered (except inner calls of a
+    /// recursion). A forked child inherits what its parent has counted since the parent's last
+    /// dump, so its first dump includes more than its own cost.
     ///
-    /// Counts stay the same whatever else the machine does. To keep them the same from run to run,
-    /// also give the program the same environment (its size moves the stack, and the dynamic linker
-    /// reads all of it) and leave `DEBUGINFOD_URLS` out of it, with which valgrind would look for
-    /// names of functions elsewhere.
+    /// Counts do not depend on what else the machine does. To keep them the same from run to run,
+    /// also give the program the same environment: its size moves the stack, and the dynamic linker
+    /// reads all of it. Leave out `DEBUGINFOD_URLS`, with which valgrind would look elsewhere for
+    /// names of functions.
     #[must_use]
     pub fn command_line(&self, out: &Path, dump_before: Option<&str>) -> Vec<OsString> {
         let mut line = vec![self.path.clone().into_os_string(), "--tool=callgrind".into()];
@@ -76,35 +76,34 @@ impl Valgrind {
     }
 }
 
-/// Most are the defaults of Callgrind, and are said since the reader or the figures rely on them.
+/// Most are Callgrind's defaults, given explicitly because the reader or the figures rely on them.
 const ALWAYS: [&str; 14] = [
     "--quiet",
     "--trace-children=no",
-    // Two levels are what folding needs: the outermost activation, and all others together.
+    // Folding needs two levels: the outermost activation, and all others together.
     "--separate-recs=2",
     "--skip-direct-rec=no",
-    // The caller's name in each function's would only have to be folded again.
+    // The caller's name in each function's name would only have to be folded again.
     "--separate-callers=0",
-    // Calls go from function to function and not through the trampolines of the dynamic linker.
+    // Calls go from function to function, not through the trampolines of the dynamic linker.
     "--skip-plt=yes",
     // One file for all threads of a process, one file per dump.
     "--separate-threads=no",
     "--combine-dumps=no",
-    // Costs per source line and not per instruction, both numbers and names shortened: the smallest
-    // files. (Neither lines nor instructions is not possible, Callgrind then takes lines.)
+    // Costs per source line and not per instruction, with numbers and names compressed, give the
+    // smallest files. (With neither lines nor instructions, Callgrind uses lines.)
     "--dump-instr=no",
     "--dump-line=yes",
     "--compress-strings=yes",
     "--compress-pos=yes",
-    // Instructions alone. The simulation of caches costs time and says nothing of the host's.
+    // Instructions only. Cache simulation takes time and says nothing about the host's caches.
     "--cache-sim=no",
-    // No pipes for a debugger in the directory for temporary files; they would stay there after a
-    // kill.
+    // No pipes for a debugger in the temporary directory, where they would remain after a kill.
     "--vgdb=no",
 ];
 
-/// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would
-/// mean the directory in which the program is started.
+/// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would be
+/// relative to the directory in which the program is started.
 fn files_named(path: &Path) -> OsString {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut bytes = b"--callgrind-out-file=".to_vec();
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_says_what_was_asked() {
+    fn the_command_line_has_the_requested_options() {
         let valgrind = Valgrind { path: "/usr/bin/valgrind".into(), version: "3.19.0".into() };
         let out = Path::new("/tmp/50%/out");
         let line = valgrind.command_line(out, None);

@@ -3,16 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a control group could not be made, read or removed.
+/// Why a control group could not be created, read or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum CgroupError {
-    /// Neither v1 nor v2 is mounted where this process sees it.
+    /// Neither v1 nor v2 is mounted visibly to this process.
     #[error(
-        "expected a control group hierarchy (cgroup or cgroup2) with CPU accounting among the mounts, found none: \
-         mount one, or measure the process tree instead"
+        "expected a mounted control group hierarchy (cgroup or cgroup2) with CPU accounting, found none: mount one, or measure the process tree instead"
     )]
     NoHierarchy,
-    /// The name cannot be that of a directory of its own.
+    /// The name is not valid for a directory.
     #[error(
         "expected a control group name of letters, digits, '.', '_' and '-' that does not start with '.', found {name:?}"
     )]
@@ -20,29 +19,28 @@ pub enum CgroupError {
         /// The name asked for.
         name: String,
     },
-    /// The user may not make groups here.
+    /// The user may not create groups here.
     #[error(
-        "may not create the control group {path}: run as root, or delegate a group to this user \
+        "no permission to create the control group {path}: run as root, or delegate a group to this user \
          (systemd-run --user --scope -p Delegate=yes …), or measure the process tree instead"
     )]
     Denied {
-        /// The directory that was to be made.
+        /// The directory to create.
         path: PathBuf,
         /// The kernel's answer.
         source: io::Error,
     },
-    /// A group of this name is there already.
+    /// A group of this name already exists.
     #[error(
-        "the control group {path} exists already: remove what an earlier run left, or choose another name"
+        "the control group {path} already exists: remove what an earlier run left behind, or choose another name"
     )]
     Exists {
         /// The directory.
         path: PathBuf,
     },
-    /// A memory limit was asked for and no group can have one.
+    /// A memory limit was requested, but no group can have one.
     #[error(
-        "a memory limit needs the memory controller, found none usable at {path} or above: \
-         as root, write +memory into cgroup.subtree_control there, or run without a limit"
+        "a memory limit needs the memory controller, found none usable at {path} or above: as root, write +memory to cgroup.subtree_control there, or run without a limit"
     )]
     NoMemoryController {
         /// The group of this process.
@@ -58,7 +56,7 @@ pub enum CgroupError {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// A file of a group holds something unexpected.
+    /// A file of a group has unexpected content.
     #[error(
         "expected {expected} in {path}, found {found:?}: is this a control group of a supported kernel?"
     )]
@@ -67,17 +65,17 @@ pub enum CgroupError {
         expected: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is there, at most its first 100 characters.
+        /// What was found, at most its first 100 characters.
         found: String,
     },
     /// Processes are still in the group.
     #[error(
-        "the control group {path} still holds the processes {pids:?}: end them, then remove it again"
+        "the control group {path} still contains the processes {pids:?}: end them, then remove it again"
     )]
     Busy {
         /// The directory.
         path: PathBuf,
-        /// Who is in it.
+        /// The processes in it.
         pids: Vec<u32>,
     },
 }

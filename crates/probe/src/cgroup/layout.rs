@@ -1,4 +1,4 @@
-//! Where this process stands in the control group hierarchies: v1, v2 or both.
+//! The position of this process in the control group hierarchies: v1, v2 or both.
 
 use std::path::{Path, PathBuf};
 
@@ -24,16 +24,16 @@ pub(super) struct Hierarchy {
 }
 
 impl Layout {
-    /// As the kernel shows it to this process now.
+    /// As the kernel currently shows it to this process.
     ///
     /// # Errors
-    /// [`CgroupError::NoHierarchy`] if `/proc` does not tell or no hierarchy is mounted.
+    /// [`CgroupError::NoHierarchy`] if `/proc` does not say, or no hierarchy is mounted.
     pub fn of_this_process() -> Result<Layout, CgroupError> {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         Layout::from_texts(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"))
     }
 
-    /// From the texts of `mountinfo` and `/proc/PID/cgroup`; the mount points may lie anywhere.
+    /// From the texts of `mountinfo` and `/proc/PID/cgroup`; the mount points may be anywhere.
     ///
     /// # Errors
     /// [`CgroupError::NoHierarchy`] if no hierarchy is mounted in them.
@@ -55,7 +55,7 @@ impl Layout {
                 mount: mount.point,
             };
             if v1 {
-                // A hierarchy can be mounted twice; the first will do.
+                // A hierarchy can be mounted twice; the first is enough.
                 if !layout.v1.iter().any(|h| h.controllers == hierarchy.controllers) {
                     layout.v1.push(hierarchy);
                 }
@@ -75,7 +75,7 @@ impl Layout {
 }
 
 impl Hierarchy {
-    /// Directories in which a group could be made: the own one, then those above it.
+    /// Directories in which a group could be created: this process's own, then those above it.
     pub(super) fn candidates(&self) -> Vec<PathBuf> {
         self.own
             .ancestors()

@@ -2,7 +2,7 @@
 //!
 //! v1 hosts get one directory per hierarchy (cpuacct, memory), v2 hosts a single one, hybrid hosts
 //! what they need of both. `cpu.stat` of v2 needs no controller, so CPU time is exact wherever a
-//! group can be made at all.
+//! group can be created.
 
 mod error;
 mod layout;
@@ -24,7 +24,7 @@ use crate::split::Split;
 const REMOVE_PATIENCE: Duration = Duration::from_secs(2);
 const REMOVE_STEP: Duration = Duration::from_millis(10);
 
-/// CPU time of a group since it was made.
+/// CPU time of a group since it was created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTime {
     /// Time in user mode, in µs.
@@ -33,7 +33,8 @@ pub struct CpuTime {
     pub system_us: u64,
 }
 
-/// A control group of our own. Dropping it removes its directories if no process is left in them.
+/// A control group of steelyard's own. Dropping it removes its directories if no process is left in
+/// them.
 #[derive(Debug)]
 pub struct Cgroup {
     directories: Vec<PathBuf>,
@@ -64,16 +65,15 @@ enum CpuFiles {
 }
 
 impl Cgroup {
-    /// Makes a group below this process's own one (v2: above it, where the own group's processes
-    /// stand in the way of a memory controller). `memory_limit` in bytes counts page cache too; the
-    /// group gets no swap beyond it, so that a limited server cannot trade its disk reads for
-    /// swapping. Where the memory controller must first be enabled in a `cgroup.subtree_control` it
-    /// is, and disabled again when the group is removed (a killed run leaves it enabled, which
-    /// changes nothing for others).
+    /// Creates a group below this process's own (in v2 above it, if its own group's processes
+    /// prevent a memory controller). `memory_limit`, in bytes, includes page cache. The group gets
+    /// no swap beyond it, so a limited server cannot trade disk reads for swapping. If needed, the
+    /// memory controller is enabled in a `cgroup.subtree_control`, and disabled again when the
+    /// group is removed. A killed run leaves it enabled, which changes nothing for others.
     ///
     /// # Errors
-    /// If there is no hierarchy, no right to make groups, no memory controller for the limit, or
-    /// a group of that name. Nothing is left behind then.
+    /// If there is no hierarchy, no permission to create groups, no memory controller for the
+    /// limit, or already a group of that name. Nothing is left behind then.
     pub fn create(name: &str, memory_limit: Option<u64>) -> Result<Cgroup, CgroupError> {
         Cgroup::create_in(&Layout::of_this_process()?, name, memory_limit)
     }
@@ -116,7 +116,7 @@ impl Cgroup {
             }
         } else {
             let hierarchy = layout.v2.as_ref().ok_or(CgroupError::NoHierarchy)?;
-            // A controller that v1 has taken is not there on v2.
+            // A controller that v1 uses is not available on v2.
             let wants_memory = memory_limit.is_some() && memory.is_none();
             let directory = made.v2_group(hierarchy, name, wants_memory)?;
             if memory.is_none() && directory.join("memory.current").exists() {
@@ -142,20 +142,19 @@ impl Cgroup {
         })
     }
 
-    /// The files into which a process writes `0` to join the group: one per v1 hierarchy, one
-    /// for v2. Children are born into the group of their parent.
+    /// The files into which a process writes `0` to join the group: one per v1 hierarchy, one for
+    /// v2. Children start in their parent's group.
     pub fn procs_files(&self) -> Vec<PathBuf> {
         self.directories.iter().map(|directory| directory.join("cgroup.procs")).collect()
     }
 
-    /// The group's directories, to be recorded so that [`remove_directories`] can clean up after a
-    /// killed run.
+    /// The group's directories, to record for [`remove_directories`] after a killed run.
     pub fn directories(&self) -> &[PathBuf] {
         &self.directories
     }
 
-    /// CPU time of all processes that are or were in the group. The sum is exact; user and system
-    /// are its parts as far as the kernel tells them apart.
+    /// CPU time of all processes that are or were in the group. The sum is exact; its split into
+    /// user and system is as good as the kernel's.
     ///
     /// # Errors
     /// If the group's files cannot be read or understood.
@@ -186,8 +185,8 @@ impl Cgroup {
         Ok(CpuTime { user_us, system_us })
     }
 
-    /// A cheap reading of the sum alone, for hundreds of times a second; see [`CpuMeter::read`] for
-    /// how exact it is.
+    /// A cheap reading of the sum alone, for hundreds of readings a second; see [`CpuMeter::read`]
+    /// for its precision.
     ///
     /// # Errors
     /// If the group's file cannot be opened.
@@ -200,8 +199,8 @@ impl Cgroup {
         CpuMeter::open(file, kind).map_err(CgroupError::file("open", file))
     }
 
-    /// Memory charged to the group in bytes, page cache included; `None` where the group has no
-    /// memory controller.
+    /// Memory charged to the group in bytes, page cache included; `None` if the group has no memory
+    /// controller.
     pub fn memory_current(&self) -> Option<u64> {
         let files = self.memory.as_ref()?;
         let mut held = files.current.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,8 +208,8 @@ impl Cgroup {
         held.read(&mut buffer).ok()?.trim().parse().ok()
     }
 
-    /// How many processes of the group the kernel killed because of the memory limit; `None` where
-    /// it does not tell.
+    /// Number of the group's processes that the kernel killed because of the memory limit; `None`
+    /// if unknown.
     pub fn oom_kills(&self) -> Option<u64> {
         let text = std::fs::read_to_string(&self.memory.as_ref()?.oom).ok()?;
         reading::keyed(&text, "oom_kill")
@@ -224,7 +223,7 @@ impl Cgroup {
         pids
     }
 
-    /// Removes the group. Processes that are just ending are waited for, at most 2 s.
+    /// Removes the group. Waits at most 2 s for processes that are just ending.
     ///
     /// # Errors
     /// [`CgroupError::Busy`] if processes stay in it (it is tried once more when dropped).
@@ -261,8 +260,8 @@ impl Drop for Cgroup {
     }
 }
 
-/// Removes group directories that a killed run recorded. What is gone already, still has processes
-/// in it or is not a control group is passed over; ending processes is the caller's business.
+/// Removes group directories that a killed run recorded. Skips those that are gone, still have
+/// processes, or are not control groups. The caller ends the processes.
 pub fn remove_directories(directories: &[PathBuf]) {
     let deadline = Instant::now() + REMOVE_PATIENCE;
     for directory in directories {
@@ -283,7 +282,7 @@ impl MemoryFiles {
     }
 }
 
-/// What a half-made group consists of; removed again if making it fails.
+/// The parts of an unfinished group, removed again if creating it fails.
 #[derive(Debug, Default)]
 struct Made {
     directories: Vec<PathBuf>,
@@ -303,9 +302,8 @@ impl Made {
         Ok(())
     }
 
-    /// Makes the group in the lowest directory where it can be what is wanted. A group with
-    /// processes in it cannot hand controllers down (only the root can), so the search goes
-    /// upwards.
+    /// Creates the group in the lowest directory where it can have what is required. A group with
+    /// processes cannot delegate controllers (only the root can), so the search goes upward.
     fn v2_group(
         &mut self,
         hierarchy: &layout::Hierarchy,
@@ -313,7 +311,7 @@ impl Made {
         wants_memory: bool,
     ) -> Result<PathBuf, CgroupError> {
         let candidates = hierarchy.candidates();
-        // First where the controller is handed down already, then where that can be arranged.
+        // First where the controller is already delegated, then where that can be arranged.
         for parent in &candidates {
             if has_word(&parent.join("cgroup.subtree_control"), "memory") {
                 match self.directory(&parent.join(name)) {
@@ -373,7 +371,7 @@ fn set_memory_limit(directory: &Path, limit: u64) -> Result<(), CgroupError> {
     };
     if directory.join("memory.max").exists() {
         write("memory.max", limit)?;
-        // Not there without swap accounting.
+        // It does not exist without swap accounting.
         if directory.join("memory.swap.max").exists() {
             write("memory.swap.max", 0)?;
         }

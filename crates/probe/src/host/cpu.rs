@@ -1,4 +1,4 @@
-//! The processors: model, topology, frequency control, known weaknesses and how they are handled.
+//! The processors: model, topology, frequency control, vulnerabilities and mitigations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,9 +24,9 @@ pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {
     facts.add_or("cpu", "cores", count(topology.cores.len()), why);
     facts.add_or("cpu", "threads", count(topology.threads), why);
     let usable = std::thread::available_parallelism().ok().map(|n| n.to_string());
-    facts.add_or("cpu", "usable by this process", usable, "the kernel does not tell");
+    facts.add_or("cpu", "usable by this process", usable, "the kernel does not say");
     let smt = read_trimmed(cpus.join("smt/control"));
-    facts.add_or("cpu", "SMT", smt, "this kernel does not tell");
+    facts.add_or("cpu", "SMT", smt, "this kernel does not say");
     let nodes = read_trimmed(sys.join("devices/system/node/online"));
     facts.add_or("cpu", "NUMA nodes", nodes, "/sys/devices/system/node is missing");
 
@@ -39,12 +39,12 @@ pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {
     facts.add_or("cpu", "highest frequency, kHz", highest, no_driver);
     facts.add_or("cpu", "boost", boost(&cpus), no_driver);
     let idle = read_trimmed(cpus.join("cpuidle/current_driver"));
-    facts.add_or("cpu", "idle driver", idle, "this kernel does not tell");
+    facts.add_or("cpu", "idle driver", idle, "this kernel does not say");
     facts.add_file_if_there("cpu", "isolated", cpus.join("isolated"));
     facts.add("cpu", "vulnerabilities", vulnerabilities(&cpus.join("vulnerabilities")));
 }
 
-/// Turbo or boost, which each driver calls by another name.
+/// Turbo or boost, which each driver names differently.
 fn boost(cpus: &Path) -> Option<String> {
     if let Some(off) = read_trimmed(cpus.join("intel_pstate/no_turbo")) {
         return Some(if off == "1" { "off" } else { "on" }.to_owned());
@@ -53,7 +53,8 @@ fn boost(cpus: &Path) -> Option<String> {
     Some(if on == "1" { "on" } else { "off" }.to_owned())
 }
 
-/// Which weaknesses are mitigated, and how: mitigations cost system calls and switches dearly.
+/// Which vulnerabilities are mitigated, and how: mitigations make system calls and switches
+/// expensive.
 fn vulnerabilities(directory: &Path) -> String {
     let Ok(entries) = std::fs::read_dir(directory) else {
         return "unknown: this kernel does not list them".to_owned();
@@ -93,13 +94,13 @@ fn numbered(cpus: &Path) -> impl Iterator<Item = std::path::PathBuf> {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Topology {
     sockets: BTreeSet<String>,
-    /// Socket and core, core numbers being unique only within a socket.
+    /// Socket and core, because core numbers are unique only within a socket.
     cores: BTreeSet<(String, String)>,
     threads: usize,
 }
 
 impl Topology {
-    /// CPUs that are off have no topology and are not counted.
+    /// Offline CPUs have no topology and are not counted.
     fn read(cpus: &Path) -> Topology {
         let mut topology = Topology::default();
         for directory in numbered(cpus) {

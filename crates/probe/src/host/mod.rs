@@ -1,5 +1,5 @@
-//! Facts about the machine, recorded with every experiment and trial. No host name, no serial
-//! numbers, no users: results are published.
+//! Facts about the machine, recorded with every experiment and trial. No host name, serial numbers
+//! or users, because results are published.
 
 mod cpu;
 mod storage;
@@ -9,20 +9,20 @@ use std::path::Path;
 
 use crate::files::read_trimmed;
 
-/// One thing that is so on this machine.
+/// A fact about this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fact {
     /// `cpu`, `memory`, `system`, `storage` or `kernel`.
     pub group: String,
-    /// What it is about, unique within its group.
+    /// Its name, unique within its group.
     pub name: String,
-    /// For people; `unknown: why` where it cannot be read.
+    /// For people; `unknown: reason` if it cannot be read.
     pub value: String,
 }
 
-/// What the machine is that holds `data_dir`: CPU, memory, system, kernel settings, storage. Facts
-/// that only some machines have (a driver's boost switch, say) are there on these only; all others
-/// are always there, if need be as `unknown: why`.
+/// Facts about the machine with `data_dir`: CPU, memory, system, kernel settings, storage. Facts
+/// that only some machines have (such as a driver's boost switch) are present only there. All
+/// others are always present, if need be as `unknown: reason`.
 pub fn host_facts(data_dir: &Path) -> Vec<Fact> {
     let mut facts = Facts::default();
     cpu::add(&mut facts, Path::new("/sys"), Path::new("/proc"));
@@ -60,7 +60,7 @@ impl Facts {
         self.add(group, name, value);
     }
 
-    /// The same, only where the file is there and not empty.
+    /// The same, only if the file exists and is not empty.
     fn add_file_if_there(&mut self, group: &str, name: &str, path: impl AsRef<Path>) {
         if let Some(text) = read_trimmed(path).filter(|text| !text.is_empty()) {
             self.add(group, name, text);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_is_said() {
+    fn unknown_facts_are_reported() {
         let facts = host_facts(Path::new("/proc"));
         let device = facts.iter().find(|f| f.name == "device").unwrap();
         assert!(device.value.starts_with("unknown: "), "{device:?}");

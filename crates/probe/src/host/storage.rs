@@ -1,4 +1,4 @@
-//! The file system and the block device that hold the data.
+//! The file system and the block device that contain the data.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub(super) fn add(facts: &mut Facts, data_dir: &Path) {
     let mounts = mounts::parse(&text);
     let path = nearest_existing(data_dir);
     let mount = path.and_then(|path| mounts::mount_of(&mounts, &path));
-    let why = "no mount in /proc/self/mountinfo holds the data directory";
+    let why = "no mount in /proc/self/mountinfo contains the data directory";
     facts.add_or("storage", "file system", mount.map(|m| m.fs_type.clone()), why);
     // Without the source: network file systems name hosts in it.
     facts.add_or("storage", "mount options", mount.map(|m| m.options.clone()), why);
@@ -44,7 +44,7 @@ pub(super) fn add(facts: &mut Facts, data_dir: &Path) {
 fn add_device(facts: &mut Facts, device: &Device) {
     let directory = device.directory();
     facts.add("storage", "device", device.name.clone());
-    // A device-mapper device has no model; what it lies on has.
+    // A device-mapper device has no model; the device below it has.
     let model = read_trimmed(directory.join("device/model")).or_else(|| {
         read_trimmed(directory.join("dm/name")).map(|name| format!("device mapper {name}"))
     });
@@ -60,7 +60,7 @@ fn add_device(facts: &mut Facts, device: &Device) {
     }
     let size = read_number(directory.join("size"))
         .map(|sectors| format!("{} MB", sectors * SECTOR_BYTES / 1_000_000));
-    facts.add_or("storage", "size", size, "the device does not tell");
+    facts.add_or("storage", "size", size, "the device does not say");
     for name in QUEUE {
         facts.add_file("storage", name, directory.join("queue").join(name));
     }

@@ -6,7 +6,7 @@ use super::Facts;
 use crate::files::read_trimmed;
 use crate::proc::memory::parse_meminfo;
 
-/// Settings of the kernel that change what a database measures, as sysctl names them.
+/// Kernel settings that affect the measurements of a database, by sysctl name.
 const SETTINGS: &[&str] = &[
     "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
@@ -28,7 +28,7 @@ pub(super) fn add(facts: &mut Facts) {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let memory = parse_meminfo(&text);
     let size = |kib: Option<u64>| kib.map(readable);
-    let why = "/proc/meminfo does not tell";
+    let why = "/proc/meminfo does not say";
     facts.add_or("memory", "total", size(memory.total_kb), why);
     facts.add_or("memory", "swap", size(memory.swap_total_kb), why);
     facts.add_or("memory", "huge pages", memory.huge_pages.map(|n| n.to_string()), why);
@@ -73,7 +73,7 @@ fn distribution() -> Option<String> {
         .map(|name| name.trim_matches('"').to_owned())
 }
 
-/// The product's name, the hypervisor and the container, as far as they show.
+/// The product's name, the hypervisor and the container, if visible.
 fn virtualisation() -> String {
     let mut parts = Vec::new();
     let id = Path::new("/sys/class/dmi/id");
@@ -110,8 +110,8 @@ fn cgroup_version(mountinfo: &str) -> String {
     .to_owned()
 }
 
-/// Boot options that say how the machine runs. Everything else (addresses, names, identities of
-/// disks, what an installer passed) is nobody's business.
+/// Boot options that say how the machine runs. Everything else (addresses, names, disk ids, an
+/// installer's options) is private.
 const BOOT_OPTIONS: &[&str] = &[
     "clocksource",
     "cpuidle",
@@ -160,7 +160,7 @@ fn without_identities(options: &str) -> String {
     kept.join(" ")
 }
 
-/// KiB as people say it: `23.5 GB`, `512 MB`, `0 KB`, in steps of 1024.
+/// KiB in readable form: `23.5 GB`, `512 MB`, `0 KB`, in steps of 1024.
 fn readable(kib: u64) -> String {
     const MIB: f64 = 1024.0;
     let value = kib as f64;
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_chosen_value_stands_in_brackets() {
+    fn the_chosen_value_is_in_brackets() {
         assert_eq!(chosen("always [madvise] never"), "madvise");
         assert_eq!(chosen("never"), "never");
     }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn cgroup_versions_are_told_apart() {
+    fn cgroup_versions_are_distinguished() {
         let v2 = "41 31 0:38 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         let v1 = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n";
         assert_eq!(cgroup_version(v2), "v2");

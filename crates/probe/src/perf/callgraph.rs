@@ -1,37 +1,37 @@
-//! How a program's call stacks can be followed.
+//! How to unwind a program's call stacks.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// How the callers of a function are found at a sample.
+/// How to find the callers of a function at a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallGraph {
-    /// By the chain of frame pointers: cheap, for programs built with `-fno-omit-frame-pointer`.
+    /// By following frame pointers: cheap, for programs built with `-fno-omit-frame-pointer`.
     FramePointers,
-    /// By a copy of the stack, unwound afterwards with `.eh_frame`, which every program has.
+    /// From a copy of the stack, unwound afterwards with `.eh_frame`, which every program has.
     Dwarf,
 }
 
-/// Bytes of the stack that are copied with each sample. Deep in the executor and with the parser's
-/// tables (`base_yyparse` has some 5 KB of its own) a backend's stack is over perf's default of 8
-/// KB; what is cut off lacks its outermost functions.
+/// Bytes of the stack to copy with each sample. Deep in the executor, and with the parser's tables
+/// (`base_yyparse` alone has about 5 KB), a backend's stack exceeds perf's default of 8 KB. A
+/// truncated stack lacks its outermost functions.
 const STACK: u32 = 16 * 1024;
 
 /// `push %rbp; mov %rsp,%rbp`, with which a function on x86-64 sets up its frame pointer.
 const PROLOGUE: [u8; 4] = [0x55, 0x48, 0x89, 0xe5];
 
-/// Functions that set up a frame pointer from which a program counts as built with them. Compilers
-/// do so in single functions of any program (those with `alloca`): in servers built without, some
-/// dozens; built with, over ten thousand.
+/// Number of functions that set up a frame pointer from which a program counts as built with them.
+/// Compilers do so in some functions of any program (those with `alloca`): a few dozen in servers
+/// built without, over ten thousand in those built with.
 const MANY: usize = 2000;
 
 impl CallGraph {
-    /// What suits a program, by the prologues of its functions. Only on x86-64 something can be
-    /// told from them; elsewhere it is [`CallGraph::Dwarf`], which always works.
+    /// The best method for a program, judging by the prologues of its functions. They are only
+    /// meaningful on x86-64; elsewhere it is [`CallGraph::Dwarf`], which always works.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn of_program(path: &Path) -> io::Result<CallGraph> {
         if !cfg!(target_arch = "x86_64") {
             return Ok(CallGraph::Dwarf);
@@ -44,7 +44,7 @@ impl CallGraph {
         if prologues.count() >= MANY { CallGraph::FramePointers } else { CallGraph::Dwarf }
     }
 
-    /// What `perf record --call-graph` takes.
+    /// The argument of `perf record --call-graph`.
     pub(super) fn argument(self) -> String {
         match self {
             CallGraph::FramePointers => "fp".to_owned(),

@@ -1,4 +1,4 @@
-//! A `perf` that runs beside us: told what to do through a pair of FIFOs, ended with `SIGINT`.
+//! A running `perf`, controlled through a pair of FIFOs and ended with `SIGINT`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,23 +15,23 @@ use nix::unistd::{Pid, mkfifo};
 use super::PerfError;
 use super::program::failed;
 
-/// How often an answer is looked for.
+/// How often to check for an answer.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long a `perf` that was asked to end is waited for when nobody wants its result.
+/// How long to wait for the end of a `perf` whose result nobody wants.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A `perf` under way. Dropped, it is ended.
+/// A running `perf`, ended on drop.
 #[derive(Debug)]
 pub(super) struct Running {
     child: Child,
-    /// The command in short, for messages.
+    /// The command, shortened for messages.
     pub(super) what: String,
-    /// Where it says what is wrong.
+    /// The file with its error messages.
     messages: PathBuf,
 }
 
 impl Running {
-    /// Starts a command that works in `directory` and ends with us.
+    /// Starts a command that works in `directory` and ends with this process.
     pub(super) fn start(
         mut command: Command,
         what: &str,
@@ -40,13 +40,13 @@ impl Running {
         let messages = directory.join(format!("{what}.messages"));
         let file = File::create(&messages).map_err(PerfError::io("write", &messages))?;
         command.current_dir(directory).stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
-        // A group of its own, so that Ctrl-C in a terminal reaches only us.
+        // Its own group, so Ctrl-C in a terminal doesn't reach it.
         command.process_group(0);
         let child = command.spawn().map_err(PerfError::io("run", command.get_program()))?;
         Ok(Running { child, what: format!("perf {what}"), messages })
     }
 
-    /// Whether it still runs.
+    /// Whether it is still running.
     pub(super) fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
@@ -72,7 +72,7 @@ impl Running {
         Ok(())
     }
 
-    /// The error for one that did not do as expected, with what it said.
+    /// The error for one that did not do what was expected, with its messages.
     pub(super) fn failed(&self, expected: &'static str) -> PerfError {
         let said = std::fs::read_to_string(&self.messages).unwrap_or_default();
         failed(&self.what, expected, &said)
@@ -88,12 +88,13 @@ impl Drop for Running {
     }
 }
 
-/// The two FIFOs by which `perf` takes commands and acknowledges them (perf-stat(1), `--control`).
+/// The two FIFOs through which `perf` takes commands and acknowledges them (perf-stat(1),
+/// `--control`).
 #[derive(Debug)]
 pub(super) struct Control {
     commands: File,
     answers: File,
-    /// What `perf` is to be called with.
+    /// The argument for `perf`.
     pub(super) argument: String,
 }
 
@@ -118,7 +119,7 @@ impl Control {
         Ok(Control { commands, answers, argument })
     }
 
-    /// Gives a command and waits until it is done.
+    /// Sends a command and waits until it is done.
     pub(super) fn tell(
         &mut self,
         command: &str,
@@ -142,7 +143,7 @@ impl Control {
                 return Ok(());
             }
             if !running.runs() {
-                return Err(running.failed("that it goes on until it is told to end"));
+                return Err(running.failed("that it runs until it is stopped"));
             }
             if Instant::now() >= until {
                 return Err(PerfError::too_slow(&running.what, "acknowledge a command", limit));

@@ -14,25 +14,24 @@ pub enum PerfError {
     NotInstalled,
     /// The kernel denies it to this user.
     #[error(
-        "expected the right to look into processes with perf, found kernel.perf_event_paranoid = {paranoid} and no root; \
-         run as root, or as root: sysctl kernel.perf_event_paranoid=1"
+        "expected permission to use perf on processes, found kernel.perf_event_paranoid = {paranoid} without root; run as root, or as root: sysctl kernel.perf_event_paranoid=1"
     )]
     NotPermitted {
         /// The value of `kernel.perf_event_paranoid`.
         paranoid: i32,
     },
-    /// It ended with an error, or said nothing that makes sense.
+    /// It ended with an error, or its output makes no sense.
     #[error("expected {expected} from {program}, found: {output}; try the command by hand")]
     Failed {
-        /// The command, as far as it says what was done.
+        /// The relevant part of the command.
         program: String,
         /// What it should have done.
         expected: &'static str,
-        /// The end of what it said.
+        /// The end of its output.
         output: String,
     },
     /// It did not answer or end in time.
-    #[error("expected {program} to {expected} within {seconds} s, it did not; it was ended")]
+    #[error("expected {program} to {expected} within {seconds} s, but it did not; it was killed")]
     TooSlow {
         /// The command.
         program: String,
@@ -41,13 +40,13 @@ pub enum PerfError {
         /// The limit.
         seconds: u64,
     },
-    /// No sample has come.
-    #[error("expected samples of the processes, found none: they did not run on a CPU meanwhile")]
+    /// There were no samples.
+    #[error("expected samples of the processes, found none: they did not run on a CPU")]
     NoSamples,
-    /// A file or a process could not be made or read.
+    /// A file or process could not be created or read.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
-        /// What was tried.
+        /// What was attempted.
         doing: &'static str,
         /// The file or program.
         path: PathBuf,
@@ -66,7 +65,7 @@ impl PerfError {
         move |source| PerfError::Io { doing, path, source }
     }
 
-    /// For a `program` that did not do as expected within `limit`.
+    /// For a `program` that did not do what was expected within `limit`.
     pub(super) fn too_slow(program: &str, expected: &'static str, limit: Duration) -> PerfError {
         PerfError::TooSlow { program: program.to_owned(), expected, seconds: limit.as_secs() }
     }

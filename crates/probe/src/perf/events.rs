@@ -1,6 +1,6 @@
-//! Which events are counted.
+//! The events to count.
 
-/// The events that are counted where the machine has them: of the CPU first, then of the kernel.
+/// The events to count if the machine has them: first those of the CPU, then those of the kernel.
 pub const COUNTERS: [&str; 10] = [
     "instructions",
     "cycles",
@@ -14,11 +14,10 @@ pub const COUNTERS: [&str; 10] = [
     "major-faults",
 ];
 
-/// Reads what `perf stat -x,` writes: `value,unit,event,time the counter ran,percentage of the
-/// time,…` (perf-stat(1), "CSV FORMAT"). A count that ran for a part of the time only is scaled by
-/// `perf` itself. Times are in milliseconds. Lines that are something else are skipped. An event
-/// has no modifier such as `:u`, and no value where the machine has no such counter or it never
-/// came to count.
+/// Reads the output of `perf stat -x,`: `value,unit,event,time the counter ran,percentage of the
+/// time,…` (perf-stat(1), "CSV FORMAT"). `perf` itself scales a count that ran only part of the
+/// time. Times are in milliseconds. Other lines are skipped. An event has no modifier such as `:u`,
+/// and no value if the machine has no such counter or it never ran.
 pub(super) fn parse(text: &str) -> Vec<(String, Option<f64>)> {
     let line = |line: &str| {
         let mut fields = line.split(',');
@@ -39,7 +38,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn counts_are_read_and_what_is_missing_is_missing() {
+    fn counts_are_read_and_missing_ones_are_unknown() {
         let text = "# started on Sat Nov 21 19:00:00 2026\n\n\
             <not supported>,,cycles,0,100.00,,\n\
             1234567,,instructions:u,2000000,50.00,1.2,insn per cycle\n\

@@ -1,14 +1,14 @@
-//! Linux `perf`: where a group of processes spends its time, and what the CPUs and the scheduler
-//! counted.
+//! Linux `perf`: where a group of processes spends its time, and counts from the CPUs and the
+//! scheduler.
 //!
-//! [`Perf::find`] tells once what `perf` can do here: which version it is, whether this user may
-//! look into the processes, and which events the machine counts (a virtual machine often has no
-//! hardware counters; samples are then taken by the clock of the CPU, event `cpu-clock`).
-//! [`Perf::record`] takes samples with call stacks until it is stopped, [`Recorded::fold`] makes
-//! folded stacks of them: one line for each stack, outermost function first, with the number of
-//! samples. [`Perf::count`] counts events between `resume` and `pause`.
+//! [`Perf::find`] finds out once what `perf` can do here: its version, whether this user has
+//! permission, and which events the machine counts. A virtual machine often has no hardware
+//! counters; samples are then taken by CPU time, event `cpu-clock`. [`Perf::record`] takes samples
+//! with call stacks until it is stopped. [`Recorded::fold`] folds them: one line per stack,
+//! outermost function first, with the number of samples. [`Perf::count`] counts events between
+//! `resume` and `pause`.
 //!
-//! Everything is written into a directory that the caller gives and removes.
+//! Everything is written to a directory that the caller provides and removes.
 
 mod callgraph;
 mod control;

@@ -1,4 +1,4 @@
-//! Which `perf` there is and what it can do on this machine.
+//! The installed `perf`, and what it can do on this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,13 +15,12 @@ pub struct Perf {
     pub path: PathBuf,
     /// Its version, such as `6.1.158`.
     pub version: String,
-    /// What samples are taken by: `cycles`, counted by hardware, or on machines without hardware
-    /// counters `cpu-clock`, a timer of the kernel that runs while the process is on a CPU. It
-    /// cannot interrupt code that runs with interrupts off: the time of such code goes to what
-    /// enables them again.
+    /// The event for samples: `cycles`, counted by hardware, or, without hardware counters,
+    /// `cpu-clock`, a kernel timer that runs while the process is on a CPU. It cannot interrupt
+    /// code that runs with interrupts off; the time of such code is charged to whatever enables
+    /// them again.
     pub event: &'static str,
-    /// Whether only what runs in user mode can be seen: without root where
-    /// `kernel.perf_event_paranoid` is 2.
+    /// Whether only user mode is visible: without root if `kernel.perf_event_paranoid` is 2.
     pub user_only: bool,
     /// The events of [`COUNTERS`] that this machine counts, in that order.
     pub counters: Vec<String>,
@@ -30,7 +29,7 @@ pub struct Perf {
 }
 
 impl Perf {
-    /// Looks for `perf` in `PATH` and tries what it can do; takes some hundredths of a second.
+    /// Looks for `perf` in `PATH` and tries what it can do; takes a few hundredths of a second.
     ///
     /// # Errors
     /// [`PerfError::NotInstalled`], [`PerfError::NotPermitted`], or that it fails.
@@ -39,7 +38,7 @@ impl Perf {
         let told = run(&path, &["--version"])?;
         let text = String::from_utf8_lossy(&told.stdout).trim().to_owned();
         let Some(version) = text.strip_prefix("perf version ").map(str::to_owned) else {
-            // On Ubuntu a script stands in for the real one and says which package lacks.
+            // On Ubuntu, a script replaces the real one and says which package is missing.
             let said = String::from_utf8_lossy(&told.stderr);
             return Err(failed("perf --version", "its version", &format!("{text}\n{said}")));
         };
@@ -63,8 +62,8 @@ impl Perf {
         Ok(perf)
     }
 
-    /// A command with what all have in common. Nothing is asked of the network (debuginfod), and
-    /// numbers have points.
+    /// A command with what all have in common: no network requests (debuginfod), and numbers with
+    /// decimal points.
     pub(super) fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.path);
         command.arg(subcommand).env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
@@ -95,8 +94,7 @@ impl Perf {
     }
 }
 
-/// `kernel.perf_event_paranoid`; -1 (everything allowed) where it cannot be read, so that trying
-/// tells.
+/// `kernel.perf_event_paranoid`; -1 (everything allowed) if it cannot be read, so trying decides.
 fn paranoid() -> i32 {
     read_trimmed("/proc/sys/kernel/perf_event_paranoid")
         .and_then(|text| text.parse().ok())

@@ -13,19 +13,19 @@ use super::control::Running;
 use super::program::failed;
 use super::{CallGraph, Perf, PerfError};
 
-/// Samples per second of CPU time. Not a round number, so that work done at round intervals is not
-/// always or never hit.
+/// Samples per second of CPU time. Not a round number, so work at round intervals is not hit always
+/// or never.
 pub const FREQUENCY: u32 = 499;
 
-/// How long `perf record` may take to write what it has: with copies of stacks some 10 MB for each
+/// How long `perf record` may take to write its data: with copies of stacks, about 10 MB per
 /// second.
 const WRITE_LIMIT: Duration = Duration::from_secs(20);
 
-/// Kilobytes of memory per CPU between the kernel and `perf`, for root; others have to live with
-/// the small default. Copies of stacks come at 8 MB a second.
+/// Kilobytes of memory per CPU between the kernel and `perf`, for root; other users have the small
+/// default. Copies of stacks arrive at 8 MB a second.
 const BUFFER: &str = "16M";
 
-/// Samples are being taken. Dropped, it is ended without a result.
+/// A recording in progress. Dropping it ends it without a result.
 #[derive(Debug)]
 pub struct Recorder {
     running: Running,
@@ -33,10 +33,10 @@ pub struct Recorder {
 }
 
 impl Perf {
-    /// Takes samples of processes and of whatever they start, from now until [`Recorder::stop`].
+    /// Samples processes and whatever they start, until [`Recorder::stop`].
     ///
     /// # Errors
-    /// When `perf` cannot be started.
+    /// If `perf` cannot be started.
     pub fn record(
         &self,
         pids: &[u32],
@@ -59,17 +59,17 @@ impl Perf {
 }
 
 impl Recorder {
-    /// Ends the sampling; what was taken is written when this returns.
+    /// Ends the sampling; all samples are written when this returns.
     ///
     /// # Errors
-    /// When `perf` has ended by itself before, does not end, or has written nothing.
+    /// If `perf` ended by itself before, does not end, or has written nothing.
     pub fn stop(mut self) -> Result<Recorded, PerfError> {
         let went_on = self.running.runs();
         self.running.interrupt();
         self.running.end(WRITE_LIMIT)?;
         let size = fs::metadata(&self.data).map_or(0, |metadata| metadata.len());
         if !went_on || size == 0 {
-            return Err(self.running.failed("samples until it is told to end"));
+            return Err(self.running.failed("samples until it is stopped"));
         }
         Ok(Recorded { data: self.data })
     }
@@ -82,12 +82,12 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Folded stacks: `postgres;main;PostgresMain;… 17`, one line for each stack, sorted; functions
-    /// of the kernel end in `_[k]`, those without a symbol are named by their program in brackets.
-    /// The samples' file is removed.
+    /// Folded stacks: `postgres;main;PostgresMain;… 17`, one line for each stack, sorted; kernel
+    /// functions end in `_[k]`; functions without a symbol have their program's name in brackets.
+    /// The file of samples is removed.
     ///
     /// # Errors
-    /// When `perf script` fails or takes longer than `limit`, or there are no samples.
+    /// If `perf script` fails or takes longer than `limit`, or there are no samples.
     pub fn fold(self, perf: &Perf, limit: Duration) -> Result<String, PerfError> {
         let folded = script(perf, &self.data, limit);
         let _ = fs::remove_file(&self.data);
@@ -95,7 +95,7 @@ impl Recorded {
     }
 }
 
-/// Has `perf script` print the samples and folds them as they come.
+/// Runs `perf script` to print the samples, and folds them as they arrive.
 fn script(perf: &Perf, data: &Path, limit: Duration) -> Result<String, PerfError> {
     let mut command = perf.command("script");
     // Inlined functions would be looked up with addr2line, for minutes.
@@ -145,7 +145,7 @@ fn script(perf: &Perf, data: &Path, limit: Duration) -> Result<String, PerfError
     }
 }
 
-/// Folds what `perf script` prints.
+/// Folds the output of `perf script`.
 fn fold(script: impl std::io::BufRead, folded: &mut Vec<u8>) -> std::io::Result<()> {
     let mut options = Options::default();
     options.annotate_kernel = true;
@@ -153,7 +153,7 @@ fn fold(script: impl std::io::BufRead, folded: &mut Vec<u8>) -> std::io::Result<
     Folder::from(options).collapse(script, folded)
 }
 
-/// Pids as `perf` takes them.
+/// Pids in the form `perf` accepts.
 pub(super) fn listed(pids: &[u32]) -> String {
     pids.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
 }

@@ -11,11 +11,10 @@ use super::{Perf, PerfError};
 
 /// How long `perf stat` may take to attach to all processes.
 const ATTACH: Duration = Duration::from_secs(10);
-/// How long it may take to begin, to pause or to write its counts.
+/// How long it may take to begin, pause or write its counts.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Events of processes are counted whenever it is not paused. Dropped, it is ended without a
-/// result.
+/// Counts events of processes whenever it is not paused. Dropping it ends it without a result.
 #[derive(Debug)]
 pub struct Counting {
     running: Running,
@@ -24,11 +23,11 @@ pub struct Counting {
 }
 
 impl Perf {
-    /// Makes ready to count the events of processes and of whatever they start. Nothing is counted
-    /// before [`Counting::resume`].
+    /// Prepares to count the events of processes and whatever they start. Nothing is counted before
+    /// [`Counting::resume`].
     ///
     /// # Errors
-    /// When `perf` cannot be started or does not answer.
+    /// If `perf` cannot be started or does not answer.
     pub fn count(&self, pids: &[u32], directory: &Path) -> Result<Counting, PerfError> {
         let mut control = Control::make(directory)?;
         let counts = directory.join("counts");
@@ -40,34 +39,33 @@ impl Perf {
         command.args(["--control", &control.argument]);
         command.args(["--pid", &listed(pids)]);
         let mut running = Running::start(command, "stat", directory)?;
-        // An answer says that it is attached.
+        // An answer means that it is attached.
         control.tell("disable", &mut running, ATTACH)?;
         Ok(Counting { running, control, counts })
     }
 }
 
 impl Counting {
-    /// Counts from now on.
+    /// Starts counting.
     ///
     /// # Errors
-    /// When `perf` has ended or does not answer.
+    /// If `perf` has ended or does not answer.
     pub fn resume(&mut self) -> Result<(), PerfError> {
         self.control.tell("enable", &mut self.running, ANSWER)
     }
 
-    /// Counts no more, until it is resumed.
+    /// Pauses counting.
     ///
     /// # Errors
-    /// When `perf` has ended or does not answer.
+    /// If `perf` has ended or does not answer.
     pub fn pause(&mut self) -> Result<(), PerfError> {
         self.control.tell("disable", &mut self.running, ANSWER)
     }
 
-    /// Ends it: events and what was counted of each while it was not paused. `task-clock` is in
-    /// milliseconds.
+    /// Ends it. Returns events with their counts outside pauses. `task-clock` is in milliseconds.
     ///
     /// # Errors
-    /// When `perf` does not end or has written nothing.
+    /// If `perf` does not end or has written nothing.
     pub fn finish(mut self) -> Result<Vec<(String, f64)>, PerfError> {
         self.running.interrupt();
         self.running.end(ANSWER)?;

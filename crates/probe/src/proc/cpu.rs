@@ -24,7 +24,7 @@ impl CpuTicks {
         self.all().into_iter().fold(0, |sum, ticks| sum.saturating_add(*ticks))
     }
 
-    /// What passed since `before`. Idle and iowait can run backwards in the kernel: then 0.
+    /// The difference since `before`. Idle and iowait can run backwards in the kernel; then 0.
     pub(crate) fn since(mut self, mut before: CpuTicks) -> CpuTicks {
         for (now, before) in self.all().into_iter().zip(before.all()) {
             *now = now.saturating_sub(*before);
@@ -43,13 +43,13 @@ impl CpuTicks {
     }
 }
 
-/// What is used of `/proc/stat`.
+/// The parts of `/proc/stat` used here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SystemStat {
     pub(crate) cpu: CpuTicks,
     pub(crate) interrupts: Option<u64>,
     pub(crate) context_switches: Option<u64>,
-    /// Tasks that run or could run, the reader included.
+    /// Tasks that run or could run, including the reader.
     pub(crate) running: Option<u64>,
     /// Tasks waiting for a disk.
     pub(crate) blocked: Option<u64>,

@@ -15,9 +15,9 @@ pub(crate) struct DiskCounters {
     pub(crate) write_sectors: u64,
     /// Time spent by all writes, in ms.
     pub(crate) write_ms: u64,
-    /// Time with at least one request under way, in ms.
+    /// Time with at least one request in progress, in ms.
     pub(crate) busy_ms: u64,
-    /// Time × requests under way, in ms.
+    /// Time × requests in progress, in ms.
     pub(crate) weighted_ms: u64,
     /// Since Linux 4.18.
     pub(crate) discards: Option<u64>,

@@ -1,6 +1,6 @@
 //! `/proc/meminfo` and `/proc/vmstat`.
 
-/// What is used of `/proc/meminfo`, in KiB. `MemAvailable` came with Linux 3.14.
+/// The parts of `/proc/meminfo` used here, in KiB. `MemAvailable` came with Linux 3.14.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Meminfo {
     pub(crate) total_kb: Option<u64>,
@@ -32,7 +32,7 @@ pub(crate) fn parse_meminfo(text: &str) -> Meminfo {
     memory
 }
 
-/// What is used of `/proc/vmstat`, counts since boot.
+/// The parts of `/proc/vmstat` used here, counts since boot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Vmstat {
     pub(crate) page_faults: Option<u64>,

@@ -1,5 +1,5 @@
-//! Parsers of `/proc` texts, one file per source. They read what is there and leave out what an
-//! older kernel does not print; none panics on garbage.
+//! Parsers of `/proc` texts, one file per source. They read what exists and skip what an older
+//! kernel does not print. None panics on garbage.
 
 pub(crate) mod cpu;
 pub(crate) mod disk;

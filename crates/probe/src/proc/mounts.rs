@@ -42,7 +42,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
-/// The mount that holds `path`, which must be absolute and without links.
+/// The mount that contains `path`, which must be absolute and without links.
 pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     mounts
         .iter()

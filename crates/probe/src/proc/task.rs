@@ -1,23 +1,23 @@
 //! `/proc/PID/stat`, `/proc/PID/status` and `/proc/PID/io`.
 
-/// What is used of `/proc/PID/stat`. Times are ticks (`sysconf(_SC_CLK_TCK)` per second).
+/// The parts of `/proc/PID/stat` used here. Times are ticks (`sysconf(_SC_CLK_TCK)` per second).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PidStat {
     pub(crate) state: char,
     pub(crate) parent: u32,
-    /// All threads of the process, those that ended included.
+    /// All threads of the process, including those that ended.
     pub(crate) user: u64,
     pub(crate) system: u64,
-    /// Children that ended and were waited for, their own such children included.
+    /// Children that ended and were waited for, including their own such children.
     pub(crate) children_user: u64,
     pub(crate) children_system: u64,
     pub(crate) threads: u32,
-    /// Ticks from boot to the process's start; with the pid it names a process for good.
+    /// Ticks from boot to the process's start; with the pid it identifies a process permanently.
     pub(crate) start: u64,
 }
 
-/// The name in parentheses may hold anything, parentheses and blanks too: what follows the *last*
-/// closing one are the fields.
+/// The name in parentheses may contain anything, including parentheses and blanks. The fields
+/// follow the *last* closing parenthesis.
 pub(crate) fn parse_stat(text: &str) -> Option<PidStat> {
     let (_, tail) = text.rsplit_once(')')?;
     let mut words = tail.split_ascii_whitespace();
@@ -26,7 +26,7 @@ pub(crate) fn parse_stat(text: &str) -> Option<PidStat> {
     // From field 5 (pgrp) on; numbers as in proc(5).
     let mut fields = [0i64; 20];
     for slot in &mut fields {
-        // Addresses and rlimits do not occur before field 25, all of these fit.
+        // There are no addresses or rlimits before field 25, so all of these fit.
         *slot = words.next()?.parse().ok()?;
     }
     let field = |number: usize| -> u64 {
@@ -44,7 +44,7 @@ pub(crate) fn parse_stat(text: &str) -> Option<PidStat> {
     })
 }
 
-/// What is used of `/proc/PID/status` (of a process or a thread).
+/// The parts of `/proc/PID/status` (of a process or thread) used here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Status {
     /// Private memory; since Linux 4.5.
@@ -52,7 +52,7 @@ pub(crate) struct Status {
     pub(crate) rss_file_kb: Option<u64>,
     pub(crate) rss_shmem_kb: Option<u64>,
     pub(crate) rss_kb: Option<u64>,
-    /// Voluntary and other ones, of the one thread whose file it is.
+    /// Voluntary and involuntary ones, of the file's thread only.
     pub(crate) switches: u64,
     /// Ended children vanish without their times being added to the parent.
     pub(crate) ignores_sigchld: bool,
@@ -75,7 +75,8 @@ pub(crate) fn parse_status(text: &str) -> Status {
                 status.switches += number().unwrap_or(0);
             }
             "SigIgn" => {
-                // Signal n is bit n-1; SIGCHLD is asked of the system, it is not 17 everywhere.
+                // Signal n is bit n-1; SIGCHLD comes from the system, since it is not 17
+                // everywhere.
                 let bit = nix::libc::SIGCHLD - 1;
                 status.ignores_sigchld =
                     u64::from_str_radix(rest.trim(), 16).is_ok_and(|mask| mask >> bit & 1 == 1);
@@ -86,8 +87,8 @@ pub(crate) fn parse_status(text: &str) -> Status {
     status
 }
 
-/// Bytes a process made the kernel fetch from or send to storage, its ended threads and the
-/// children it waited for included.
+/// Bytes a process made the kernel fetch from or send to storage, including its ended threads and
+/// the children it waited for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TaskIo {
     pub(crate) read_bytes: u64,

@@ -1,4 +1,4 @@
-//! What processes have used: whole trees of them, single ones.
+//! Resource usage of process trees and single processes.
 
 mod reading;
 mod single;
@@ -11,35 +11,35 @@ pub(crate) use single::own_usage;
 pub use single::this_thread_us;
 pub use tree::{Tree, members};
 
-/// What a process or a process tree has used since its start.
+/// Resource usage of a process or process tree since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// CPU time in user mode, in µs. Of a tree: that of children which lived less than a timer tick
-    /// is all in here, system time too; the sum of both is right.
+    /// CPU time in user mode, in µs. For a tree, this includes all time of children that lived less
+    /// than a timer tick, even system time; the sum of both is right.
     pub user_us: u64,
     /// CPU time in the kernel, in µs; as above.
     pub system_us: u64,
-    /// Context switches. The kernel does not keep those of ended children: of a tree's member that
-    /// ended, those up to the last sample count.
+    /// Context switches. The kernel does not keep those of ended children; for an ended member of a
+    /// tree, those up to the last sample count.
     pub switches: u64,
-    /// Memory in RAM now, in bytes. Of a tree: all private memory plus the largest shared part of
-    /// any one member, because members of a server map the same shared memory.
+    /// Current memory in RAM, in bytes. For a tree, all private memory plus the largest shared part
+    /// of any member, because members of a server map the same shared memory.
     pub rss_bytes: u64,
     /// Bytes fetched from storage.
     pub read_bytes: u64,
-    /// Bytes sent to storage (when pages are made dirty, not when they are written).
+    /// Bytes sent to storage (counted when pages become dirty, not when they are written).
     pub write_bytes: u64,
-    /// Processes now.
+    /// Current number of processes.
     pub processes: u32,
-    /// False where the kernel denied the byte counts of a process (another user's): then they are
-    /// low.
+    /// False if the kernel denied access to the byte counts of a process (another user's); they are
+    /// then too low.
     pub io_known: bool,
 }
 
 /// Why a process or a tree could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
-    /// The root is no more: it ended and was waited for, or its pid never was one.
+    /// The root is gone: it ended and was waited for, or the pid never existed.
     #[error(
         "expected a running process with pid {pid}, found none: it has ended, or the pid is wrong"
     )]

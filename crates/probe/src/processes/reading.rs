@@ -1,4 +1,4 @@
-//! Reading a process's files, once or with the files kept open.
+//! Reading a process's files, once or repeatedly through open files.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use super::TreeError;
 use crate::files::{Held, read_once};
 use crate::proc::task::{self, PidStat, TaskIo};
 
-/// The share of the limit on open files that trees may use, as a divisor: the rest is the driver's.
+/// Divisor of the limit on open files that gives the share for trees; the rest is for the driver.
 const SHARE_OF_FILES: u64 = 8;
-/// Open files per process that is kept open.
+/// Open files per process.
 const FILES_PER_PROCESS: u64 = 4;
 
-/// The files of one process. Opening a file of `/proc` costs as much as reading it, so they are
-/// kept open where the limit on open files allows it.
+/// The files of one process. Opening a file in `/proc` costs as much as reading it, so they are
+/// kept open if the limit on open files allows it.
 #[derive(Debug)]
 pub(crate) struct ProcessFiles {
     pid: u32,
@@ -40,7 +40,7 @@ impl ProcessFiles {
         }
     }
 
-    /// `None` if there is no such process (any more).
+    /// `None` if there is no such process (anymore).
     pub(crate) fn stat(&mut self, buffer: &mut Vec<u8>) -> Result<Option<PidStat>, TreeError> {
         let text = match &mut self.held {
             Some([stat, ..]) => stat.read(buffer),
@@ -49,7 +49,7 @@ impl ProcessFiles {
         parsed_stat(self.pid, text)
     }
 
-    /// `None` if the kernel denies it, or there is no such process (any more).
+    /// `None` if the kernel denies it, or there is no such process (anymore).
     pub(crate) fn io(&mut self, buffer: &mut Vec<u8>) -> Option<TaskIo> {
         let text = match &mut self.held {
             Some([_, io, ..]) => io.read(buffer),
@@ -102,8 +102,8 @@ pub(crate) fn thread_switches(pid: u32, tid: u32, buffer: &mut Vec<u8>) -> Optio
     Some(task::parse_status(&text).switches)
 }
 
-/// CPU time of a process, all its threads (ended ones too), in ns; `None` if there is no such
-/// process.
+/// CPU time of a process with all its threads, including ended ones, in ns; `None` if there is no
+/// such process.
 pub(crate) fn cpu_clock_ns(pid: u32) -> Option<u64> {
     let clock = clock_getcpuclockid(Pid::from_raw(i32::try_from(pid).ok()?)).ok()?;
     let time = clock.now().ok()?;
@@ -143,7 +143,7 @@ fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::ESRCH as i32)
 }
 
-/// Threads of a process now; none if it is gone.
+/// Current threads of a process; none if it is gone.
 pub(crate) fn thread_ids(pid: u32) -> Vec<u32> {
     numbers_in(&format!("/proc/{pid}/task"))
 }

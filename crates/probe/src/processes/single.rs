@@ -1,4 +1,4 @@
-//! What this process has used.
+//! Resource usage of this process.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
@@ -7,7 +7,7 @@ use super::Usage;
 use crate::files::read_once;
 use crate::proc::task;
 
-/// What this process has used since its start, all threads included.
+/// Resource usage of this process since its start, including all threads.
 pub(crate) fn own_usage() -> Usage {
     let mut buffer = Vec::new();
     let mut usage = Usage { processes: 1, ..Usage::default() };
@@ -45,7 +45,7 @@ mod tests {
     use nix::time::{ClockId, clock_gettime};
     use std::time::Duration;
 
-    /// Uses that much CPU time, however long the machine takes to give it.
+    /// Uses this much CPU time, however long that takes.
     fn burn(time: Duration) {
         let used = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
         let begun = used();

@@ -1,19 +1,19 @@
-//! The CPU, switches, memory and I/O of a process tree although its children come and go.
+//! CPU, switches, memory and I/O of a process tree whose children come and go.
 //!
-//! What makes the sum right: when a parent waits for an ended child, the kernel adds the child's
-//! exact times and I/O to the parent's "waited for" counters. So over all living members of the
-//! tree, own + waited-for is conserved. Own times come from the process's CPU clock in nanoseconds
-//! (all its threads, ended ones too); the waited-for times are exact sums shown in whole ticks, so
-//! they are at most two ticks (20 ms) low per parent, never more however many children ended.
+//! The sum is right because the kernel adds an ended child's exact times and I/O to the "waited
+//! for" counters of the parent that waits for it. Over all living members of the tree, own +
+//! waited-for is therefore conserved. Own times come from the process's CPU clock in nanoseconds
+//! (all its threads, ended ones too); the waited-for times are exact sums shown in whole ticks.
+//! They are at most two ticks (20 ms) too low per parent, however many children ended.
 //!
-//! The split into user and system is coarser than the sum: the kernel attributes all time of a
-//! process that no timer tick hit in system mode to user mode (`cputime_adjust`), so a storm of
-//! children that live less than a tick looks like user time. A control group's split has no such
+//! The split into user and system is coarser than the sum. If no timer tick hits a process in
+//! system mode, the kernel attributes all its time to user mode (`cputime_adjust`), so many
+//! children that live less than a tick look like user time. A control group's split has no such
 //! bias.
 //!
 //! A child may be waited for while the members are being read. Members are read from the top down,
-//! so such a child is missed rather than counted twice; the pass is then repeated a few times, and
-//! what it still misses the next sample has.
+//! so such a child is missed rather than counted twice. The pass is then repeated a few times; the
+//! next sample has whatever it still misses.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ use super::{TreeError, Usage};
 use crate::proc::task::{PidStat, TaskIo};
 use crate::split::Split;
 
-/// How often a pass is repeated when a member ended during it.
+/// How often to repeat a pass if a member ended during it.
 const PASSES: usize = 4;
 
 /// A process and everything it started, directly or not.
@@ -47,7 +47,7 @@ pub struct Tree {
     keep_open: usize,
 }
 
-/// What is remembered of a member between samples.
+/// State of a member kept between samples.
 #[derive(Debug)]
 struct Known {
     files: ProcessFiles,
@@ -55,14 +55,14 @@ struct Known {
     own_ns: u64,
     io: TaskIo,
     ignores_sigchld: bool,
-    /// Switches of the threads alive, where there are several.
+    /// Switches of the living threads, if there are several.
     threads: HashMap<u32, u64>,
-    /// Switches of this process, ended threads included.
+    /// Switches of this process, including ended threads.
     switches: u64,
     gone_switches: u64,
 }
 
-/// Use by members whose counters went to nobody in the tree.
+/// Usage by members whose counters went to nobody in the tree.
 #[derive(Debug, Default)]
 struct Departed {
     ns: u64,
@@ -72,7 +72,7 @@ struct Departed {
     switches: u64,
 }
 
-/// A member as one pass saw it.
+/// A member, as seen by one pass.
 #[derive(Debug)]
 struct Seen {
     pid: u32,
@@ -81,7 +81,7 @@ struct Seen {
     io: Option<TaskIo>,
 }
 
-/// The pids of a process and of everything it started that runs now, parents first.
+/// The pids of a process and of everything it started that is running, parents first.
 ///
 /// # Errors
 /// [`TreeError::Gone`] if there is no such process.
@@ -113,8 +113,8 @@ impl Tree {
         })
     }
 
-    /// What the tree has used since the root's start: cumulative, never falling (but for memory and
-    /// the number of processes).
+    /// Resource usage of the tree since the root's start. Cumulative and never falling, except for
+    /// memory and the number of processes.
     ///
     /// # Errors
     /// [`TreeError::Gone`] once the root has ended and was waited for; [`Tree::last`] stays.
@@ -139,8 +139,8 @@ impl Tree {
         self.last
     }
 
-    /// All members, parents before their children, and whether all that were listed could be read:
-    /// one that could not may be counted nowhere, its parent having been read before it ended.
+    /// All members, parents before their children, and whether all listed ones could be read. One
+    /// that could not may be missing entirely, because its parent was read before it ended.
     fn pass(&mut self) -> Result<(Vec<Seen>, bool), TreeError> {
         let mut found: Vec<Seen> = Vec::with_capacity(self.known.len() + 4);
         let mut inside: HashSet<u32> = HashSet::with_capacity(self.known.len() + 4);
@@ -151,8 +151,8 @@ impl Tree {
         let mut at = 0;
         loop {
             if at == queue.len() {
-                // Known members the kernel's list skipped (it may while others end), and those
-                // whose parent ended: they belong to init now, but stay ours.
+                // Known members that the kernel's list skipped (it may while others end), and those
+                // whose parent ended: they now belong to init, but stay members.
                 let missing = self.known.keys().filter(|pid| !queue.contains(pid));
                 let missing: Vec<u32> = missing.copied().collect();
                 queue.extend(&missing);
@@ -169,7 +169,8 @@ impl Tree {
             let threads = known.as_ref().map(|known| known.stat.threads);
             let mut once = ProcessFiles::new(pid, false);
             let files = known.map_or(&mut once, |known| &mut known.files);
-            // Children before the parent's counters: who is waited for in between is then in these.
+            // Children before the parent's counters, so these include any child waited for in
+            // between.
             let children = match &mut parents {
                 None => files.children(threads, &mut self.buffer),
                 Some(parents) => parents.remove(&pid).unwrap_or_default(),
@@ -188,7 +189,7 @@ impl Tree {
             let io = files.io(&mut self.buffer);
             let same = self.known.get(&pid).is_some_and(|k| k.stat.start == stat.start);
             if pid != self.root && !same && !inside.contains(&stat.parent) {
-                // The pid was given to a stranger in the meantime.
+                // The pid now belongs to another process.
                 continue;
             }
             inside.insert(pid);
@@ -197,15 +198,15 @@ impl Tree {
         }
     }
 
-    /// Keeps what members that ended since the last sample had used, where no living member has it.
+    /// Keeps the usage of members that ended since the last sample, if no living member has it.
     fn say_goodbye(&mut self, seen: &[Seen]) {
         let starts: HashMap<u32, u64> = seen.iter().map(|s| (s.pid, s.stat.start)).collect();
         let ended =
             self.known.iter().filter(|(pid, known)| starts.get(pid) != Some(&known.stat.start));
         let lost: Vec<(u32, bool)> = ended
             .map(|(pid, known)| {
-                // A parent that waited has the child's times. Nobody in the tree has them if the
-                // parent is outside or lets the kernel discard its children.
+                // A parent that waited has the child's times. If the parent is outside the tree or
+                // lets the kernel discard its children, nobody in the tree has them.
                 let parent = self.known.get(&known.stat.parent);
                 (*pid, parent.is_none_or(|parent| parent.ignores_sigchld))
             })
@@ -259,7 +260,7 @@ impl Tree {
             ns += member.own_ns + (stat.children_user + stat.children_system) * self.tick_ns;
             user_ticks += stat.user + stat.children_user;
             system_ticks += stat.system + stat.children_system;
-            // One that ended and was not waited for yet still has its times, but is no more.
+            // One that ended but was not yet waited for still has its times, but is not running.
             if !matches!(stat.state, 'Z' | 'X') {
                 usage.processes += 1;
             }
@@ -286,8 +287,8 @@ impl Tree {
 }
 
 impl Known {
-    /// Updates switches and how the process treats its children; gives private and shared memory in
-    /// RAM, in bytes. A process that ended meanwhile keeps its last figures.
+    /// Updates switches and how the process treats its children. Returns private and shared memory
+    /// in RAM, in bytes. A process that ended keeps its last figures.
     fn look_closer(&mut self, pid: u32, buffer: &mut Vec<u8>) -> (u64, u64) {
         let Some(status) = self.files.status(buffer) else {
             return (0, 0);
@@ -301,12 +302,12 @@ impl Known {
         let bytes = |kib: Option<u64>| kib.unwrap_or(0) * 1024;
         match status.rss_anon_kb {
             Some(anon) => (anon * 1024, bytes(status.rss_file_kb) + bytes(status.rss_shmem_kb)),
-            // Before Linux 4.5 private and shared memory are not told apart.
+            // Before Linux 4.5, private and shared memory are not distinguished.
             None => (bytes(status.rss_kb), 0),
         }
     }
 
-    /// The kernel shows switches per thread and forgets those of ended threads: these are kept
+    /// The kernel shows switches per thread and forgets those of ended threads, so these are kept
     /// here.
     fn count_thread_switches(&mut self, pid: u32, buffer: &mut Vec<u8>) {
         let mut now = HashMap::with_capacity(self.threads.len());
@@ -383,7 +384,7 @@ mod tests {
         let root_start = tree.root_start;
         let stat =
             PidStat { start: root_start, user: 30, system: 10, threads: 1, ..PidStat::default() };
-        // Two members that are no more: an orphan of init, and a child the root waited for.
+        // Two ended members: an orphan adopted by init, and a child the root waited for.
         for (pid, parent) in [(u32::MAX - 1, 1), (u32::MAX - 2, tree.root)] {
             let seen = Seen {
                 pid,
@@ -399,7 +400,7 @@ mod tests {
         assert_eq!(after.read_bytes, before.read_bytes + 4096);
         assert_eq!(after.processes, 2);
         assert!(after.user_us > 2 * after.system_us);
-        // Where the parent lets the kernel discard its children, its child's use is kept too.
+        // If the parent lets the kernel discard its children, the child's usage is kept too.
         tree.remember(&Seen {
             pid: u32::MAX - 3,
             stat: PidStat { parent: tree.root, ..stat },

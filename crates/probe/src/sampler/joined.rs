@@ -1,11 +1,11 @@
-//! Two recordings as one, where something between them is not to be in it.
+//! Joins two recordings, leaving out what was between them.
 
 use super::{DeviceTotals, GroupTotals, HostTotals, Recording, Series, Totals};
 use crate::throttle::Throttle;
 
 impl Recording {
-    /// This recording and a later one of the same targets as one, as if no time had passed between
-    /// them. The state of the page cache is that at the begin of this one.
+    /// Joins this recording and a later one of the same targets, as if no time had passed between
+    /// them. The state of the page cache is the one at the start of this recording.
     pub fn followed_by(mut self, later: Recording) -> Recording {
         let (length, further) = (length(&self.series), length(&later.series));
         for series in &mut self.series {
@@ -58,7 +58,7 @@ impl Totals {
 }
 
 impl HostTotals {
-    /// All but the percentage, which is no sum.
+    /// All except the percentage, which is not a sum.
     fn plus(&self, other: &HostTotals) -> HostTotals {
         HostTotals {
             busy_s: self.busy_s + other.busy_s,
@@ -92,7 +92,7 @@ impl GroupTotals {
     }
 }
 
-/// What is known of both together; `None` where it is not known of one.
+/// The sum of both; `None` if either is unknown.
 fn both<T>(a: &Option<T>, b: &Option<T>, add: impl FnOnce(&T, &T) -> T) -> Option<T> {
     Some(add(a.as_ref()?, b.as_ref()?))
 }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_of_them_does_not_know_is_unknown() {
+    fn a_figure_unknown_to_one_is_unknown() {
         let first = recording(1.0, 0.0, Some(1), &[]);
         let second = recording(1.0, 0.0, None, &[]);
         let host = first.followed_by(second).totals.host.unwrap();

@@ -1,4 +1,4 @@
-//! One thread that takes a row of figures every period, and exact totals over the whole.
+//! A thread that takes a row of figures every period, and exact totals.
 
 mod joined;
 mod series;
@@ -20,14 +20,14 @@ use crate::throttle::{Throttle, throttle_counts};
 use series::Interval;
 use snapshot::{Snapshot, Sources};
 
-/// What to look at besides the host as a whole.
+/// What to sample besides the host as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct Targets {
-    /// The block device that holds the data.
+    /// The block device that contains the data.
     pub device: Option<Device>,
     /// The system under test.
     pub dbms: Option<Group>,
-    /// Whether this process is the driver, to be looked at too.
+    /// Whether this process is the driver, to sample it too.
     pub driver: bool,
 }
 
@@ -46,17 +46,17 @@ pub enum Group {
     Tree(u32),
 }
 
-/// What a sampler found.
+/// The result of a sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {
-    /// The metrics; all have one value per period. A last period that was cut short is there if
-    /// at least half of it passed; its values are rates over its true length.
+    /// The metrics; all have one value per period. An incomplete last period is included if at
+    /// least half of it passed; its values are rates over its true length.
     pub series: Vec<Series>,
     /// Differences over the whole recording.
     pub totals: Totals,
-    /// The page cache at its begin.
+    /// The page cache at its start.
     pub page_cache: PageCache,
-    /// What could not be read, each said once.
+    /// What could not be read, each reported once.
     pub notes: Vec<String>,
 }
 
@@ -79,11 +79,11 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Starts to sample at `start + n · period` on an absolute schedule. When this returns, the
-    /// first snapshot has been taken, or will be taken at `start` if that lies ahead. Periods that
-    /// passed before the call, or while the machine stood still, are NaN.
+    /// Starts sampling at `start + n · period` on an absolute schedule. When this returns, the
+    /// first snapshot has been taken, or will be taken at `start` if that is in the future. Periods
+    /// that passed before the call, or while the machine stood still, are NaN.
     pub fn start(targets: Targets, start: Instant, period: Duration) -> Sampler {
-        // A period of nothing would never let the thread rest.
+        // A period of zero would never let the thread sleep.
         let period = period.max(Duration::from_millis(1));
         let mut sources = Sources::open(targets);
         let throttle = throttle_counts();
@@ -97,11 +97,11 @@ impl Sampler {
         Sampler { stop: Some(stop), thread: thread.ok() }
     }
 
-    /// Takes the last snapshot now and gives what was found.
+    /// Takes the last snapshot and returns the recording.
     pub fn stop(mut self) -> Recording {
         self.end().unwrap_or_else(|| Recording {
             notes: vec![
-                "the sampler's thread could not run: is there a limit on threads?".to_owned(),
+                "the sampler's thread could not start: is there a limit on threads?".to_owned(),
             ],
             ..Recording::default()
         })
@@ -147,9 +147,9 @@ impl Run {
         let mut rows: Vec<Vec<f64>> = Vec::new();
         let mut before = first.clone();
         loop {
-            // The end of the period the last snapshot lies in.
+            // The end of the last snapshot's period.
             let periods = whole_periods(before.at - self.start.min(before.at), self.period);
-            // Periods nobody looked at.
+            // Periods without a snapshot.
             while rows.len() < periods {
                 rows.push(series::empty_row());
             }

@@ -1,4 +1,4 @@
-//! The table of series: names, units and how each value comes from two snapshots.
+//! The table of series: names, units, and how to compute each value from two snapshots.
 
 use super::snapshot::{GroupUse, Snapshot};
 use crate::proc::cpu::CpuTicks;
@@ -8,7 +8,7 @@ use crate::processes::Usage;
 /// A metric over the periods of a recording.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// A stable name, like `cpu.us`.
+    /// A name that does not change, like `cpu.us`.
     pub name: String,
     /// What it is, for people.
     pub label: String,
@@ -16,7 +16,7 @@ pub struct Series {
     pub unit: String,
     /// `cpu`, `scheduler`, `device`, `memory`, `dbms` or `client`.
     pub group: String,
-    /// One value per period, NaN where it is not known.
+    /// One value per period; NaN if unknown.
     pub values: Vec<f64>,
 }
 
@@ -40,10 +40,10 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
     ("cpu.irq", "CPU in interrupts (part of sy)", "%", "cpu", |i| {
         i.cpu(|t| t.irq.saturating_add(t.softirq))
     }),
-    ("cpu.mhz", "clock of the CPUs", "MHz", "cpu", |i| i.after.mhz),
+    ("cpu.mhz", "clock speed of the CPUs", "MHz", "cpu", |i| i.after.mhz),
     ("sys.cs", "context switches", "1/s", "scheduler", |i| i.rate(|s| s.host?.context_switches)),
     ("sys.in", "interrupts", "1/s", "scheduler", |i| i.rate(|s| s.host?.interrupts)),
-    // Without the sampler itself, which runs while it reads.
+    // Without the sampler itself, which is running while it reads.
     ("sys.runq", "tasks running or ready to run", "tasks", "scheduler", |i| {
         float(i.after.host?.running?.saturating_sub(1))
     }),
@@ -80,7 +80,7 @@ const TABLE: &[(&str, &str, &str, &str, Value)] = &[
     ("dev.aqu", "requests under way", "requests", "device", |i| {
         Some(i.rate(|s| Some(s.device?.weighted_ms))? / 1000.0)
     }),
-    ("dev.util", "time with a request under way", "%", "device", |i| {
+    ("dev.util", "time with a request in progress", "%", "device", |i| {
         Some((i.rate(|s| Some(s.device?.busy_ms))? / 10.0).min(100.0))
     }),
     ("mem.free", "free memory", "KB", "memory", |i| float(i.after.memory.free_kb?)),
@@ -135,13 +135,13 @@ pub(super) fn row(interval: &Interval) -> Vec<f64> {
     TABLE.iter().map(|(_, _, _, _, value)| value(interval).unwrap_or(f64::NAN)).collect()
 }
 
-/// A row of nothing known.
+/// A row of unknown values.
 pub(super) fn empty_row() -> Vec<f64> {
     vec![f64::NAN; TABLE.len()]
 }
 
-/// The series of all rows; those of which nothing was ever known are left out. A time per request
-/// without any request is not unknown but undefined: it stays if the requests could be counted.
+/// The series of all rows, without those that are always unknown. A time per request without any
+/// requests is undefined, not unknown: it stays if requests could be counted.
 pub(super) fn from_rows(rows: &[Vec<f64>]) -> Vec<Series> {
     let column = |at: usize| rows.iter().map(move |row| row.get(at).copied().unwrap_or(f64::NAN));
     let known = |at: usize| column(at).any(|value| !value.is_nan());
@@ -175,7 +175,7 @@ impl Interval<'_> {
     fn pressure(&self, which: usize) -> Option<f64> {
         let total = |snapshot: &Snapshot| *snapshot.pressure_us.get(which)?;
         let waited_us = total(self.after)?.checked_sub(total(self.before)?)?;
-        // The kernel's clock for it ticks apart from ours: a little over 100 is possible.
+        // The kernel uses another clock for it, so slightly over 100 is possible.
         (self.seconds > 0.0).then(|| (waited_us as f64 / self.seconds / 1e4).min(100.0))
     }
 

@@ -1,4 +1,4 @@
-//! Everything the sampler reads at one moment.
+//! Everything that the sampler reads at one moment.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -86,7 +86,7 @@ impl Sources {
         }
     }
 
-    /// Reads everything. The costs of groups come first: they are what must fit the moment best.
+    /// Reads everything. The costs of groups come first, since their timing matters most.
     pub(super) fn snapshot(&mut self) -> Snapshot {
         let at = Instant::now();
         let buffer = &mut self.buffer;
@@ -94,7 +94,7 @@ impl Sources {
         let dbms = self.dbms.as_mut().map(|source| source.read(notes));
         let client = self.driver.then(own_usage);
         if client.is_some_and(|usage| !usage.io_known) {
-            note(notes, "client: the kernel denies this process its own byte counts");
+            note(notes, "client: the kernel denies access to this process's own byte counts");
         }
         let mut host = None;
         if let Some(text) = read_noting(&mut self.stat, buffer, notes) {
@@ -102,17 +102,14 @@ impl Sources {
             if host.is_none() {
                 note(
                     notes,
-                    "/proc/stat: expected a line cpu with at least four numbers, found none",
+                    "/proc/stat: expected a cpu line with at least four numbers, found none",
                 );
             }
         }
         let device = self.device.as_mut().and_then(|reader| {
             let counters = reader.read(buffer);
             if counters.is_none() {
-                note(
-                    notes,
-                    "device: its counters can be read neither in /sys nor in /proc/diskstats",
-                );
+                note(notes, "device: its counters can't be read in /sys or /proc/diskstats");
             }
             counters
         });
@@ -126,12 +123,12 @@ impl Sources {
         let memory = read_noting(&mut self.meminfo, buffer, notes)
             .map(|text| memory::parse_meminfo(&text))
             .unwrap_or_default();
-        // Last, as it may take a while.
+        // Last, because it may take a while.
         let mhz = self.clocks.mean_mhz(buffer);
         Snapshot { at, host, vm, pressure_us, device, memory, dbms, client, mhz }
     }
 
-    /// What could not be read, each said once.
+    /// What could not be read, each reported once.
     pub(super) fn into_notes(self) -> Vec<String> {
         self.notes
     }
@@ -157,7 +154,7 @@ impl GroupSource {
             if !usage.io_known {
                 note(
                     notes,
-                    "dbms: the kernel denies the byte counts of some processes, those shown are too low",
+                    "dbms: the kernel denies access to the byte counts of some processes; those shown are too low",
                 );
             }
             if self.cgroup.is_none() {

@@ -6,7 +6,7 @@ use crate::proc::disk::{DiskCounters, SECTOR_BYTES};
 use crate::processes::ticks_per_second;
 use crate::throttle::Throttle;
 
-/// What a recording used as a whole: differences of counters, not sums of samples.
+/// Totals of a recording: differences of counters, not sums of samples.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Length of the recording in seconds.
@@ -19,18 +19,18 @@ pub struct Totals {
     pub dbms: Option<GroupTotals>,
     /// CPU time of the sampler itself, in µs (part of the driver's).
     pub sampler_cpu_us: u64,
-    /// Thermal throttling events; `None` where the kernel does not expose them.
+    /// Thermal throttling events; `None` if the kernel does not expose them.
     pub throttle: Option<Throttle>,
 }
 
-/// CPU seconds of all cores together, by what they did, and counts of the scheduler.
+/// CPU seconds of all cores together, by kind, and counts from the scheduler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostTotals {
-    /// In user mode, nice too, in the kernel and in interrupts, in CPU seconds.
+    /// In user mode (including nice), in the kernel and in interrupts, in CPU seconds.
     pub busy_s: f64,
     /// Idle, in CPU seconds.
     pub idle_s: f64,
-    /// Idle with I/O under way, in CPU seconds.
+    /// Idle with I/O in progress, in CPU seconds.
     pub iowait_s: f64,
     /// Taken by the hypervisor, in CPU seconds.
     pub steal_s: f64,
@@ -53,7 +53,7 @@ pub struct DeviceTotals {
     pub write_kb: f64,
 }
 
-/// What a group of processes used. `None` for what could not be read.
+/// Resource usage of a group of processes. `None` for what could not be read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GroupTotals {
     /// CPU time in user mode, in µs.

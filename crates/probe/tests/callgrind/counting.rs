@@ -1,4 +1,4 @@
-//! Counts by the real program, where it is known what they have to be.
+//! Counts of the real program, with known results.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn between_two_marks_every_instruction_is_counted() {
     let stretches: Vec<Profile> =
         dumps.iter().map(|dump| Profile::read(&dump.path).unwrap()).collect();
 
-    // Between the first two marks: the return of the one, the call of the other.
+    // Between the first two marks: the return from one and the call of the other.
     let mark = &stretches[1];
     assert_eq!(mark.instructions, 2);
 
@@ -37,7 +37,7 @@ fn between_two_marks_every_instruction_is_counted() {
     assert_eq!(spin.object, program.path().to_str().unwrap());
     assert!(!one.functions.contains_key("mark"), "{one:?}");
 
-    // session and main are on the stack at every mark. What they cost in this stretch is there,
+    // session and main are on the stack at every mark. Their cost in this stretch is included;
     // their call is not.
     let session = &one.functions["session"];
     assert_eq!((session.own, session.inclusive, session.calls), (CALL, STATEMENT + CALL, 0));
@@ -52,10 +52,10 @@ fn between_two_marks_every_instruction_is_counted() {
     }
 }
 
-/// Callgrind itself counts a function with all that it calls when it is told to count inside of it
-/// alone: another way to the same figure.
+/// Callgrind can itself count a function with everything it calls, if told to count only inside it:
+/// another way to the same figure.
 #[test]
-fn recursive_functions_cost_what_counting_inside_of_them_says() {
+fn recursive_functions_cost_the_same_as_counting_inside_them() {
     let Some(program) = Program::compile("recursion", &["-O1", "-fno-optimize-sibling-calls"])
     else {
         return;
@@ -100,7 +100,7 @@ fn the_same_run_costs_the_same_to_the_instruction() {
     assert_eq!(first, second);
 }
 
-/// Where the files are finer than asked for, or hold more, the costs are the same.
+/// If the files are more detailed than requested, the costs are the same.
 #[test]
 fn options_that_add_detail_change_no_cost() {
     let Some(program) = Program::compile("recursion", &["-O1", "-g"]) else { return };
@@ -114,8 +114,8 @@ fn options_that_add_detail_change_no_cost() {
     ] {
         assert_eq!(program.profile(name, more), plain, "{name}");
     }
-    // With the simulation of caches the last instructions of the process, which others leave out,
-    // are in the cost of what is on the stack at its end.
+    // With cache simulation, the last instructions of the process, omitted otherwise, are in the
+    // cost of what is on the stack at its end.
     let caches = program.profile("caches", &["--cache-sim=yes", "--branch-sim=yes"]);
     assert_eq!(caches.instructions, plain.instructions);
     for function in ["main", "once", "direct", "even", "walk", "visitor", "leaf"] {

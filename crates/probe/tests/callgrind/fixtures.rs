@@ -1,5 +1,5 @@
-//! Files as Callgrind wrote them (`fixtures/README.md`), of a program whose instructions were
-//! counted by hand.
+//! Files written by Callgrind (`fixtures/README.md`) for a program whose instructions were counted
+//! by hand.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,8 +44,8 @@ fn other_ways_to_write_it_say_the_same() {
     for name in ["long.out", "combined.out"] {
         assert_eq!(read(name), tiny, "{name}");
     }
-    // With the simulation of caches the 3 instructions that end the process are in the cost of the
-    // call that leads there, though in no function.
+    // With cache simulation, the 3 instructions that end the process are in the cost of the call
+    // that leads there, but in no function.
     let mut detail = read("detail.out");
     assert_eq!(detail.functions.remove("leave").unwrap().own, 0);
     detail.functions.get_mut("(below main)").unwrap().inclusive -= 3;
@@ -67,7 +67,7 @@ fn without_symbols_functions_are_addresses_in_their_file() {
 #[test]
 fn the_stretches_between_marks_add_up() {
     let found = dumps(&path("marks")).unwrap();
-    // The names are not those of a run, whose files have the pid: out.PID.PART.
+    // The names differ from those of a run, whose files have the pid: out.PID.PART.
     assert!(found.is_empty());
     let stretches = ["marks.out.1", "marks.out.2", "marks.out"].map(read);
     let instructions: Vec<_> = stretches.iter().map(|stretch| stretch.instructions).collect();
@@ -82,8 +82,8 @@ fn the_stretches_between_marks_add_up() {
     }
 }
 
-/// Every line of a real file left out, doubled, or spoilt: refused, or read, never a panic. Cut
-/// off: always refused.
+/// Every line of a real file is removed, doubled or damaged: refused or read, never a panic.
+/// Truncated files are always refused.
 #[test]
 fn damaged_files_do_no_harm() {
     for name in ["tiny.out", "detail.out", "long.out", "combined.out"] {
@@ -94,7 +94,7 @@ fn damaged_files_do_no_harm() {
             (0..lines.len()).filter(|line| lines[*line].starts_with("totals")).collect();
         for line in 0..lines.len() {
             let cut = parse(&lines[..line]);
-            // What stands between two parts may be missing at the end.
+            // What is between two parts may be missing at the end.
             let after_a_part = ends.iter().any(|end| line > *end);
             if cut.is_ok() {
                 assert!(after_a_part, "{name}, {line} lines");

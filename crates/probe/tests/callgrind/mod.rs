@@ -1,4 +1,4 @@
-//! Callgrind: what the real program writes, and what must hold for any file.
+//! Callgrind: the real program's files, and properties of any file.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! What must hold for any profile, and for any bytes.
+//! Properties of any profile and of any bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ struct Style {
     hexadecimal: bool,
     /// The total also in the header.
     summary: bool,
-    /// Costs come in this many lines.
+    /// Costs are in this many lines.
     pieces: u64,
 }
 
@@ -73,7 +73,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// `of_functions`: names of functions and of objects are numbered apart.
+    /// `of_functions`: names of functions and of objects are numbered separately.
     fn spec(&mut self, spec: &str, of_functions: bool, name: &str) {
         let next = self.numbered.len() + 1;
         let key = (of_functions, name.to_owned());
@@ -276,7 +276,7 @@ impl Counted {
 // ---- broken files
 // ------------------------------------------------------------
 
-/// Lines as they stand in files, and some that do not.
+/// Lines as they appear in files, and some that don't.
 fn almost() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
         "events: Ir",
@@ -375,7 +375,7 @@ proptest! {
         let cut = (text.len() as f64 * share) as usize;
         match parse(&text.as_bytes()[..cut]) {
             Err(error) => prop_assert!(error.to_string().contains("made up"), "{}", error),
-            // Only costs of other events than Ir can be missing behind the total.
+            // Only costs of events other than Ir can be missing after the total.
             Ok(found) => prop_assert_eq!(found, expected(&made)),
         }
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use probe::callgrind::{CallgrindError, Dump, Profile, Valgrind, dumps};
 
-/// A compiled program, in a directory that goes with it.
+/// A compiled program, in a directory that is removed with it.
 pub struct Program {
     directory: tempfile::TempDir,
     path: PathBuf,
@@ -13,8 +13,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// `None`, with the reason printed, where valgrind is missing. A missing compiler fails:
-    /// without one there is no test running.
+    /// `None`, with the reason printed, if valgrind is missing. A missing compiler is a failure:
+    /// without one, no test would be running.
     pub fn compile(name: &str, flags: &[&str]) -> Option<Self> {
         let valgrind = match Valgrind::find() {
             Ok(valgrind) => valgrind,
@@ -40,8 +40,8 @@ impl Program {
         &self.path
     }
 
-    /// Runs it and gives its dumps, also one before each entry of `mark`. `name` keeps the files of
-    /// several runs apart, `more` are further options of Callgrind.
+    /// Runs it and returns its dumps, including one before each entry of `mark`. `name` separates
+    /// the files of several runs; `more` are further options of Callgrind.
     pub fn run(&self, name: &str, more: &[&str], mark: Option<&str>) -> Vec<Dump> {
         let out = self.directory.path().join(name);
         let line = self.valgrind.command_line(&out, mark);

@@ -61,7 +61,7 @@ pub fn begin_trial(
     store.begin_trial(&trial).unwrap()
 }
 
-/// A step with something of everything.
+/// A step with some of everything.
 pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
     let text = |s: &str| s.to_owned();
     let series = |name: &str, values: Vec<f64>| Series {
@@ -117,7 +117,7 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
 }
 
 /// A count of `statements` statements with `functions` functions, whose figures follow from their
-/// places.
+/// positions.
 pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
     let functions: Vec<CountFunction> = (0..functions)
         .map(|n| CountFunction {

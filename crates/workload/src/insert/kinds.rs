@@ -1,4 +1,4 @@
-//! The statements of the insert benchmark, to be counted one kind at a time.
+//! The statements of the insert benchmark, for counting one kind at a time.
 
 use super::{
     Builder, CELLS_PER_TABLE, INDEXES, INSERT_BATCH, LOAD_BATCH, SMALL_BATCH, highest_id,
@@ -12,13 +12,13 @@ use crate::{Dialect, Error};
 
 /// The statements of the benchmark for one client, on a table of `rows` rows.
 ///
-/// Inserts of 1, 5, 50 and 100 rows go into a table without secondary indexes, as in l.i0; with the
-/// indexes those of l.i1 (50) and l.i2 (5), named `…-indexed`. Queries and deletes find the
-/// indexes.
+/// Inserts of 1, 5, 50 and 100 rows go into a table without secondary indexes, as in l.i0. Those of
+/// l.i1 (50) and l.i2 (5), named `…-indexed`, go into one with indexes. Queries and deletes run
+/// with the indexes.
 ///
 /// # Errors
 ///
-/// [`Error::TooOld`] when the server's version lacks partitions.
+/// [`Error::TooOld`] if the server's version lacks partitions.
 pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result<Catalogue, Error> {
     let plan = plan::InsertPlan { rows, indexed_rows: 0, ..plan.clone() };
     let builder = Builder { plan: &plan, dop: 1, dialect };
@@ -42,7 +42,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
             [SMALL_BATCH, INSERT_BATCH].map(|batch| insert(batch, State::Indexed, "-indexed")),
         );
     }
-    // The range queries stand in the order of the indexes that answer them.
+    // The range queries are in the order of the indexes that answer them.
     kinds.extend(builder.range_statements(0).into_iter().zip(indexes).map(
         |(statement, (index, _))| Kind {
             name: format!("range-{index}"),

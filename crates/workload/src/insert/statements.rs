@@ -5,7 +5,7 @@ use crate::draw::{Draw, Width};
 use crate::request::{Expect, Piece, Statement};
 
 impl Builder<'_> {
-    /// The insert of so many rows into a table.
+    /// The insert of this many rows into a table.
     pub(super) fn insert_statement(&self, table: usize, batch: u32) -> Statement {
         let int = |high| Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four });
         let comma = || Piece::Text(",".to_owned());
@@ -37,8 +37,8 @@ impl Builder<'_> {
 
     /// Deletes the oldest rows of a table.
     ///
-    /// It starts at the lowest id known to be left, since looking for the minimum from the start
-    /// of the index would read over all that was deleted and not yet vacuumed.
+    /// It starts at the lowest id known to remain. Looking for the minimum from the start of the
+    /// index would read everything that was deleted but not yet vacuumed.
     pub(super) fn delete_statement(&self, table: usize, batch: u32) -> Statement {
         let name = table_name(table);
         let lowest = lowest_id(table);

@@ -65,7 +65,7 @@ fn statements_read_as_published() {
 }
 
 #[test]
-fn inserts_beside_queries_run_at_the_rate_per_client() {
+fn inserts_during_queries_run_at_the_rate_per_client() {
     let benchmark = benchmark(&plan(), 4, Dialect::postgres(14)).unwrap();
     let qr500 = steps(&benchmark)[6];
     assert_eq!(qr500.target(&Class::INSERT), Some(2000.0));
@@ -146,7 +146,7 @@ fn unknown_steps_are_refused() {
 }
 
 #[test]
-fn what_point_queries_must_find_follows_from_what_the_table_holds() {
+fn point_queries_must_find_rows_that_the_table_has() {
     let finds = |plan: &InsertPlan, dop| {
         let benchmark = benchmark(plan, dop, Dialect::postgres(14)).unwrap();
         let all = steps(&benchmark);
@@ -155,23 +155,23 @@ fn what_point_queries_must_find_follows_from_what_the_table_holds() {
     let cells =
         |low: i64, high: i64, inserted: i64| move |cell: Cell| [low, high, inserted][cell.0];
     let whole = InsertPlan { rows: 30_000, indexed_rows: 500, ..plan() };
-    // 30,500 rows without gaps: of ten ids hardly any is drawn twice.
+    // 30,500 rows without gaps: hardly any of ten ids is drawn twice.
     let found = finds(&whole, 1).least(cells(1, 30_500, 0));
     assert!((found - 10.0).abs() < 0.01, "{found}");
-    // With the gaps of many clients there are ids for 90,000 rows.
+    // With the gaps from many clients, there are ids for 90,000 rows.
     let shared = InsertPlan { tables: Tables::Shared, ..whole.clone() };
     let found = finds(&shared, 64).least(cells(1, 90_000, 0));
     assert!((found - 10.0 * 30_500.0 / 90_000.0).abs() < 0.03, "{found}");
     // Each of seven tables has at least 42 statements' worth, and the whole share of l.i1 and l.i2.
     let found = finds(&whole, 7).least(cells(1, 42_000, 0));
     assert!((found - 1.0).abs() < 0.05, "{found}");
-    // Rows that have been deleted meanwhile are not expected.
+    // Deleted rows are not expected.
     let deleting = InsertPlan { delete_per_insert: true, ..whole };
     let found = finds(&deleting, 1).least(cells(1, 30_000, 15_000));
     assert!((found - 5.0).abs() < 0.01, "{found}");
-    // A table that has lost all its rows leaves the cells as they were, and is no excuse.
+    // A table that has lost all its rows leaves the cells unchanged, and does not pass.
     assert!(finds(&deleting, 1).least(cells(0, 0, 0)) > 10.0);
-    // Nor one that has been emptied and filled again with a few.
+    // Nor does one that was emptied and refilled with a few.
     assert!(finds(&deleting, 1).least(cells(40_001, 40_200, 200)) > 20.0);
 }
 

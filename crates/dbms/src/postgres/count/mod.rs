@@ -9,7 +9,7 @@ use crate::{CountMethod, Installation};
 /// The first version whose `pg_stat_activity` has a server's own processes.
 const LISTED_SINCE: u32 = 10;
 
-/// The first version that can be told to report statistics, and sets timers around a report.
+/// The first version that can be told to report statistics, and that sets timers around a report.
 const REPORT_SINCE: u32 = 15;
 
 /// How to count on servers of an installation.
@@ -21,17 +21,17 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
         copy: |database| format!("CREATE DATABASE {database} TEMPLATE {ROLE}"),
         finish: "VACUUM (FREEZE) pg_database",
         own_process: "SELECT pg_backend_pid()",
-        // No backend waits for either. The WAL writer makes pages of the log ready that a backend
-        // would otherwise make. The background writer has the next backend that needs a buffer wake
-        // it, whenever it has had nothing to do for a while.
+        // No backend waits for either. The WAL writer prepares log pages that a backend would
+        // otherwise prepare. The background writer, after being idle for a while, makes the next
+        // backend that needs a buffer wake it.
         periodic: (major >= LISTED_SINCE).then_some(
             "SELECT min(pid) FILTER (WHERE backend_type = 'walwriter'), \
              min(pid) FILTER (WHERE backend_type = 'background writer') FROM pg_stat_activity",
         ),
         mark: "SELECT pg_sleep(0)",
         mark_function: "pg_sleep",
-        // A backend reports again when a second has passed, by when cheap statements have been
-        // counted, in which the timers that it sets around a report would be seen.
+        // A backend reports again after a second. By then cheap statements have been counted, which
+        // would otherwise include the timers around a report.
         before_mark: (major >= REPORT_SINCE).then_some("SELECT pg_stat_force_next_flush()"),
         by_the_clock: BY_THE_CLOCK,
         phases: COUNTED,
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn old_versions_do_without_what_they_do_not_have() {
+    fn old_versions_do_without_newer_settings() {
         let has = |version, name| of(version).settings.iter().any(|(setting, _)| *setting == name);
         assert!(has("18.1", "io_method") && !has("17.2", "io_method"));
         assert!(has("9.6.24", "wal_level") && !has("9.6.24", "max_logical_replication_workers"));

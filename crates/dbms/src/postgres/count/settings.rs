@@ -1,5 +1,5 @@
-//! Settings of servers whose backends are counted. None is in the way of an execution's
-//! instructions but where said.
+//! Settings of servers whose backends are counted. They don't affect an execution's instructions,
+//! except where noted.
 
 /// Name, value, and the first major version that has the setting.
 const SETTINGS: [(&str, &str, u32); 14] = [
@@ -7,28 +7,27 @@ const SETTINGS: [(&str, &str, u32); 14] = [
     ("bgwriter_lru_maxpages", "0", 0),
     ("checkpoint_timeout", "1d", 0),
     ("max_wal_size", "64GB", 0),
-    // Only the kernel waits for the disk; the backend makes one system call less per commit.
+    // Only the kernel waits for the disk; the backend makes one fewer system call per commit.
     ("fsync", "off", 0),
     ("huge_pages", "off", 0),
-    // What it has written already a backend need not write when it commits: a matter of luck. Ten
-    // seconds is the most.
+    // A backend that commits need not write what it has already written, which is a matter of
+    // chance. Ten seconds is the maximum.
     ("wal_writer_delay", "10s", 0),
-    // A log of running transactions every 15 s would shift where records lie in pages of the log.
+    // Logging running transactions every 15 s would shift records within log pages.
     ("wal_level", "minimal", 0),
     ("max_wal_senders", "0", 0),
-    // Workers would be processes of their own, and not be counted.
+    // Workers would be separate processes, which are not counted.
     ("max_parallel_workers_per_gather", "0", 0),
     ("max_parallel_maintenance_workers", "0", 11),
-    // One process less to start, and it takes seconds of a processor to start a server.
+    // One fewer process to start; starting a server takes seconds of CPU time.
     ("max_logical_replication_workers", "0", 10),
-    // The server's statistics are put together and sent by the clock.
+    // The server collects and sends statistics by the clock.
     ("track_counts", "off", 0),
-    // 18 has processes for reading, and how long they take would decide what a backend does
-    // meanwhile.
+    // 18 has processes for reading; how long they take would decide what a backend does.
     ("io_method", "sync", 18),
 ];
 
-/// Those that this major version has.
+/// The settings that this major version has.
 pub(super) fn settings(major: u32) -> Vec<(&'static str, &'static str)> {
     let known = SETTINGS.into_iter().filter(|(_, _, since)| major >= *since);
     known.map(|(name, value, _)| (name, value)).collect()

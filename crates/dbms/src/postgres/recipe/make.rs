@@ -6,12 +6,12 @@ use std::path::Path;
 use super::{PREFIX, jobs};
 use crate::{BuildOptions, Error};
 
-/// What all others include or link, first, as PostgreSQL's own makefile has it: with several jobs,
-/// the makefiles further down rely on finding it.
+/// What all others include or link comes first, as in PostgreSQL's own makefile. With several jobs,
+/// later makefiles rely on it.
 const PREPARED: [(&str, &str); 3] =
     [("src/backend", "generated-headers"), ("src/common", "all"), ("src/port", "all")];
 
-/// What a server and initdb need, in the order of building; what a version lacks is left out.
+/// What a server and initdb need, in build order; parts that a version does not have are skipped.
 /// Programs, libraries and headers for clients and contrib are not built.
 const INSTALLED: [&str; 13] = [
     "src/timezone",
@@ -29,16 +29,15 @@ const INSTALLED: [&str; 13] = [
     "src/bin/pg_config",
 ];
 
-/// From 17 on what initdb reads is installed from here; before, the makefile here installs nothing.
+/// From 17 on, this installs what initdb reads; before that, the makefile here installs nothing.
 const CATALOG: &str = "src/include/catalog";
 
-/// Libraries that configure wants to find unless told otherwise, and that no benchmark needs:
-/// without them there are fewer packages to install and fewer ways in which builds on two machines
-/// differ.
+/// Libraries that configure requires by default but no benchmark needs. Without them there are
+/// fewer packages to install, and builds on two machines differ in fewer ways.
 const LEFT_OUT: [&str; 3] = ["readline", "zlib", "icu"];
 
-/// The arguments of configure. `script` is its text: options that a version does not know are not
-/// given.
+/// The arguments of configure. `script` is its text: options that a version does not have are not
+/// passed.
 pub(super) fn configure_arguments(script: &str, options: &BuildOptions) -> Vec<OsString> {
     let mut arguments = vec![
         format!("--prefix={PREFIX}"),
@@ -58,7 +57,7 @@ pub(super) fn configure_arguments(script: &str, options: &BuildOptions) -> Vec<O
     arguments.into_iter().map(OsString::from).collect()
 }
 
-/// What make is asked for in which directories of `tree`, which is configured.
+/// Make targets by directory of `tree`, which is configured.
 pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
     let read = |file: &str| {
         let path = tree.join(file);
@@ -71,7 +70,7 @@ pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, 
     let catalog = tree.join(CATALOG).join("Makefile");
     let installs_catalog = std::fs::read_to_string(catalog)
         .is_ok_and(|text| text.lines().any(|line| line.starts_with("install:")));
-    // Before 11 every makefile saw to its headers itself.
+    // Before 11, every makefile generated its own headers.
     let makes_headers = read("src/backend/Makefile")?.contains("\ngenerated-headers:");
     Ok(PREPARED
         .into_iter()
@@ -95,14 +94,13 @@ pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsS
         directory.into(),
         target.into(),
         destdir,
-        // Programs find libpq beside themselves, not where an installation in the prefix may have
-        // another.
+        // Programs find libpq next to themselves, and not another one installed in the prefix.
         "rpathdir=$$ORIGIN/../lib".into(),
     ]
 }
 
-/// Programs that make needs for the tree: one without the files that bison, flex and perl make
-/// needs these.
+/// Programs that make needs for the tree. If it lacks the files that bison, flex and perl generate,
+/// it needs these too.
 pub(super) fn generators(tree: &Path) -> &'static [&'static str] {
     let made = tree.join("src/backend/parser/gram.c").is_file();
     if made { &[] } else { &["bison", "flex", "perl"] }
@@ -113,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn configure_gets_what_it_knows() {
+    fn configure_gets_only_known_options() {
         let script = "  --without-readline      do not use GNU Readline\n  --without-zlib\n  --with-icu   build with ICU\n";
         let of = |options: &BuildOptions| -> Vec<String> {
             let arguments = configure_arguments(script, options);

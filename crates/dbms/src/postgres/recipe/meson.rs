@@ -6,19 +6,18 @@ use std::path::Path;
 use super::{PREFIX, jobs};
 use crate::BuildOptions;
 
-/// Programs that it needs, whatever the tree holds: it generates all that is generated.
+/// Programs that it needs for any tree, because it regenerates all generated files.
 pub(super) const PROGRAMS: [&str; 6] = ["meson", "ninja", "python3", "bison", "flex", "perl"];
 
-/// The options of `meson setup`, without the directories: what is recorded with a build.
+/// The options of `meson setup` without the directories, as recorded with a build.
 pub(super) fn options(options: &BuildOptions) -> Vec<String> {
     let mut all: Vec<String> = [
-        // Neither flags of its own nor libraries that happen to be there.
+        // No flags of its own, and no libraries that happen to be installed.
         "--buildtype=plain",
         "--auto-features=disabled",
         "--wrap-mode=nodownload",
         "--libdir=lib",
-        // Programs find libpq beside themselves, not where an installation in the prefix may have
-        // another.
+        // Programs find libpq next to themselves, and not another one installed in the prefix.
         "-Drpath=false",
         "-Dc_link_args=-Wl,-rpath,$ORIGIN/../lib",
     ]
@@ -32,7 +31,7 @@ pub(super) fn options(options: &BuildOptions) -> Vec<String> {
 
 /// `meson setup` of `tree` in `build`.
 pub(super) fn setup(given: &BuildOptions, tree: &Path, build: &Path) -> Vec<OsString> {
-    // The compiler is told by the environment alone.
+    // The compiler can be set only by the environment.
     let mut words: Vec<OsString> =
         vec!["env".into(), format!("CC={}", given.compiler).into(), "meson".into(), "setup".into()];
     words.extend(options(given).into_iter().map(OsString::from));

@@ -1,4 +1,4 @@
-//! How PostgreSQL is built: `make`, or from 16 on also `meson`.
+//! How to build PostgreSQL: `make`, or from 16 on also `meson`.
 
 mod make;
 mod meson;
@@ -14,9 +14,9 @@ use crate::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
 use crate::kind::Recipe;
 use crate::{BuildOptions, BuildSystem, Error};
 
-/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there: a server looks
-/// for its files relative to its own place (make_relative_path in src/port/path.c), so that a build
-/// can lie anywhere, and two builds do not differ in their paths.
+/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there. A server looks
+/// for its files relative to its own location (make_relative_path in src/port/path.c), so a build
+/// can be anywhere, and two builds do not differ in their paths.
 pub(super) const PREFIX: &str = "/usr/local/pgsql";
 
 impl Recipe for Postgres {
@@ -33,7 +33,7 @@ impl Recipe for Postgres {
         if builds && tree.join("src/backend").is_dir() {
             return Ok(());
         }
-        Err("there is no configure script, no meson.build or no src/backend in it; is it PostgreSQL?"
+        Err("it has no configure script or meson.build, or no src/backend; is it PostgreSQL?"
             .to_owned())
     }
 
@@ -64,11 +64,12 @@ impl Recipe for Postgres {
     }
 }
 
-/// What builds the tree.
+/// The build system for the tree.
 fn system(work: &Work<'_>, options: &BuildOptions) -> Result<BuildSystem, Error> {
     let has = |file: &str| work.tree.join(file).is_file();
     let missing = |file: &str| {
-        let problem = format!("`system` of the build needs a file {file}, which is not in it");
+        let problem =
+            format!("the build's `system` needs a file {file}, which the source does not have");
         Error::no_source(&work.what, problem)
     };
     let script = has("configure");

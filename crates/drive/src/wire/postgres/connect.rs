@@ -19,7 +19,7 @@ pub struct Postgres {
     pub address: Address,
     /// The user to connect as.
     pub user: String,
-    /// The password, where the server asks for one.
+    /// The password, if the server asks for one.
     pub password: Option<String>,
     /// The database to connect to.
     pub database: String,
@@ -27,7 +27,7 @@ pub struct Postgres {
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not derived, so that a password can't end up in a log.
+        // Not derived, so a password can't end up in a log.
         f.debug_struct("Postgres")
             .field("address", &self.address)
             .field("user", &self.user)
@@ -36,8 +36,8 @@ impl fmt::Debug for Postgres {
     }
 }
 
-/// Connects and authenticates; the connection is ready for statements afterwards. With it comes
-/// the process that serves it, where the server says.
+/// Connects and authenticates; afterwards the connection is ready for statements. Also returns the
+/// process that serves it, if the server reports it.
 pub fn connect(target: &Postgres) -> Result<(Socket, Option<u32>), Error> {
     let socket = Socket::connect(&target.address).map_err(|source| Error::Connect {
         target: target.address.to_string(),
@@ -97,7 +97,11 @@ impl Starting<'_> {
                     let error = Box::new(fields(&body)?);
                     return Err(Error::Server { error, statement: "connect".to_owned() });
                 }
-                _ => return Err(unsupported("an authentication this client does not have")),
+                _ => {
+                    return Err(unsupported(
+                        "an authentication method that this client does not support",
+                    ));
+                }
             }
         }
     }
@@ -111,13 +115,13 @@ impl Starting<'_> {
         let first = scram.message().to_vec();
         self.send(|out| frontend::sasl_initial_response(sasl::SCRAM_SHA_256, &first, out))?;
         let Message::AuthenticationSaslContinue(body) = self.expect_no_error()? else {
-            return Err(Error::Protocol("SCRAM was broken off".to_owned()));
+            return Err(Error::Protocol("SCRAM authentication was aborted".to_owned()));
         };
         scram.update(body.data())?;
         let second = scram.message().to_vec();
         self.send(|out| frontend::sasl_response(&second, out))?;
         let Message::AuthenticationSaslFinal(body) = self.expect_no_error()? else {
-            return Err(Error::Protocol("SCRAM was broken off".to_owned()));
+            return Err(Error::Protocol("SCRAM authentication was aborted".to_owned()));
         };
         Ok(scram.finish(body.data())?)
     }
@@ -135,7 +139,7 @@ impl Starting<'_> {
     fn password(&self) -> Result<&str, Error> {
         self.target.password.as_deref().ok_or_else(|| Error::Authentication {
             wanted: format!("a password for user `{}`", self.target.user),
-            remedy: "give one in the url of the variant",
+            remedy: "give one in the variant's URL",
         })
     }
 

@@ -1,4 +1,4 @@
-//! Messages built once and patched, or laid out anew where values vary in length, per execution.
+//! Messages built once, then patched per execution, or laid out anew if values vary in length.
 
 use workload::{Draw, Piece, Sampler, Source, Statement, Width};
 
@@ -29,20 +29,20 @@ pub enum Template {
     Patched {
         /// The message.
         bytes: Vec<u8>,
-        /// Where each value stands.
+        /// Where each value is.
         patches: Vec<(usize, Sampler)>,
         /// The numbers drawn so far.
         drawn: Vec<i64>,
     },
-    /// Some value varies in length: the message is laid out anew, without allocating.
+    /// If a value varies in length, the message is laid out anew without allocating.
     Laid {
-        /// What the message consists of.
+        /// The parts of the message.
         parts: Vec<Part>,
         /// Values in binary with a length before each, or as SQL text.
         binary: bool,
         /// What follows the message whose length varies.
         tail: Vec<u8>,
-        /// The message last laid out.
+        /// The last message.
         bytes: Vec<u8>,
         /// The numbers drawn so far.
         drawn: Vec<i64>,
@@ -166,7 +166,7 @@ impl Template {
         }
     }
 
-    /// The message as it stands.
+    /// The current message.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
         match self {

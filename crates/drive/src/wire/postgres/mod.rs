@@ -1,8 +1,7 @@
-//! The PostgreSQL protocol, version 3: our own loop over `postgres-protocol`.
+//! The PostgreSQL protocol, version 3: a custom loop on top of `postgres-protocol`.
 //!
 //! Statements go out in the extended protocol (Bind, Execute, Sync in one write; parameters in
-//! binary) when they are prepared, else in the simple protocol. Results come as text, as libpq's
-//! users get them.
+//! binary) if they are prepared, otherwise in the simple protocol. Results are text, as with libpq.
 
 mod connect;
 mod message;

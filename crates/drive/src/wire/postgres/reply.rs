@@ -1,4 +1,4 @@
-//! Reads answers: walks over message headers in place and looks only where it must.
+//! Reads answers: walks over message headers in place and examines only what it must.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use crate::wire::Reply;
 
 /// Room for one answer. A point or range query's answer fits; longer ones take more reads.
 const BUFFER: usize = 8 * 1024;
-/// No message that has to be kept whole may be longer than this.
+/// Maximum length of a message that has to be kept whole.
 const LONGEST_KEPT: usize = 1024 * 1024;
 /// Tag and length of a message.
 const HEADER: usize = 5;
@@ -33,7 +33,7 @@ impl Receiver {
         Receiver { buffer: vec![0; BUFFER], start: 0, end: 0, status: b'I' }
     }
 
-    /// Makes `wanted` bytes from `start` on available.
+    /// Makes `wanted` bytes available from `start` on.
     #[inline]
     fn fill(&mut self, socket: &mut Socket, wanted: usize) -> Result<(), Error> {
         if self.end - self.start >= wanted { Ok(()) } else { self.receive(socket, wanted) }
@@ -57,7 +57,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// Walks over `count` bytes whose content doesn't matter, however many they are.
+    /// Skips `count` bytes whose content doesn't matter, however many.
     #[inline]
     fn skip(&mut self, socket: &mut Socket, count: usize) -> Result<(), Error> {
         if self.end - self.start >= count {
@@ -82,10 +82,11 @@ impl Receiver {
         }
     }
 
-    /// Reads one answer, up to and with ReadyForQuery. `row` gets the integers of the last row.
+    /// Reads one answer, up to and including ReadyForQuery. `row` gets the integers of the last
+    /// row.
     ///
-    /// An error that the server reports is returned only when the whole answer is read, so that
-    /// the connection stays usable.
+    /// A server's error is returned only after the whole answer has been read, so the connection
+    /// stays usable.
     pub fn answer(
         &mut self,
         socket: &mut Socket,
@@ -147,7 +148,7 @@ impl Receiver {
         }
     }
 
-    /// The whole message at the start; it counts as walked over.
+    /// The whole message at the start, which is then consumed.
     fn whole(&mut self, socket: &mut Socket, total: usize) -> Result<&[u8], Error> {
         if total > LONGEST_KEPT {
             return Err(Error::Protocol(format!("a message of {total} bytes")));
@@ -159,8 +160,8 @@ impl Receiver {
     }
 }
 
-/// Rows affected, from the tag of CommandComplete: the last word where it is a number and the
-/// command changes rows (`INSERT 0 100`, `DELETE 50`), else 0.
+/// Rows affected, from the tag of CommandComplete: the last word if it is a number and the command
+/// changes rows (`INSERT 0 100`, `DELETE 50`), otherwise 0.
 fn affected(message: &[u8]) -> u64 {
     let tag = message.get(HEADER..message.len() - 1).unwrap_or_default();
     if tag.starts_with(b"SELECT") {
@@ -175,10 +176,10 @@ fn affected(message: &[u8]) -> u64 {
     number
 }
 
-/// The integers of a row in text format; what is no integer is an error.
+/// The integers of a row in text format; anything else is an error.
 fn integers(message: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
     row.clear();
-    let short = || Error::Protocol("a row shorter than it says".to_owned());
+    let short = || Error::Protocol("a row shorter than its stated length".to_owned());
     let count = message.get(HEADER..HEADER + 2).ok_or_else(short)?;
     let count = u16::from_be_bytes([count[0], count[1]]);
     let mut rest = &message[HEADER + 2..];
@@ -212,7 +213,7 @@ fn server_error(mut message: BytesMut) -> Result<ServerError, Error> {
     }
 }
 
-/// The fields of an error response that matter to a person.
+/// The fields of an error response that matter to people.
 pub fn fields(body: &ErrorResponseBody) -> Result<ServerError, Error> {
     let mut error = ServerError::default();
     let mut all = body.fields();
@@ -238,7 +239,7 @@ fn kind(sqlstate: &str) -> ErrorKind {
     match sqlstate {
         // Serialization failure, deadlock detected.
         "40001" | "40P01" => ErrorKind::Retryable,
-        // Admin shutdown, crash shutdown and the like.
+        // Admin shutdown, crash shutdown and similar.
         _ if sqlstate.starts_with("57P") => ErrorKind::Disconnected,
         "53100" => ErrorKind::DiskFull,
         _ => ErrorKind::Other,
@@ -259,7 +260,7 @@ mod tests {
         bytes
     }
 
-    /// What a receiver makes of bytes that arrive in pieces of `piece` bytes.
+    /// A receiver's result for bytes that arrive in pieces of `piece` bytes.
     fn receive(bytes: &[u8], piece: usize) -> Result<Result<Reply, ServerError>, Error> {
         let (mut server, client) = UnixStream::pair().unwrap();
         let bytes = bytes.to_vec();

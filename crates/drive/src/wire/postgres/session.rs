@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::target::Connect;
 use crate::wire::{Breaker, Handle, Reply, Session, Source};
 
-/// How much of a statement an error shows.
+/// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
 
 impl Connect for Postgres {
@@ -46,7 +46,7 @@ struct PostgresSession {
     receiver: Receiver,
     clock: WallClock,
     statements: Vec<Ready>,
-    /// The statements whose answers are to come.
+    /// The statements whose answers are outstanding.
     sent: VecDeque<usize>,
 }
 
@@ -69,7 +69,7 @@ impl PostgresSession {
 impl Session for PostgresSession {
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
         let Request::Sql(statement) = request else {
-            return Err(Error::Unsupported("a PostgreSQL server takes SQL only"));
+            return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
         };
         let text = statement.numbered();
         let shown: String = text.chars().take(SHOWN).collect();
@@ -140,7 +140,7 @@ impl Drop for PostgresSession {
     fn drop(&mut self) {
         let mut out = BytesMut::new();
         frontend::terminate(&mut out);
-        // The server notices a closed socket too; Terminate only keeps its log clean.
+        // The server also notices a closed socket; Terminate only keeps its log clean.
         let _ = self.socket.send(&out);
     }
 }

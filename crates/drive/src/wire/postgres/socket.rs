@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::wire::Breaker;
 
-/// How long a TCP connection may take to come about.
+/// How long a TCP connection may take to be established.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A server's address.
@@ -59,8 +59,8 @@ impl Socket {
         }
     }
 
-    /// Shuts the connection down in both directions. An error says that it is gone already, which
-    /// is what was wanted.
+    /// Shuts the connection down in both directions. An error means that it is already gone, which
+    /// is fine.
     pub fn breaker(&self) -> io::Result<Breaker> {
         Ok(match self {
             Socket::Unix(socket) => {
@@ -81,7 +81,7 @@ impl Socket {
         }
     }
 
-    /// Whether the other end is on this machine for sure.
+    /// Whether the other end is certainly on this machine.
     pub fn is_local(&self) -> bool {
         match self {
             Socket::Unix(_) => true,
