@@ -79,6 +79,40 @@ fn what_stands_behind_a_ratio_is_shown() {
     assert_eq!(cells.len(), 11);
 }
 
+/// The page has the rounds and what they came to, and no seconds that all servers shared.
+#[test]
+fn the_page_shows_rounds_and_the_ratio_after_each_restart() {
+    let lab = lab();
+    let results = lab.results();
+    if !report::has_page() {
+        return testing::skip("built without the page; make build builds it");
+    }
+    let page = crate::page::data(&report::html(&lab.store, &results, None).unwrap());
+    let [sliced, plain] = [&page["steps"][0], &page["steps"][1]];
+    assert_eq!(sliced["trials"], serde_json::json!([]));
+    assert_eq!((plain["trials"].as_array().unwrap().len(), plain.get("slices")), (6, None));
+    let slices = &sliced["slices"];
+    assert_eq!((slices["length_ms"].as_f64(), slices["shorter"].as_u64()), (Some(40.0), Some(0)));
+    assert_eq!(slices["rounds_per_point"], 1);
+    let restarts = slices["restarts"].as_array().unwrap();
+    assert_eq!(restarts.len(), 3);
+    assert_eq!(restarts[0]["length"], 15, "300 rounds of 40 ms, every fourth of 80 ms");
+    let rates = restarts[0]["rates"][1].as_array().unwrap();
+    assert_eq!((rates.len(), rates.iter().filter(|rate| rate.is_null()).count()), (300, 15));
+    assert_eq!(restarts[0]["aside"].as_array().unwrap().len(), 30);
+    assert_eq!(restarts[0]["aside"][1], serde_json::json!([0, 1, 1, 1]));
+    assert!(page["slice_reasons"][1].as_str().unwrap().starts_with("set aside: "));
+    let running = slices["running"].as_array().unwrap();
+    assert_eq!((running.len(), running[0]["variant"].as_u64()), (1, Some(1)));
+    let after = running[0]["restarts"].as_array().unwrap();
+    let intervals: Vec<bool> = after.iter().map(|one| one["low"].is_number()).collect();
+    assert_eq!(intervals, [false, true, true]);
+    for end in ["ratio", "low", "high"] {
+        let judged = sliced["relative"][0][end].as_f64().unwrap();
+        assert!((after[2][end].as_f64().unwrap() - judged).abs() < 1e-5, "{end}: {after:?}");
+    }
+}
+
 #[test]
 fn nothing_is_shown_where_nothing_ran_in_slices() {
     let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 2, &[1]), 2);
