@@ -226,17 +226,19 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
       <div class="bar step-bar">
         <Legend view={view} />
         <span class="controls">
-          <BlockPicker step={step} block={block} choose={setBlock} />
+          {timed && <BlockPicker step={step} block={block} choose={setBlock} />}
           {picker}
-          <label class="pick">
-            <input
-              type="checkbox"
-              data-control="zero"
-              checked={view.fromZero}
-              onChange={(event) => view.setFromZero(event.currentTarget.checked)}
-            />{" "}
-            y from 0
-          </label>
+          {(timed || slices) && (
+            <label class="pick">
+              <input
+                type="checkbox"
+                data-control="zero"
+                checked={view.fromZero}
+                onChange={(event) => view.setFromZero(event.currentTarget.checked)}
+              />{" "}
+              y from 0
+            </label>
+          )}
           {timed && <Zoom view={view} />}
         </span>
       </div>

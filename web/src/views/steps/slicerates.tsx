@@ -10,7 +10,7 @@ import { usePage } from "../../shared/page";
 import { faded } from "../../shared/theme";
 import { TipTable } from "../../shared/tip";
 import { lookOf, Marked } from "../../shared/variant";
-import { axisValue, count, NOTHING, withUnit } from "../../text/format";
+import { axisValue, count, figures, NOTHING } from "../../text/format";
 import { extent, type Rounds, rounds, roundsOf } from "./slicedata";
 import { yRange } from "./timeoptions";
 import { inspection, opacity, type PlotView, showVariants } from "./view";
@@ -194,14 +194,14 @@ function RoundTip(props: {
   const restart = place && slices.restarts[place.restart];
   if (!restart) return null;
   const shown = page.variants.map((_, variant) => variant).filter((one) => !view.hidden.has(one));
-  const rate = (value: number | null | undefined): string => withUnit(value, "/s");
+  const rate = (value: number | null | undefined): string => figures(value);
   const name = `restart ${place.restart + 1}`;
   const { point } = place;
   if (point === null) {
     return (
       <TipTable
         title={name}
-        about={`${count(restart.rounds, "round")}, median ${step.unit}`}
+        about={`${count(restart.rounds, "round")}, median of ${step.unit}/s`}
         rows={shown.map((variant) => [<Marked variant={variant} />, rate(restart.levels[variant])])}
       />
     );
@@ -212,7 +212,7 @@ function RoundTip(props: {
     <>
       <TipTable
         title={first === last ? `round ${first}` : `rounds ${first} to ${last}`}
-        about={`${name}, ${step.unit}`}
+        about={`${name}, ${step.unit}/s`}
         rows={shown.map((variant) => {
           const value = all.rates[variant]?.[at];
           const low = all.low[variant]?.[at];
