@@ -117,6 +117,8 @@ export type Page = {
   warnings: Array<PageWarning>,
   catalog: { [key in string]: PageSeries },
   metrics: Array<PageMetric>,
+  /** Why a slice has no rate. */
+  slice_reasons: Array<string>,
   history?: HistoryDocument,
   profiles?: Array<PageProfile>,
   counts?: PageCounts,
@@ -276,6 +278,33 @@ export type PageRelative = {
   sentence: string,
 };
 
+/** The rounds of one restart of all servers, in points. Lists of variants are in their order. */
+export type PageRestart = {
+  block: number,
+  rounds: number,
+  /** Seconds that each variant had the load. */
+  length: Value,
+  /** The middle of each point, in seconds that each variant had the load. */
+  seconds: Array<Value>,
+  /** Median of the rates, by variant. */
+  levels: Array<Value>,
+  /** Medians of the rates, by variant and point. */
+  rates: Array<Array<Value>>,
+  /** The lowest rate, by variant and point; none where a point is one round. */
+  low: Array<Array<Value>>,
+  /** The highest. */
+  high: Array<Array<Value>>,
+  /** Slices without a rate: point, variant, the place of the reason in the page's `slice_reasons`, how
+   * many. */
+  aside: Array<[number, number, number, number]>,
+};
+
+/** A variant compared with the base as restarts came. */
+export type PageRunning = {
+  variant: number,
+  restarts: Array<PageSoFar>,
+};
+
 export type PageSeries = {
   label: string,
   unit: string,
@@ -287,6 +316,32 @@ export type PageSetting = {
   value: string,
   default: string,
   source: string,
+};
+
+/** A step that ran in slices. */
+export type PageSlices = {
+  /** The length of the slices, milliseconds; the longest where restarts differ. */
+  length_ms: Value,
+  /** Neighbouring rounds that share a point. */
+  rounds_per_point: number,
+  /** Rounds of slices that were shorter than the length chosen. They count for nothing and are
+   * not among the points. */
+  shorter: number,
+  restarts: Array<PageRestart>,
+  /** The ratios within which a variant is equivalent. */
+  margin: [number, number],
+  running: Array<PageRunning>,
+};
+
+/** What was known after a restart. */
+export type PageSoFar = {
+  block: number,
+  /** The ratio in this restart alone. */
+  own: number,
+  /** The ratio over all restarts up to this one. */
+  ratio: number,
+  low: number | null,
+  high: number | null,
 };
 
 export type PageStep = {
@@ -304,7 +359,9 @@ export type PageStep = {
   relative: Array<PageRelative>,
   latency: Array<PageLatency>,
   percentiles: Array<PagePercentiles>,
+  /** Those whose server had the load to itself. */
   trials: Array<PageTrial>,
+  slices?: PageSlices,
 };
 
 export type PageTrial = {

@@ -6,6 +6,7 @@
 import { sampleCounts } from "./counts.mjs";
 import { sampleHistory } from "./history.mjs";
 import { sampleProfiles } from "./profiles.mjs";
+import { REASONS, sampleSlices } from "./slices.mjs";
 
 /** A small repeatable generator (mulberry32): [0, 1). */
 function generator(seed) {
@@ -68,7 +69,7 @@ const METRICS = [
 ].map(([name, unit, meaning, published]) => ({ name, unit, meaning, published }));
 
 /** Name, unit, throughput of the base, rate that is wanted. */
-const STEPS = [
+export const STEPS = [
   ["l.i0", "rows", 152_000, undefined],
   ["l.x", "rows", 910_000, undefined],
   ["l.i1", "rows", 41_200, undefined],
@@ -215,6 +216,7 @@ export function samplePage(request = {}) {
     history,
     counts,
     profiles = false,
+    slices,
   } = request;
   const random = generator(seed);
   const names = NAMES.slice(0, wanted);
@@ -364,6 +366,11 @@ export function samplePage(request = {}) {
       percentiles,
       trials,
     };
+    // These steps ran in slices: their servers shared every second.
+    if (slices?.of.includes(name)) {
+      step.trials = [];
+      step.slices = sampleSlices(random, step.throughput, slices);
+    }
     steps.push(step);
   }
   return {
@@ -395,6 +402,7 @@ export function samplePage(request = {}) {
     ...(history && { history: sampleHistory(random, names, steps, { ...history, nasty }) }),
     ...(profiles && { profiles: sampleProfiles(random, names, steps) }),
     metrics: METRICS,
+    slice_reasons: REASONS,
     catalog: Object.fromEntries(
       Object.entries(CATALOG).map(([key, [label, unit, group]]) => [key, { label, unit, group }]),
     ),

@@ -1,11 +1,11 @@
 /**
  * Puts made-up results into the built page:
- *   npm run sample -- OUT.html [normal|nasty|one|big|bigger|many]
+ *   npm run sample -- OUT.html [normal|nasty|one|big|bigger|many|sliced]
  * `bigger` is the big one with six blocks.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { samplePage } from "./page.mjs";
+import { STEPS, samplePage } from "./page.mjs";
 
 export const KINDS = {
   normal: {
@@ -16,6 +16,7 @@ export const KINDS = {
     history: { order: "version" },
     counts: {},
     profiles: true,
+    slices: { of: ["qr100", "qp100"], restarts: 6, points: 60, shorter: 24 },
   },
   nasty: {
     variants: 4,
@@ -48,6 +49,17 @@ export const KINDS = {
     seed: 11,
     history: { order: "date" },
     counts: { small: 1500 },
+    slices: { of: ["qr500"], restarts: 6, points: 33, each: 40 },
+  },
+  // As large as slices get: 40 steps, 6 variants, 30 restarts.
+  sliced: {
+    variants: 6,
+    steps: 40,
+    seconds: 1,
+    blocks: 30,
+    dops: [1, 4, 16, 40],
+    seed: 13,
+    slices: { of: STEPS.map(([name]) => name), restarts: 30, points: 11, each: 27 },
   },
 };
 

@@ -11,6 +11,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { writeSample } from "../sample/write.mjs";
 import { launch, MARKED, openPage } from "./open.mjs";
+import { checkSlices } from "./slices.mjs";
 
 /** What the design allows a page of 40 steps, 6 variants and 300 seconds to take. */
 const OPEN_LIMIT_MS = 2000;
@@ -569,6 +570,7 @@ async function checkAny(browser, file, label) {
     assert.ok(all.series.length > throughput.series.length, "all blocks are drawn");
   }
 
+  await checkSlices(page);
   await checkHistory(page);
   await checkProfiles(page);
   await checkCounts(page);
@@ -677,6 +679,17 @@ async function checkProblem(browser, directory, label, change, expected) {
   console.log(`ok  ${label}`);
 }
 
+/** Where all steps ran in slices, as many as there may be. */
+async function checkSliced(browser, directory) {
+  const file = join(directory, "sliced.html");
+  writeSample(file, "sliced");
+  const { page, problems, close } = await openPage(browser, pathToFileURL(file).href);
+  assert.equal(await checkSlices(page), 40);
+  assert.deepEqual(problems, []);
+  await close();
+  console.log("ok  40 steps in slices");
+}
+
 /** Where nothing was run, nothing is said of what was not. */
 async function checkCounted(browser, directory) {
   const file = join(directory, "counted.html");
@@ -703,7 +716,13 @@ try {
   if (given === "--bounds") {
     const large = await openingTime(browser, directory, "big", "40 steps × 6 variants × 300 s");
     const larger = await openingTime(browser, directory, "bigger", "the same with six blocks");
-    if (!large || !larger) process.exitCode = 1;
+    const sliced = await openingTime(
+      browser,
+      directory,
+      "sliced",
+      "40 steps × 6 variants in slices",
+    );
+    if (!large || !larger || !sliced) process.exitCode = 1;
   } else if (given) {
     await checkAny(browser, resolve(given), given);
   } else {
@@ -745,6 +764,7 @@ try {
     }
     await checkBrokenSeries(browser, directory, join(directory, "normal.html"));
     await checkCounted(browser, directory);
+    await checkSliced(browser, directory);
   }
 } finally {
   await browser.close();

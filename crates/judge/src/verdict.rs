@@ -69,6 +69,13 @@ impl Margin {
         self.asked.max(self.noise_floor)
     }
 
+    /// The ratios between which the whole interval of what is equivalent lies: `1-δ` and `1+δ`,
+    /// wider where the noise floor is larger. The lower one is 0 from a margin of 100% on.
+    pub fn edges(&self) -> (f64, f64) {
+        let (below, above) = self.log_edges();
+        (below.exp(), above.exp())
+    }
+
     /// The edges `ln(1-δ)` and `ln(1+δ)` of what was asked for, or, where they lie further out,
     /// those of the noise floor F, `-ln(1+F)` and `ln(1+F)`: identical variants differ by that
     /// factor in either direction. Of a margin of 100% or more the lower edge is infinitely far
@@ -149,6 +156,17 @@ mod tests {
         assert_eq!(margin.verdict(f64::ln(0.955), f64::ln(0.97)), Verdict::Equivalent);
         let quiet = Margin { asked: 0.02, noise_floor: 0.001 };
         assert!((quiet.used() - 0.02).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn edges_are_ratios() {
+        let close = |margin: Margin, low: f64, high: f64| {
+            let (below, above) = margin.edges();
+            assert!((below - low).abs() < 1e-12 && (above - high).abs() < 1e-12, "{margin:?}");
+        };
+        close(Margin::of(0.02), 0.98, 1.02);
+        close(Margin { asked: 0.02, noise_floor: 0.25 }, 0.8, 1.25);
+        close(Margin::of(1.0), 0.0, 2.0);
     }
 
     #[test]

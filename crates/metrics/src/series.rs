@@ -46,8 +46,46 @@ pub enum SliceReason {
 }
 
 impl SliceReason {
+    /// All of them, each at the place of its number.
+    pub const ALL: [Self; 6] = [
+        Self::Measured,
+        Self::IdleServer,
+        Self::Writeback,
+        Self::NotMeasured,
+        Self::Stolen,
+        Self::Crowded,
+    ];
+
     /// The value stored in [`SLICE_REASONS`].
     pub fn value(self) -> f64 {
         f64::from(self as u8)
+    }
+
+    /// In plain words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::IdleServer => "set aside: a server that should have been idle worked",
+            Self::Writeback => {
+                "set aside: more was written to the device than this server writes itself"
+            }
+            Self::NotMeasured => {
+                "not measured: another server still held a client, or a client had nothing left to do"
+            }
+            Self::Stolen => "set aside: the hypervisor had the CPU",
+            Self::Crowded => "set aside: other programs had the CPU",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SliceReason;
+
+    #[test]
+    fn every_reason_stands_at_its_number() {
+        for (place, reason) in SliceReason::ALL.into_iter().enumerate() {
+            assert!((reason.value() - place as f64).abs() < 1e-15, "{reason:?}");
+        }
     }
 }

@@ -17,6 +17,7 @@ use crate::page_data::{
     Number, Page, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative,
     PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
 };
+use crate::page_slices::{page_slices, reasons};
 use crate::profiles::page_profiles;
 use crate::table::Table;
 use crate::tables::{self, View};
@@ -67,6 +68,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         warnings,
         catalog: gatherer.catalog,
         metrics: [&OPS].into_iter().chain(COSTS).map(metric).collect(),
+        slice_reasons: reasons(),
         history: None,
         profiles,
         counts: crate::count::latest(store)?,
@@ -141,6 +143,7 @@ fn page_step(
         class: step.class.clone(),
         unit: step.unit.clone(),
         rates: step.paced().into_iter().filter_map(|class| rate(step, class)).collect(),
+        slices: page_slices(results, judged, number, step),
         ..PageStep::default()
     };
     for (place, figures) in step.variants.iter().enumerate() {
@@ -167,7 +170,7 @@ fn page_step(
             let all = Some(sample.block) == typical;
             let seconds = figures.value(sample, SECONDS.name);
             let whole = seconds.map_or(usize::MAX, |seconds| seconds.floor() as usize);
-            out.trials.push(gatherer.trial(place, &step.class, sample, whole, all)?);
+            out.trials.extend(gatherer.trial(place, &step.class, sample, whole, all)?);
         }
     }
     Ok(out)
@@ -220,7 +223,7 @@ impl Detail {
         for step in &results.steps {
             let samples = || step.variants.iter().flat_map(|variant| &variant.samples);
             let Some(first) = samples().next() else { continue };
-            let series = store.series(first.step)?;
+            let series = per_second(store, &step.class, first)?.unwrap_or_default();
             let values: usize = series.iter().map(|s| s.values.len()).sum();
             let shown = step.variants.iter().filter(|v| !v.samples.is_empty()).count();
             all += values * samples().count();
@@ -248,15 +251,14 @@ impl Gatherer<'_> {
         sample: &Sample,
         whole: usize,
         typical: bool,
-    ) -> Result<PageTrial, ReportError> {
-        let series = self.store.series(sample.step)?;
+    ) -> Result<Option<PageTrial>, ReportError> {
+        let Some(series) = per_second(self.store, class, sample)? else { return Ok(None) };
         // Stalls are those of what the step counts.
         let about = metrics::throughput_of(class);
         let stalls = series.iter().find(|s| s.name == about);
         let stalls = stalls.map(|series| spans(series, whole)).unwrap_or_default();
         let mut kept = BTreeMap::new();
-        // Slices have no seconds.
-        for one in series.into_iter().filter(|one| one.group != metrics::SLICES) {
+        for one in series {
             let wanted = match self.detail {
                 Detail::All => true,
                 Detail::OneBlock => typical || one.group == metrics::THROUGHPUT,
@@ -271,14 +273,31 @@ impl Gatherer<'_> {
                 kept.insert(one.name, one.values.into_iter().map(Number).collect());
             }
         }
-        Ok(PageTrial {
+        Ok(Some(PageTrial {
             variant,
             block: sample.block,
             started: rfc3339(sample.started_ms),
             stalls,
             series: kept,
-        })
+        }))
     }
+}
+
+/// What was recorded per second in a trial; `None` where its server shared the load with others.
+/// Every second of all servers together would be on the axis, and none of them would be its own.
+fn per_second(
+    store: &Store,
+    class: &str,
+    sample: &Sample,
+) -> Result<Option<Vec<Series>>, ReportError> {
+    let mut series = store.series(sample.step)?;
+    let has = |name: &str| series.iter().any(|one| one.name == name);
+    // Slices that turned out not to count are not among the results, but a shared load has response
+    // times without a throughput per second all the same.
+    let shared = sample.slices.is_some()
+        || has(&metrics::longest_of(class)) && !has(&metrics::throughput_of(class));
+    series.retain(|one| one.group != metrics::SLICES);
+    Ok((!shared).then_some(series))
 }
 
 /// The stalls in the whole seconds of a series.

@@ -10,6 +10,7 @@ use crate::document::{Labels, RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
 use crate::latency::Latency;
 use crate::number::rounded;
+use crate::page_slices::PageSlices;
 use crate::profiles::PageProfile;
 use crate::table::Table;
 
@@ -29,6 +30,8 @@ pub struct Page {
     pub(crate) warnings: Vec<WarningDocument>,
     pub(crate) catalog: BTreeMap<String, PageSeries>,
     pub(crate) metrics: Vec<PageMetric>,
+    /// Why a slice has no rate.
+    pub(crate) slice_reasons: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) history: Option<HistoryDocument>,
@@ -96,7 +99,11 @@ pub(crate) struct PageStep {
     pub(crate) relative: Vec<PageRelative>,
     pub(crate) latency: Vec<PageLatency>,
     pub(crate) percentiles: Vec<PagePercentiles>,
+    /// Those whose server had the load to itself.
     pub(crate) trials: Vec<PageTrial>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) slices: Option<PageSlices>,
 }
 
 #[derive(Debug, Clone, Serialize)]

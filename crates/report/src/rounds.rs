@@ -71,9 +71,15 @@ impl Slices {
         nearest.map_or(f64::NAN, |other| self.rate(other))
     }
 
+    /// Whether a round's slices are long enough to count: a step that looks for a length has
+    /// shorter ones too. Lengths were drawn from exact values, but stored as milliseconds.
+    pub(crate) fn counts(length_ms: f64, chosen_ms: f64) -> bool {
+        length_ms >= 0.999 * chosen_ms
+    }
+
     /// Number of rounds up to the last that was measured or set aside; what follows are rounds that
     /// never came.
-    fn rounds(&self) -> usize {
+    pub(crate) fn rounds(&self) -> usize {
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())
     }

@@ -73,6 +73,50 @@ pub(crate) fn compare(
     Some(Ok(comparison))
 }
 
+/// What a restart said, and what was known after it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Running {
+    /// The block.
+    pub(crate) block: u32,
+    /// Throughput of the variant / throughput of the base in this restart alone.
+    pub(crate) own: f64,
+    /// The comparison over the restarts up to this one.
+    pub(crate) so_far: judge::Comparison,
+}
+
+/// What [`compare`] would have said after each restart; it ends before one that it refuses.
+pub(crate) fn running(
+    base: &VariantStep,
+    variant: &VariantStep,
+    margin: Margin,
+    looks: &Looks,
+) -> Vec<Running> {
+    let mut blocks = Vec::new();
+    let mut restarts: Vec<RestartRatio> = Vec::new();
+    for (block, found) in by_block(base, variant) {
+        match found {
+            Ok(restart) => {
+                blocks.push(block);
+                restarts.push(restart.all);
+            }
+            Err(JudgeError::TooFewRounds { .. }) => {}
+            Err(_) => break,
+        }
+    }
+    // As `compare_slices` does it: with stalls all are compared by all that was done.
+    let stalled = restarts.iter().any(|restart| restart.stalled.is_some());
+    let own = |restart: &RestartRatio| {
+        (restart.mean_log + if stalled { restart.tails_log } else { 0.0 }).exp()
+    };
+    let after = |(last, block): (usize, &u32)| {
+        let known = restarts.get(..=last)?;
+        let confidence = looks.confidence_at(u32::try_from(known.len()).unwrap_or(u32::MAX));
+        let so_far = compare_slices(known, margin, confidence).ok()?;
+        Some(Running { block: *block, own: known.last().map(own)?, so_far })
+    };
+    blocks.iter().enumerate().filter_map(after).collect()
+}
+
 /// How a step's slices went: beside the base, or for a twin beside its original.
 pub(crate) fn slicing_of(
     results: &Results,
@@ -169,14 +213,13 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
             .unzip();
         restart_ratio(&of_base, &of_variant)
     };
-    // Lengths were drawn from exact values, but stored as milliseconds.
-    let used = 0.999 * length_ms;
+    let used = |length: f64| Slices::counts(length, length_ms);
     let longer = LONGER * length_ms;
     Ok(Restart {
         length_ms,
         seconds: base.lengths.iter().sum::<f64>() / 1000.0,
-        all: of(&|length| length >= used)?,
-        by_length: of(&|length| length >= used && length < longer)
+        all: of(&used)?,
+        by_length: of(&|length| used(length) && length < longer)
             .ok()
             .zip(of(&|length| length >= longer).ok()),
     })

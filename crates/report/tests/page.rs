@@ -5,7 +5,7 @@ use crate::common::{Lab, counts, plan, record, rich, series};
 const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];
 const STEPS: [&str; 3] = ["l.i0", "l.i1", "qr100"];
 
-fn data(html: &str) -> serde_json::Value {
+pub(crate) fn data(html: &str) -> serde_json::Value {
     let tag = r#"<script type="application/json" id="steelyard-data">"#;
     let start = html.find(tag).expect("the data's element") + tag.len();
     let end = start + html[start..].find("</script>").expect("its end");

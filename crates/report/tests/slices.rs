@@ -1,5 +1,5 @@
 //! Steps that ran in slices: read from a store, judged by rounds and restarts, shown.
-use crate::common::{Lab, plan, record};
+use crate::common::{Lab, plan, record, series};
 use judge::{Method, Verdict};
 use store::{Series, StepRecord};
 
@@ -16,12 +16,9 @@ fn sliced(name: &str, level: f64, seed: u64) -> StepRecord {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f64 / f64::from(1 << 24) - 0.5
     };
-    let series = |name: &str, unit: &str, values: Vec<f64>| Series {
-        name: name.to_owned(),
-        label: name.to_owned(),
+    let of_slices = |name: &str, unit: &str, values: Vec<f64>| Series {
         unit: unit.to_owned(),
-        group: "slices".to_owned(),
-        values,
+        ..series(name, "slices", values)
     };
     let mut rates: Vec<f64> = (0..300).map(|_| level * (1.0 + 0.1 * chance())).collect();
     let mut reasons = vec![0.0; 300];
@@ -31,9 +28,9 @@ fn sliced(name: &str, level: f64, seed: u64) -> StepRecord {
     }
     let lengths = (0..300).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect();
     step.metrics.push(("slice.ms".to_owned(), 40.0));
-    step.series.push(series("slice.o/s", "o/s", rates));
-    step.series.push(series("slice.length", "ms", lengths));
-    step.series.push(series("slice.reason", "", reasons));
+    step.series.push(of_slices("slice.o/s", "o/s", rates));
+    step.series.push(of_slices("slice.length", "ms", lengths));
+    step.series.push(of_slices("slice.reason", "", reasons));
     step
 }
 
@@ -77,6 +74,64 @@ fn what_stands_behind_a_ratio_is_shown() {
     assert_eq!(cells[..6], ["l.i0", "14.3", "40", "3", "855", "5.0%"], "{table}");
     assert!(cells[6].starts_with("0.9"), "{table}");
     assert_eq!(cells.len(), 11);
+}
+
+/// The page has the rounds and what they came to, and no seconds that all servers shared.
+#[test]
+fn the_page_shows_rounds_and_the_ratio_after_each_restart() {
+    let lab = lab();
+    let results = lab.results();
+    if !report::has_page() {
+        return testing::skip("built without the page; make build builds it");
+    }
+    let page = crate::page::data(&report::html(&lab.store, &results, None).unwrap());
+    let [sliced, plain] = [&page["steps"][0], &page["steps"][1]];
+    assert_eq!(sliced["trials"], serde_json::json!([]));
+    assert_eq!((plain["trials"].as_array().unwrap().len(), plain.get("slices")), (6, None));
+    let slices = &sliced["slices"];
+    assert_eq!((slices["length_ms"].as_f64(), slices["shorter"].as_u64()), (Some(40.0), Some(0)));
+    assert_eq!(slices["rounds_per_point"], 1);
+    let restarts = slices["restarts"].as_array().unwrap();
+    assert_eq!(restarts.len(), 3);
+    assert_eq!(restarts[0]["length"], 15, "300 rounds of 40 ms, every fourth of 80 ms");
+    let rates = restarts[0]["rates"][1].as_array().unwrap();
+    assert_eq!((rates.len(), rates.iter().filter(|rate| rate.is_null()).count()), (300, 15));
+    assert_eq!(restarts[0]["aside"].as_array().unwrap().len(), 30);
+    assert_eq!(restarts[0]["aside"][1], serde_json::json!([0, 1, 1, 1]));
+    assert!(page["slice_reasons"][1].as_str().unwrap().starts_with("set aside: "));
+    let running = slices["running"].as_array().unwrap();
+    assert_eq!((running.len(), running[0]["variant"].as_u64()), (1, Some(1)));
+    let after = running[0]["restarts"].as_array().unwrap();
+    let intervals: Vec<bool> = after.iter().map(|one| one["low"].is_number()).collect();
+    assert_eq!(intervals, [false, true, true]);
+    for end in ["ratio", "low", "high"] {
+        let judged = sliced["relative"][0][end].as_f64().unwrap();
+        assert!((after[2][end].as_f64().unwrap() - judged).abs() < 1e-5, "{end}: {after:?}");
+    }
+}
+
+/// A step that runs in turns after slices that don't count: of their block it has seconds that all
+/// servers shared.
+#[test]
+fn seconds_of_a_shared_load_are_not_on_the_page() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 2, &[1]), 2);
+    lab.run(&["l.i0"], 2, 1, &|name, _, block| {
+        let mut step = record(name, 100.0);
+        step.series.push(series("lat.insert", "latency", vec![900.0; 4]));
+        step.series.push(series("dbms.us", "dbms", vec![400.0; 4]));
+        if block == 2 {
+            step.series.push(series("tp.insert", "throughput", vec![100.0; 4]));
+        }
+        step
+    });
+    if !report::has_page() {
+        return testing::skip("built without the page; make build builds it");
+    }
+    let page = crate::page::data(&report::html(&lab.store, &lab.results(), None).unwrap());
+    let trials = page["steps"][0]["trials"].as_array().unwrap();
+    let blocks: Vec<_> = trials.iter().map(|trial| trial["block"].as_u64().unwrap()).collect();
+    assert_eq!(blocks, [2, 2]);
+    assert_eq!(trials[0]["series"].as_object().unwrap().len(), 3);
 }
 
 #[test]

@@ -20,6 +20,7 @@ import {
 } from "./align";
 import { allFigures, figuresFor, GROUPS, rateOf, throughputFigure } from "./figures";
 import { Latencies } from "./latency";
+import { Slices } from "./slices";
 import { TimePlot } from "./timeplot";
 import { type PlotView, usePlotView } from "./view";
 
@@ -201,12 +202,15 @@ function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoic
 /** The panel's body. */
 export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
   const page = usePage();
-  const length = useMemo(() => Math.max(1, seconds(step)), []);
-  const view = usePlotView(length);
+  const length = useMemo(() => seconds(step), []);
+  // Slices scatter little about what they compare.
+  const view = usePlotView(Math.max(1, length), step.slices === undefined);
   const [block, setBlock] = useState<BlockChoice>(
     isThinned(step) ? "fullest" : (blocksOf(step)[0] ?? "all"),
   );
   const main = throughputFigure(page, step);
+  const { slices } = step;
+  const timed = length > 0;
   // What follows from the data alone; the cursor changes the view many times a second.
   const { trials, hasMain, plotted } = useMemo(() => {
     const trials = shownTrials(step, block);
@@ -222,26 +226,29 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
       <div class="bar step-bar">
         <Legend view={view} />
         <span class="controls">
-          <BlockPicker step={step} block={block} choose={setBlock} />
+          {timed && <BlockPicker step={step} block={block} choose={setBlock} />}
           {picker}
-          <label class="pick">
-            <input
-              type="checkbox"
-              data-control="zero"
-              checked={view.fromZero}
-              onChange={(event) => view.setFromZero(event.currentTarget.checked)}
-            />{" "}
-            y from 0
-          </label>
-          <Zoom view={view} />
+          {(timed || slices) && (
+            <label class="pick">
+              <input
+                type="checkbox"
+                data-control="zero"
+                checked={view.fromZero}
+                onChange={(event) => view.setFromZero(event.currentTarget.checked)}
+              />{" "}
+              y from 0
+            </label>
+          )}
+          {timed && <Zoom view={view} />}
         </span>
       </div>
+      {slices && <Slices step={step} slices={slices} view={view} />}
       <div class="plots">
-        {!hasMain && (
+        {!hasMain && !slices && (
           <p class="note">
-            {step.trials.length === 0
+            {step.throughput.every((value) => value === null)
               ? "No trial of this step has been finished."
-              : "No throughput per second: the step is one statement, too short, or ran in slices."}
+              : "No throughput per second: the step is one statement or too short."}
           </p>
         )}
         {plotted.map(({ figure, of }, place) => {
@@ -263,7 +270,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
           );
         })}
       </div>
-      <Caption step={step} trials={trials} block={block} />
+      {timed && <Caption step={step} trials={trials} block={block} />}
       <Latencies step={step} view={view} />
     </>
   );

@@ -147,7 +147,7 @@ function Steps() {
     <>
       <div class="bar">
         <span class="minor">
-          {count(steps.length, "step")} in order of the run, one value per second
+          {count(steps.length, "step")} in order of the run, one value per second or per slice
         </span>
         {steps.length > 1 && (
           <span class="controls">

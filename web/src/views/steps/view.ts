@@ -70,12 +70,12 @@ export function inspection(
   return { step: name, dop, plot, x: [min, max], series };
 }
 
-/** The view of plots over `length` seconds. */
-export function usePlotView(length: number): PlotView {
+/** The view of plots over `length` seconds; at first its y axes start at zero or not. */
+export function usePlotView(length: number, zero = true): PlotView {
   const full: Range = length > 1 ? [0, length - 1] : [-0.5, 0.5];
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [focus, setFocus] = useState<number | null>(null);
-  const [fromZero, setFromZero] = useState(true);
+  const [fromZero, setFromZero] = useState(zero);
   const [range, keepRange] = useState(full);
   const [cursor, setCursor] = useState<number | null>(null);
   const [low, high] = range;
