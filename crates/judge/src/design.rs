@@ -68,7 +68,10 @@ pub fn design(
     let shortest: f64 = steps.iter().map(|step| step.seconds.0).sum();
     let most = ((time / (restart + shortest)) as u32).min(MOST_RESTARTS);
     let mut best: Option<(f64, Design)> = None;
-    for restarts in 1..=most {
+    // Of many, one more or less is no other design.
+    let next = |restarts: &u32| Some((restarts + 1).max(restarts + restarts / 12));
+    let numbers = std::iter::successors(Some(1), next).take_while(|restarts| *restarts <= most);
+    for restarts in numbers {
         let all = f64::from(done + restarts);
         let left = time / f64::from(restarts) - restart;
         let quantile = t_quantile(0.5 + 0.5 * confidence, (all - 1.0).max(1.0));
@@ -99,7 +102,8 @@ pub fn design(
 /// The smallest factor that fits, where with one that does all larger ones do.
 fn narrowest(fits: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-3_f64, 1e4_f64);
-    for _ in 0..50 {
+    // To a hundredth of a percent.
+    for _ in 0..18 {
         let middle = (low * high).sqrt();
         if fits(middle) {
             high = middle;

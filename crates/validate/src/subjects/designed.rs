@@ -50,7 +50,7 @@ pub fn run(size: Size) -> Findings {
     for model in MODELS {
         for between in BETWEEN {
             let of = |truth: f64| -> Vec<[Ended; 3]> {
-                let tries = size.pick(20, 400);
+                let tries = size.pick(10, 400);
                 in_parallel(tries, |number| {
                     sliced(&model, between, truth, &mut Random::new(700, number))
                 })
@@ -66,7 +66,7 @@ pub fn run(size: Size) -> Findings {
     );
     for model in noise::MODELS {
         let of = |truth: f64| -> Vec<[Ended; 1]> {
-            let tries = size.pick(60, 4_000);
+            let tries = size.pick(40, 4_000);
             in_parallel(tries, |number| [in_turns(&model, truth, &mut Random::new(710, number))])
         };
         row(&mut table, &mut findings, model.name, [0.0, -0.02, -0.05].map(of));
