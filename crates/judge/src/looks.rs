@@ -79,6 +79,12 @@ impl Looks {
         self.planned.iter().any(|(planned, _)| *planned == blocks)
     }
 
+    /// Whether no look comes after this number of blocks: all of the error is used, and the
+    /// experiment has to end.
+    pub fn is_over(&self, blocks: u32) -> bool {
+        self.planned.last().is_some_and(|(last, _)| *last <= blocks)
+    }
+
     /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks.
     ///
     /// That of the first look at so many. When a trial failed or the budget ended a run between two
@@ -129,12 +135,13 @@ mod tests {
         let looks = Looks::within(100.0, &even);
         let due: Vec<u32> = (1..=20).filter(|block| looks.is_due(*block)).collect();
         assert_eq!(due, [3, 6, 10, 15, 20]);
+        assert!(looks.is_over(20) && !looks.is_over(19));
         assert!((errors(&looks) - 0.05).abs() < 1e-12);
         assert!((looks.confidence_at(20) - Looks::last_confidence()).abs() < 1e-12);
         // Under way: what comes next is not known, but its part of the error is.
         let under_way = Looks::within(100.0, &even[..7]);
         assert!((under_way.confidence_at(7) - 0.9925).abs() < 1e-12);
-        assert!(!under_way.is_due(7) && under_way.is_due(6));
+        assert!(!under_way.is_due(7) && under_way.is_due(6) && !under_way.is_over(7));
         // Long blocks: looks fall together, and the last one that fits has what is left.
         let long = Looks::within(100.0, &[35.0, 70.0]);
         assert!(!long.is_due(1) && long.is_due(2) && (errors(&long) - 0.05).abs() < 1e-12);

@@ -86,7 +86,7 @@ pub use sliced::{Scatter, Slicing, scatter};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;
-pub use used::{covered, looks};
+pub use used::{covered, looks, time_used};
 pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,

@@ -17,19 +17,21 @@ pub fn covered(mut spans: Vec<(i64, i64)>) -> Duration {
     Duration::from_millis(u64::try_from(sum).unwrap_or(0))
 }
 
+/// The time of all trials up to a block.
+pub fn time_used(trials: &[Trial], block: u32) -> Duration {
+    let until = trials.iter().filter(|trial| trial.block <= block);
+    covered(until.filter_map(|trial| Some((trial.started_ms, trial.ended_ms?))).collect())
+}
+
 /// The looks of a plan: after the numbers of blocks that it says, or where it designs itself within
 /// a budget by the time that its trials have used.
 pub fn looks(plan: &plan::Plan, trials: &[Trial]) -> judge::Looks {
     let Some(budget) = plan.budget.filter(|_| plan.designs_itself()) else {
         return judge::Looks::new(&plan.looks());
     };
-    let spans = |last: u32| {
-        let until = trials.iter().filter(|trial| trial.block <= last);
-        until.filter_map(|trial| Some((trial.started_ms, trial.ended_ms?))).collect()
-    };
     let ended = trials.iter().filter(|trial| trial.ended_ms.is_some());
     let blocks = ended.map(|trial| trial.block).max().unwrap_or(0);
-    let used: Vec<f64> = (1..=blocks).map(|block| covered(spans(block)).as_secs_f64()).collect();
+    let used: Vec<f64> = (1..=blocks).map(|block| time_used(trials, block).as_secs_f64()).collect();
     judge::Looks::within(budget.as_secs_f64(), &used)
 }
 

@@ -70,9 +70,12 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             continue;
         }
         let standings = standings(&results, plan)?;
-        let left = plan.budget.map(|budget| budget.saturating_sub(clock.used()));
+        // Of the trials so far, so that a resumed run finds the same.
+        let used = used_until(conditions, done)?;
+        let left = plan.budget.map(|budget| budget.saturating_sub(used));
         if let Some(course) = &mut course {
-            course.ran(took(conditions, done)?, &conditions.lengths.borrow(), &extent);
+            let took = used.saturating_sub(used_until(conditions, done - 1)?);
+            course.ran(took, &conditions.lengths.borrow(), &extent);
             conditions.tell(narrowing(&standings, done, clock.used()));
             if done == 1 {
                 let outlook = course.outlook(&standings, &extent, done, left, false);
@@ -88,8 +91,15 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         if undecided.is_empty() {
             return end(conditions, End::Decided, done);
         }
-        if done >= plan.block_limit() {
-            return end(conditions, End::Limit { open: undecided }, done);
+        if results.looks.is_over(done) {
+            let ended = match plan.budget.filter(|_| course.is_some()) {
+                Some(budget) => {
+                    let time = Time { used: clock.used(), next: None, budget };
+                    End::Budget { time, open: undecided }
+                }
+                None => End::Limit { open: undecided },
+            };
+            return end(conditions, ended, done);
         }
         let mut told = Event::Look {
             blocks: done,
@@ -164,11 +174,10 @@ fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
     }
 }
 
-/// How long a block took.
-fn took(conditions: &Conditions<'_>, block: u32) -> Result<Duration, Error> {
+/// The time of all trials up to a block.
+fn used_until(conditions: &Conditions<'_>, block: u32) -> Result<Duration, Error> {
     let trials = conditions.store.trials(conditions.experiment.id)?;
-    let own = trials.iter().filter(|trial| trial.block == block);
-    Ok(report::covered(own.filter_map(|trial| Some((trial.started_ms, trial.ended_ms?))).collect()))
+    Ok(report::time_used(&trials, block))
 }
 
 /// How all intervals stand after a restart.

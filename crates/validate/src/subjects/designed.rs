@@ -153,7 +153,7 @@ fn sliced(
             .map(|number| watched(&mut steps[number], number, truth, &looks))
             .collect();
         let (left, due) = (BUDGET - before - cost - timed, looks.is_due(done));
-        if due && watched.iter().all(|step| step.settled) {
+        if due && (looks.is_over(done) || watched.iter().all(|step| step.settled)) {
             break;
         }
         if due || done == 1 {
@@ -215,7 +215,7 @@ fn in_turns(model: &noise::Noise, truth: f64, random: &mut Random) -> Ended {
         let comparison = found.expect("positive rates in pairs");
         let due = looks.is_due(done as u32);
         note(&mut ended, &comparison, truth, due);
-        if due && decided(&comparison, None) {
+        if due && (looks.is_over(done as u32) || decided(&comparison, None)) {
             break;
         }
     }
