@@ -294,8 +294,8 @@ export type PageRestart = {
   low: Array<Array<Value>>,
   /** The highest. */
   high: Array<Array<Value>>,
-  /** Slices without a rate: point, variant, the place of the reason in the page's `slice_reasons`, how
-   * many. */
+  /** Slices without a rate: point, variant, the place of the reason in the page's
+   * `slice_reasons`, how many. */
   aside: Array<[number, number, number, number]>,
 };
 
@@ -322,7 +322,7 @@ export type PageSetting = {
 export type PageSlices = {
   /** The length of the slices, milliseconds; the longest where restarts differ. */
   length_ms: Value,
-  /** Neighbouring rounds that share a point. */
+  /** Neighboring rounds that share a point. */
   rounds_per_point: number,
   /** Rounds of slices that were shorter than the length chosen. They count for nothing and are
    * not among the points. */

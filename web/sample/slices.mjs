@@ -11,7 +11,7 @@ export const REASONS = [
   "measured",
   "set aside: a server that should have been idle worked",
   "set aside: more was written to the device than this server writes itself",
-  "not measured: another server still held a client, or a client had nothing left to do",
+  "not measured: another server held a client, or a client had nothing left to do",
 ];
 
 function restart(random, { block, levels, points, each, begin }) {

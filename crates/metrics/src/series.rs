@@ -70,7 +70,7 @@ impl SliceReason {
                 "set aside: more was written to the device than this server writes itself"
             }
             Self::NotMeasured => {
-                "not measured: another server still held a client, or a client had nothing left to do"
+                "not measured: another server held a client, or a client had nothing left to do"
             }
             Self::Stolen => "set aside: the hypervisor had the CPU",
             Self::Crowded => "set aside: other programs had the CPU",

@@ -10,9 +10,9 @@ use crate::model::{Results, StepResults};
 use crate::number::rounded;
 use crate::page_data::Number;
 use crate::rounds::Slices;
-use crate::sliced::running;
+use crate::sliced::{Running, running};
 
-/// Above so many points, over all variants and restarts of a step, neighbouring rounds share one. A
+/// Above so many points, over all variants and restarts of a step, neighboring rounds share one. A
 /// page of 40 such steps has 2 MB of them.
 const MOST_POINTS: usize = 2000;
 
@@ -22,7 +22,7 @@ const MOST_POINTS: usize = 2000;
 pub(crate) struct PageSlices {
     /// The length of the slices, milliseconds; the longest where restarts differ.
     pub(crate) length_ms: Number,
-    /// Neighbouring rounds that share a point.
+    /// Neighboring rounds that share a point.
     pub(crate) rounds_per_point: usize,
     /// Rounds of slices that were shorter than the length chosen. They count for nothing and are
     /// not among the points.
@@ -51,8 +51,8 @@ pub(crate) struct PageRestart {
     pub(crate) low: Vec<Vec<Number>>,
     /// The highest.
     pub(crate) high: Vec<Vec<Number>>,
-    /// Slices without a rate: point, variant, the place of the reason in the page's `slice_reasons`, how
-    /// many.
+    /// Slices without a rate: point, variant, the place of the reason in the page's
+    /// `slice_reasons`, how many.
     pub(crate) aside: Vec<(usize, usize, usize, usize)>,
 }
 
@@ -98,17 +98,18 @@ pub(crate) fn page_slices(
         noise_floor: judged.noise_floors.get(number).copied().flatten().unwrap_or_default(),
     };
     let running_of = |place: usize| {
-        let compared = matches!(judged.steps.get(number)?.get(place)?, Outcome::Compared(_));
+        let Outcome::Compared(_) = judged.steps.get(number)?.get(place)? else { return None };
         let found =
             running(step.variant(judged.base)?, step.variant(place)?, margin, &results.looks);
-        let restarts = found.into_iter().map(|one| PageSoFar {
+        let so_far = |one: Running| PageSoFar {
             block: one.block,
             own: rounded(one.own, 6),
             ratio: rounded(one.so_far.ratio, 6),
             low: one.so_far.low.map(|low| rounded(low, 6)),
             high: one.so_far.high.map(|high| rounded(high, 6)),
-        });
-        compared.then(|| PageRunning { variant: place, restarts: restarts.collect() })
+        };
+        let restarts: Vec<PageSoFar> = found.into_iter().map(so_far).collect();
+        (!restarts.is_empty()).then_some(PageRunning { variant: place, restarts })
     };
     Some(PageSlices {
         length_ms: Number(length_ms),
