@@ -94,7 +94,7 @@ fn check_series(database: &Database, trial: &Trial, step: &str) -> usize {
     assert_eq!((rates.len(), rates.len()), (lengths.len(), reasons.len()));
     for ((rate, length), reason) in rates.iter().zip(&lengths).zip(&reasons) {
         assert!([10.0, 20.0].contains(length), "{length}");
-        assert!([0.0, 1.0, 2.0, 3.0].contains(reason), "{reason}");
+        assert!((0..6).any(|known| (reason - f64::from(known)).abs() < 1e-9), "{reason}");
         assert_eq!(rate.is_nan(), *reason > 0.0, "{rate} {reason}");
     }
     let metric = |name: &str| database.metric_of(trial.id, step, name).unwrap();
