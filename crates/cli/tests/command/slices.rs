@@ -100,7 +100,7 @@ fn check_series(database: &Database, trial: &Trial, step: &str) -> usize {
     let metric = |name: &str| database.metric_of(trial.id, step, name).unwrap();
     assert!((metric("slice.ms") - 10.0).abs() < 1e-9);
     assert!((metric("slice.rounds") - rates.len() as f64).abs() < 0.5);
-    let aside = reasons.iter().filter(|reason| [1.0, 2.0].contains(reason)).count();
+    let aside = reasons.iter().filter(|reason| [1.0, 2.0, 4.0, 5.0].contains(reason)).count();
     assert!((metric("slice.set_aside") - aside as f64 / rates.len() as f64).abs() < 1e-12);
     rates.len()
 }
