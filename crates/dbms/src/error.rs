@@ -378,7 +378,7 @@ fn near_text(near: &[String]) -> String {
     if near.is_empty() {
         "no similar version is known; try another major version".to_owned()
     } else {
-        format!("the closest it has: {}", near.join(", "))
+        format!("nearest versions: {}", near.join(", "))
     }
 }
 

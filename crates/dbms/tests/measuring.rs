@@ -211,7 +211,7 @@ fn a_running_server_is_measured_and_left_running() {
         .unwrap();
     let plain: Reference = format!("postgres://plain@{host}/steelyard").parse().unwrap();
     let settled = dbms::attach(&plain).unwrap().settle(&names(&["t"])).unwrap();
-    assert!(settled.lines.iter().any(|line| line.contains("left out")), "{settled:?}");
+    assert!(settled.lines.iter().any(|line| line.contains("skipped")), "{settled:?}");
 
     let stopped = attached.stop().unwrap();
     assert_eq!(stopped.ending, Ending::LeftRunning);

@@ -157,7 +157,9 @@ fn results_that_cannot_be_written_are_refused_before_anything_runs() {
     )
     .unwrap();
     let strange = strange.to_str().unwrap();
-    place.run(&[&file, "--results", strange]).expect(2, &["strange", "no database", "--results"]);
+    place
+        .run(&[&file, "--results", strange])
+        .expect(2, &["strange", "results database", "--results"]);
     // Nobody may write there, not even root.
     place.run(&[&file, "--results", "/proc/none"]).expect(2, &["/proc/none", "--results"]);
     assert!(!place.data().exists());
