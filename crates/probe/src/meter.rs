@@ -101,7 +101,22 @@ impl WaitMeter {
         Ok(WaitMeter { files: pids.iter().map(open).collect::<io::Result<_>>()? })
     }
 
-    /// The sums over all processes; `None` if one cannot be read.
+    /// Watches the threads of this process whose names begin like this.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn of_threads(name: &str) -> io::Result<WaitMeter> {
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir("/proc/self/task")? {
+            let thread = entry?.path();
+            if std::fs::read_to_string(thread.join("comm"))?.starts_with(name) {
+                files.push(File::open(thread.join("schedstat"))?);
+            }
+        }
+        Ok(WaitMeter { files })
+    }
+
+    /// The sums over all of them; `None` if one cannot be read.
     pub fn read(&self) -> Option<Waited> {
         let mut sum = Waited::default();
         for file in &self.files {

@@ -137,7 +137,8 @@ fn records(
     let reads = only_reads(step);
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
-    let mut known = Known { ms: how.ms, settled: true, cpu_share: lowest_share(&records) };
+    let cpu_share = lowest_share(&records, &kept);
+    let mut known = Known { ms: how.ms, settled: true, cpu_share };
     let waits = how.on_trial && known.cpu_share < CPU_BOUND;
     let mut notes = vec![format!("in slices with all variants: {}", how.why)];
     notes.extend(ran.notes);
@@ -181,10 +182,16 @@ fn loaded(outcome: &Outcome) -> f64 {
     outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum()
 }
 
-/// The lowest `cpu.share` of the records that have one, else NaN.
-fn lowest_share(records: &[StepRecord]) -> f64 {
-    let share = |record: &StepRecord| record.metric(metrics::CPU_SHARE.name);
-    records.iter().filter_map(share).fold(f64::NAN, f64::min)
+/// The lowest share of the time in which a server and its clients ran, or would have run had others
+/// not had the CPU; NaN where none is known. On a busy machine they run less without waiting for
+/// anything but a CPU.
+fn lowest_share(records: &[StepRecord], kept: &[Kept]) -> f64 {
+    let share = |(record, kept): (&StepRecord, &Kept)| {
+        let lost = kept.readings.iter().map(|reading| reading.crowded.max(0.0) + reading.stolen);
+        let lost: Vec<f64> = lost.filter(|share| !share.is_nan()).collect();
+        Some(record.metric(metrics::CPU_SHARE.name)? + judge::mean(&lost).unwrap_or(0.0))
+    };
+    records.iter().zip(kept).filter_map(share).fold(f64::NAN, f64::min)
 }
 
 /// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was

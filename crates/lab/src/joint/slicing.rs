@@ -106,7 +106,8 @@ impl Slicing {
             let found = Known {
                 ms: (!ms.is_nan()).then_some(ms),
                 settled: settled > 0.0,
-                cpu_share: share,
+                // Where its slices count, the step was found CPU-bound, however busy the machine was.
+                cpu_share: if ms.is_nan() { share } else { share.max(CPU_BOUND) },
             };
             // As in a run without a break: the first block says whether, a later one how long.
             let first = *blocks.entry(key.clone()).or_insert(step.block);

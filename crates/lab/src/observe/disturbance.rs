@@ -52,6 +52,9 @@ pub const LOST: f64 = 0.1;
 /// Bytes per second below which writing is no burst, whatever is usual.
 pub const BURST_FLOOR: f64 = 16.0 * 1024.0 * 1024.0;
 
+/// How the names of the threads begin that `drive` runs clients on.
+const CLIENTS: &str = "client-";
+
 /// What was seen in the measured part of a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
@@ -66,8 +69,9 @@ pub struct Reading {
     pub written: f64,
     /// Share of the time that the hypervisor had the CPUs; NaN where it is not known.
     pub stolen: f64,
-    /// Share of the time that the processes which serve the clients waited for a CPU that another
-    /// server's, or none of ours, had; NaN where it is not known.
+    /// Time that clients and the processes which serve them waited for a CPU, as a share of that of
+    /// their CPUs; NaN where it is not known. A little is usual: who is woken waits until the other
+    /// sleeps.
     pub crowded: f64,
 }
 
@@ -119,14 +123,13 @@ impl Watch {
         }
         let waits = serving.iter().filter(|pids| !pids.is_empty());
         let waits: Vec<WaitMeter> = waits.filter_map(|pids| WaitMeter::open(pids).ok()).collect();
-        let clients = serving.iter().map(Vec::len).max().unwrap_or(0);
         let (stop, stopped) = channel();
         let watcher = Watcher {
             timetable: Timetable::new(slices, servers.len()),
             lead_in: slices.lead_in,
             meters,
             waits: if waits.len() == servers.len() { waits } else { Vec::new() },
-            clients,
+            clients: WaitMeter::of_threads(CLIENTS).ok(),
             steal: StealMeter::open(cpus).ok(),
             cpus: cpus.len(),
             device,
@@ -165,8 +168,10 @@ struct Mark {
     at: Duration,
     cpu: Vec<Option<Duration>>,
     written: Option<u64>,
-    /// Of the one that has the load.
+    /// The processes of the server with the load that serve the clients.
     waited: Option<Waited>,
+    /// The clients.
+    clients: Option<Waited>,
     stolen: Option<Duration>,
 }
 
@@ -176,8 +181,7 @@ struct Watcher {
     meters: Vec<Option<CpuMeter>>,
     /// One for each server, or none.
     waits: Vec<WaitMeter>,
-    /// Processes that serve clients, in each server.
-    clients: usize,
+    clients: Option<WaitMeter>,
     steal: Option<StealMeter>,
     cpus: usize,
     device: Option<WriteMeter>,
@@ -205,7 +209,7 @@ impl Watcher {
             let seen = reading(&slot, next, &opened, &closed);
             readings.extend(seen.map(|seen| Reading {
                 stolen: seen.stolen / self.cpus as f64,
-                crowded: seen.crowded / self.clients as f64,
+                crowded: seen.crowded / self.cpus as f64,
                 ..seen
             }));
         }
@@ -224,7 +228,8 @@ impl Watcher {
         let written = self.device.as_ref().and_then(WriteMeter::read);
         let waited = self.waits.get(target).and_then(WaitMeter::read);
         let stolen = self.steal.as_mut().and_then(StealMeter::read);
-        Mark { at, cpu, written, waited, stolen }
+        let clients = self.clients.as_ref().and_then(WaitMeter::read);
+        Mark { at, cpu, written, waited, clients, stolen }
     }
 }
 
@@ -262,14 +267,16 @@ fn reading(slot: &Slot, next: usize, opened: &Mark, closed: &Mark) -> Option<Rea
     Some(Reading { round, target, idle: idle / seconds, written, stolen, crowded })
 }
 
-/// Seconds that the processes of a server which serve clients waited for a CPU, without what its
-/// own other processes may have had it for.
+/// Seconds that clients and the processes of a server which serve them waited for a CPU, without
+/// what the server's other processes may have had it for.
 fn crowded(target: usize, opened: &Mark, closed: &Mark) -> Option<f64> {
     let (before, after) = (opened.waited?, closed.waited?);
     let own = closed.cpu.get(target).copied()??.saturating_sub(opened.cpu.get(target).copied()??);
     let others = own.saturating_sub(after.ran.saturating_sub(before.ran));
     let waited = after.waited.saturating_sub(before.waited);
-    Some(waited.saturating_sub(others).as_secs_f64())
+    let clients = opened.clients.zip(closed.clients);
+    let clients = clients.map(|(before, after)| after.waited.saturating_sub(before.waited));
+    Some((waited.saturating_sub(others) + clients.unwrap_or_default()).as_secs_f64())
 }
 
 /// What was seen in each slice of one target, in their order; NaN where nothing was.
@@ -341,7 +348,7 @@ mod tests {
     fn mark(at: f64, cpu: [f64; 3], written: u64) -> Mark {
         let ms = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
         let cpu = cpu.iter().map(|c| Some(ms(*c))).collect();
-        Mark { at: ms(at), cpu, written: Some(written), waited: None, stolen: None }
+        Mark { at: ms(at), cpu, written: Some(written), waited: None, clients: None, stolen: None }
     }
 
     #[test]
