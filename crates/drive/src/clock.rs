@@ -1,5 +1,6 @@
 //! The wall clock to the second, in the two forms a statement needs.
 
+use chrono::DateTime;
 use nix::time::{ClockId, clock_gettime};
 
 /// Seconds from 1970-01-01 to 2000-01-01, PostgreSQL's epoch.
@@ -45,8 +46,8 @@ impl WallClock {
 
     fn set(&mut self, second: i64) {
         self.second = second;
-        if let Ok(time) = jiff::Timestamp::from_second(second) {
-            let text = time.strftime("%Y-%m-%d %H:%M:%S").to_string();
+        if let Some(time) = DateTime::from_timestamp_secs(second) {
+            let text = time.format("%Y-%m-%d %H:%M:%S").to_string();
             if let Ok(text) = text.as_bytes().try_into() {
                 self.text = text;
             }

@@ -142,6 +142,7 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
+    #[inline]
     fn cell(&self, cell: Cell) -> i64 {
         self.cells.get(cell.0).map_or(0, |cell| cell.0.load(Ordering::Relaxed))
     }
