@@ -315,6 +315,8 @@ impl Progress {
             let own = bars.step.iter().chain(&bars.intervals).chain([&bars.experiment]);
             own.for_each(ProgressBar::finish_and_clear);
         }
+        let rows = std::mem::take(&mut self.rows);
+        intervals::lines(&rows).iter().for_each(|line| self.line(line));
         for (times, text) in std::mem::take(&mut self.warned).into_values() {
             if times > 1 && !self.quiet {
                 self.line(&format!("warned {times} times: {text}"));

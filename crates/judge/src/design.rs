@@ -49,6 +49,8 @@ pub struct Design {
     pub errors: Vec<f64>,
 }
 
+/// Fewer restarts than this are considered only where there is no time for as many.
+const FEWEST_RESTARTS: u32 = 4;
 /// More restarts than this are not considered.
 const MOST_RESTARTS: u32 = 2000;
 
@@ -68,9 +70,11 @@ pub fn design(
     let shortest: f64 = steps.iter().map(|step| step.seconds.0).sum();
     let most = ((time / (restart + shortest)) as u32).min(MOST_RESTARTS);
     let mut best: Option<(f64, Design)> = None;
-    // Of many, one more or less is no other design.
+    // Of many, one more or less is no other design; of few, one that does not fit in the end would
+    // leave much of the time unused.
     let next = |restarts: &u32| Some((restarts + 1).max(restarts + restarts / 12));
-    let numbers = std::iter::successors(Some(1), next).take_while(|restarts| *restarts <= most);
+    let numbers = std::iter::successors(Some(most.min(FEWEST_RESTARTS)), next)
+        .take_while(|restarts| (1..=most).contains(restarts));
     for restarts in numbers {
         let all = f64::from(done + restarts);
         let left = time / f64::from(restarts) - restart;

@@ -44,7 +44,7 @@ pub enum Which<'a> {
 /// # Errors
 /// When there is no such experiment, the store cannot be read, or a histogram in it is damaged.
 pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
-    let experiment = find(store, which)?;
+    let mut experiment = find(store, which)?;
     let trials = store.trials(experiment.id)?;
     let variants = store.variants(experiment.id)?;
     let places: HashMap<_, _> =
@@ -74,6 +74,10 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     loader.read(experiment.id)?;
     let warnings = loader.noted(experiment.id, &trials)?;
     let failed = failed(&trials, &loader.places);
+    if plan.as_ref().is_some_and(plan::Plan::designs_itself) {
+        // Nobody planned them; those that there are count.
+        experiment.blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    }
     let open = |plan: &plan::Plan| plan.budget.is_some() || plan.designs_itself();
     let open = plan.as_ref().is_some_and(open);
     let mut results = Results {
