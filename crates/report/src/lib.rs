@@ -32,6 +32,7 @@ mod model;
 mod number;
 mod page;
 mod page_data;
+mod page_number;
 mod page_slices;
 #[cfg(test)]
 mod page_types_tests;

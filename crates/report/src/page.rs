@@ -14,9 +14,10 @@ use crate::judged::{Judged, judge_results};
 use crate::latency::Latency;
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::page_data::{
-    Number, Page, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative,
-    PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
+    Page, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative, PageSeries,
+    PageSetting, PageStep, PageTrial, PageVariant,
 };
+use crate::page_number::Number;
 use crate::page_slices::{page_slices, reasons};
 use crate::profiles::page_profiles;
 use crate::table::Table;

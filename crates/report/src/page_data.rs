@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use store::HostFact;
 
 use crate::count::PageCounts;
 use crate::document::{Labels, RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
 use crate::latency::Latency;
-use crate::number::rounded;
+use crate::page_number::Number;
 use crate::page_slices::PageSlices;
 use crate::profiles::PageProfile;
 use crate::table::Table;
@@ -158,24 +158,6 @@ pub(crate) struct PageMetric {
     pub(crate) meaning: &'static str,
     /// Its name in published reports; may be empty.
     pub(crate) published: &'static str,
-}
-
-/// A number written short: four significant digits, no `.0`, `null` when it is not known.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(type = "number | null", rename = "Value"))]
-pub(crate) struct Number(pub(crate) f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value = rounded(self.0, 4);
-        if !value.is_finite() {
-            serializer.serialize_none()
-        } else if value.fract() == 0.0 && value.abs() < 9e15 {
-            serializer.serialize_i64(value as i64)
-        } else {
-            serializer.serialize_f64(value)
-        }
-    }
 }
 
 #[cfg(test)]

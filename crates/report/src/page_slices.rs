@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::judged::{Judged, Outcome};
 use crate::model::{Results, StepResults};
 use crate::number::rounded;
-use crate::page_data::Number;
+use crate::page_number::Number;
 use crate::rounds::Slices;
 use crate::sliced::{Running, running};
 

@@ -7,7 +7,8 @@ use std::path::Path;
 use judge::Verdict;
 use ts_rs::{Config, TS, TypeVisitor};
 
-use crate::page_data::{Number, Page};
+use crate::page_data::Page;
+use crate::page_number::Number;
 
 /// What [`crate::page_data::PageLatency`] serialises to: its map has these keys.
 #[derive(TS)]
