@@ -53,7 +53,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     if ended.stderr.contains("every comparison was decided after 4 blocks") {
         return; // the false alarm
     }
-    let look = "look after 4 blocks: 1 of 2 comparisons decided; not same l.i0 ±";
+    let look = "look after 4 blocks: 1 of 2 comparisons decided; undecided: same l.i0 ±";
     ended.expect(3, &[look, "  next: 1 more block of base, same\n", "trial 13/14: "]);
 
     // Without the plan: the stored one knows that the run is adaptive.
