@@ -30,7 +30,7 @@ pub struct Changes {
     /// suits each step
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
-    /// Run every variant twice, under two names (A/A), to see how much identical systems differ here
+    /// Run every variant under two names (A/A), to see how much identical systems differ here
     #[arg(long)]
     aa: bool,
     /// Profile each step's server with perf, outside the measured time, and count its events

@@ -43,8 +43,8 @@ pub struct CountArgs {
     /// Print a table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
-    /// Exit with 1 if any kind of statement takes more instructions than in the base, by more than the
-    /// margin, or if the count is unfinished
+    /// Exit with 1 if any kind of statement takes more instructions than in the base, by more than
+    /// the margin, or if the count is unfinished
     #[arg(long)]
     gate: bool,
     /// Count only these kinds of statements (instead of the plan's)

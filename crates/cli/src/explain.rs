@@ -19,8 +19,8 @@ pub struct ExplainArgs {
     step: Option<String>,
     #[command(flatten)]
     chosen: Chosen,
-    /// Show the callees of this function [default: the one in which the server executes what clients
-    /// send]
+    /// Show the callees of this function [default: the one in which the server executes what
+    /// clients send]
     #[arg(long, value_name = "FUNCTION")]
     parent: Option<String>,
     /// How many of the functions that moved to show for each variant

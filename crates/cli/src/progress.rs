@@ -16,7 +16,8 @@ pub struct Progress {
     trials: usize,
     /// The steps running now do not belong to a trial.
     loading: bool,
-    /// Whether the run designs itself: it chooses how often to restart its servers, and for how long.
+    /// Whether the run designs itself: it chooses how often to restart its servers and for how
+/// long.
     designed: bool,
     budget: Option<Duration>,
     /// The current state of its comparisons.
