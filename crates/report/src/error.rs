@@ -87,7 +87,7 @@ pub enum ReportError {
     BadLimit(f64),
     /// Nothing can be put in this order.
     #[error(
-        "ordering by {order} needs a {order} for every trial, and {} has none; choose another order",
+        "ordering by {order} needs a {order} for every trial, found none for {}; choose another order",
         listed(.systems)
     )]
     NoRuns {
