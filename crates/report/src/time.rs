@@ -1,6 +1,6 @@
-//! Points in time as people and machines read them.
+//! Formats for points in time.
 
-/// RFC 3339 in UTC for milliseconds since 1970; empty outside the years that has.
+/// RFC 3339 in UTC for milliseconds since 1970; empty outside the years that RFC 3339 covers.
 pub(crate) fn rfc3339(milliseconds: i64) -> String {
     jiff::Timestamp::from_millisecond(milliseconds).map(|t| t.to_string()).unwrap_or_default()
 }

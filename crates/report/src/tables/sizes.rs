@@ -15,10 +15,10 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             step.variants.iter().flat_map(|v| v.sizes.keys().map(String::as_str)).collect();
         table.legend = vec![
             format!(
-                "all sizes are in MB unless indicated with G (for GB); {}",
+                "all sizes are in MB unless marked G (GB); {}",
                 view.over_blocks("medians")
             ),
-            "index: all indexes; rel: the tables alone; total: everything that belongs to them"
+            "index: all indexes; rel: only the tables; total: everything that belongs to them"
                 .to_owned(),
         ];
         table.columns = texts([VARIANT].into_iter().chain(sizes.iter().copied()));
