@@ -337,7 +337,7 @@ impl fmt::Display for LengthChoice {
         }
         if !self.settled {
             f.write_str(
-                "\nno shorter length is known to agree with the longest, so it may be too short itself: set slice_ms to a longer one and look whether the ratio stays",
+                "\nno shorter length is known to agree with the longest, so it may be too short itself: set slice_ms to a larger value and look whether the ratio stays",
             )?;
         }
         Ok(())

@@ -114,10 +114,10 @@ impl fmt::Display for Warning {
                 "too few blocks: 1, so there is no interval and no verdict; run at least {ENOUGH_BLOCKS}"
             ),
             Self::TooFewBlocks { blocks } => format!(
-                "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before believing a verdict"
+                "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before trusting a verdict"
             ),
             Self::SignFlipDisagrees { p } => format!(
-                "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): look at the single blocks"
+                "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): check the individual blocks"
             ),
             Self::MarginRaised { asked, used } => format!(
                 "margin raised from {:.1}% to {:.1}%: identical variants differ by that much here",
@@ -125,14 +125,14 @@ impl fmt::Display for Warning {
                 used * 100.0
             ),
             Self::NotAmongMany { comparisons, adjusted_p } => format!(
-                "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
+                "outside the margin on its own, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
             Self::OneRestart => format!(
                 "the servers were started once, so there is no interval and no verdict: slices don't show how much starts \
-                 differ; run at least 3 blocks, better {ENOUGH_BLOCKS}"
+                 differ; run at least 3 blocks, preferably {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => format!(
-                "few rounds of slices: {rounds} in one restart; let the step run longer, {} at least",
+                "few rounds of slices: {rounds} in one restart; make the step longer to get at least {}",
                 crate::ENOUGH_ROUNDS
             ),
             Self::MuchSetAside { share } => format!(
@@ -150,11 +150,11 @@ impl fmt::Display for Warning {
                 share * 100.0
             ),
             Self::Stalled { side } => format!(
-                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations instead of the \
+                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations rather than of the \
                  typical slice: look for stalls"
             ),
             Self::LengthsDisagree { short, long } => format!(
-                "longer slices give another ratio ({long:.3}, not {short:.3}): set slice_ms to a longer one"
+                "longer slices give a different ratio ({long:.3}, not {short:.3}): set slice_ms to a larger value"
             ),
             Self::RareSlices { middle, all } => format!(
                 "all slices together give {all:.3}, the middle half of them {middle:.3}, which the verdict is about: look for stalls"

@@ -70,7 +70,7 @@ pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
         problems.of(
             "max_blocks",
             format!(
-                "`max_blocks` = {limit} is less than `blocks` = {}, which are always run",
+                "`max_blocks` = {limit} is less than `blocks` = {}, which always run",
                 plan.blocks
             ),
         );
@@ -78,7 +78,7 @@ pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
     if plan.is_adaptive() && plan.blocks < 2 && plan.block_limit() > 1 {
         problems.of(
             "blocks",
-            "`blocks` = 1 shows no spread, so that nothing could be decided after it; an adaptive run needs at least 2",
+            "`blocks` = 1 shows no spread, so nothing can be decided; an adaptive run needs at least 2",
         );
     }
 }

@@ -60,7 +60,7 @@ impl CountPlan {
 impl Keyed for CountPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table before"),
+            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table at the start"),
             Key::optional("statements", &mut self.statements, |v| integer(v, 6..1_000_001))
                 .note("executions counted of each kind"),
             Key::new("protocols", &mut self.protocols, protocols),
@@ -119,13 +119,13 @@ impl OwnStatements {
                 let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
                 if name.is_empty() || !name.chars().all(fit) {
                     return Err(format!(
-                        "line {}: `{}` is no name of a statement; expected letters, digits, `_`, `-` and `.`",
+                        "line {}: `{}` is not a valid name of a statement; expected letters, digits, `_`, `-` and `.`",
                         number + 1,
                         printable(name)
                     ));
                 }
                 if blocks.iter().any(|(known, _)| known == name) {
-                    return Err(format!("line {}: `{name}` stands a second time", number + 1));
+                    return Err(format!("line {}: `{name}` appears twice", number + 1));
                 }
                 blocks.push((name.to_owned(), String::new()));
                 continue;
@@ -148,7 +148,7 @@ impl OwnStatements {
         for (name, block) in blocks {
             let block = block.trim().trim_end_matches(';').trim_end().to_owned();
             if block.is_empty() {
-                return Err(format!("`{name}` has no statement"));
+                return Err(format!("`{name}` has no statements"));
             }
             if name == SETUP {
                 own.setup = block;
@@ -182,7 +182,7 @@ fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
     let found = one_or_more(value, |one| choice(one, &Protocol::NAMED))?;
     match found.as_slice() {
         [] => Err("the list is empty; name \"simple\", \"prepared\" or both".to_owned()),
-        [first, second] if first == second => Err(format!("\"{}\" stands twice", first.as_str())),
+        [first, second] if first == second => Err(format!("\"{}\" appears twice", first.as_str())),
         [_, _, _, ..] => Err("name each protocol once".to_owned()),
         _ => Ok(found),
     }
@@ -205,7 +205,7 @@ pub(crate) fn check_count(count: &CountPlan, problems: &mut Problems) {
             problems.of(
                 &join("count", "kinds"),
                 format!(
-                    "`kinds`: `{}` is no statement of the file; it has {}",
+                    "`kinds`: `{}` is not a statement in the file, which has {}",
                     printable(kind),
                     known.join(", ")
                 ),
@@ -237,11 +237,11 @@ mod tests {
         for (text, message) in [
             ("", "no statement to count; begin each with a line `-- name: NAME`"),
             ("select 1;", "line 1: a statement before the first `-- name: …`; give it a name"),
-            ("-- name: a\n;\n", "`a` has no statement"),
-            ("-- name: a\nx\n-- name: a\ny", "line 3: `a` stands a second time"),
+            ("-- name: a\n;\n", "`a` has no statements"),
+            ("-- name: a\nx\n-- name: a\ny", "line 3: `a` appears twice"),
             (
                 "-- name: a b\nx",
-                "line 1: `a b` is no name of a statement; expected letters, digits, `_`, `-` and `.`",
+                "line 1: `a b` is not a valid name of a statement; expected letters, digits, `_`, `-` and `.`",
             ),
             ("-- name: setup\nx", "no statement to count; begin each with a line `-- name: NAME`"),
         ] {

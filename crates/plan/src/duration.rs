@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A time that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no time; write whole numbers of d, h, m and s, the largest first, such as 2h, 90m or 1h30m"
+    "`{found}` is not a time; write whole numbers of d, h, m and s, the largest first, such as 2h, 90m or 1h30m"
 )]
 pub struct DurationError {
     /// What was written.

@@ -88,7 +88,7 @@ impl<'a> Key<'a> {
         aliases: &'static [(&'static str, &'static str)],
     ) -> Self {
         let value = toml(field);
-        let note = if field.len() == known.len() { "all there are" } else { "" };
+        let note = if field.len() == known.len() { "all of them" } else { "" };
         let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known, aliases));
         Key { name: "steps", note, value, read }
     }
@@ -191,7 +191,7 @@ pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
         return Err("the list is empty; name at least one number of clients".to_owned());
     }
     match list.iter().enumerate().find(|(place, dop)| list[..*place].contains(dop)) {
-        Some((_, twice)) => Err(format!("{twice} stands twice; to repeat trials raise `blocks`")),
+        Some((_, twice)) => Err(format!("{twice} appears twice; to repeat trials, increase `blocks`")),
         None => Ok(list),
     }
 }
@@ -231,7 +231,7 @@ fn steps(
             let (name, known) = (printable(name), known.join(", "));
             p.at(item.span(), format!("unknown step `{name}`; {near}known steps: {known}"));
         } else if steps.iter().any(|earlier| earlier == name) {
-            let message = format!("step `{name}` stands twice in `steps`; every step runs once");
+            let message = format!("step `{name}` appears twice in `steps`; every step runs once");
             p.at(item.span(), message);
         } else {
             steps.push(name.to_owned());

@@ -67,7 +67,7 @@ pub(crate) fn read_beside(
         };
         let meta = fs::metadata(&path).map_err(cannot)?;
         if !meta.is_file() || meta.len() > MAX_FILE {
-            return Err(format!("{shown} is no text file of at most 1 MiB"));
+            return Err(format!("{shown} is not a text file of at most 1 MiB"));
         }
         match fs::read_to_string(&path).map_err(cannot)? {
             text if text.is_empty() => Err(format!("{shown} is empty")),
@@ -77,7 +77,7 @@ pub(crate) fn read_beside(
     let missing = || {
         let file = printable(file);
         format!(
-            "\"{file}\" cannot be read, since this plan has no folder; give its text as `{text_key}`"
+            "\"{file}\" cannot be read because this plan has no folder; give its text as `{text_key}`"
         )
     };
     match folder.ok_or_else(missing).and_then(read) {

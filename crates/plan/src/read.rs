@@ -47,7 +47,7 @@ impl Plan {
                 let span = error.span().unwrap_or(0..0);
                 let found = text.get(span.clone()).unwrap_or_default();
                 let message = match error.message() {
-                    "duplicate key" => format!("`{}` stands a second time", printable(found)),
+                    "duplicate key" => format!("`{}` appears twice", printable(found)),
                     other => other.to_owned(),
                 };
                 problems.at(span, message);
@@ -128,7 +128,7 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
     section.keys(p, variant.keys());
     if !table.contains_key("dbms") {
         let name = printable(name);
-        p.of(&path, format!("variant `{name}` lacks `dbms`; add dbms = \"postgres@14.3\""));
+        p.of(&path, format!("variant `{name}` has no `dbms`; add dbms = \"postgres@14.3\""));
     }
     variant.dbms = in_folder(&variant.dbms, shared.folder);
     if let Some(table) = section.table(p, "config") {
@@ -149,7 +149,7 @@ fn settings(p: &mut Problems, table: &DeTable, path: &str) -> BTreeMap<String, S
         let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
         if name.is_empty() || !name.chars().all(fit) {
             let message = format!(
-                "`{}` in [{path}] is no name of a setting; expected letters, digits, `_`, `-` and `.`",
+                "`{}` in [{path}] is not a valid name of a setting; expected letters, digits, `_`, `-` and `.`",
                 printable(name)
             );
             p.at(key.span(), message);

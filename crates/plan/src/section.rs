@@ -199,18 +199,18 @@ pub(crate) fn choice<T: Copy>(value: &DeValue, all: &[(&str, T)]) -> Result<T, S
 pub(crate) fn setting(value: &DeValue) -> Result<String, String> {
     match value {
         DeValue::String(s) if s.chars().any(|c| c == '\0' || c == '\n' || c == '\r') => {
-            Err("a setting must stand on one line".to_owned())
+            Err("a setting must be on one line".to_owned())
         }
         DeValue::String(s) => Ok(s.to_string()),
         DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
             .map(|n| n.to_string())
-            .map_err(|_| format!("the integer {i} does not fit 64 bits; write it as a string")),
+            .map_err(|_| format!("the integer {i} does not fit in 64 bits; write it as a string")),
         DeValue::Float(f) => {
             number(value, f64::MIN..=f64::MAX, "a finite number").map(|_| f.to_string())
         }
         DeValue::Boolean(b) => Ok(b.to_string()),
         DeValue::Table(_) => {
-            Err("expected a value, found a table; a name with a dot needs quotes".to_owned())
+            Err("expected a value, found a table; quote a name that contains a dot".to_owned())
         }
         other => {
             Err(format!("expected a string, a number or a boolean, found {}", describe(other)))

@@ -44,7 +44,7 @@ impl Plan {
             let known = known.iter().find(|known| known.name == option);
             let line = match known {
                 Some(known) => known.line(value),
-                None => Err(format!("`--{option}` is no option of `{name}`")),
+                None => Err(format!("`--{option}` is not an option of `{name}`")),
             };
             text.push_str(&line.map_err(|message| PlanError::of("the short form", message))?);
             given.extend(known.map(|known| known.key));
@@ -173,7 +173,7 @@ mod tests {
         for (options, message) in [
             (&[("rows", "many")][..], "`--rows`: expected a count above 0 such as 200000, 200k"),
             (&[("steps", "l.i0,l.y")], "unknown step `l.y`; did you mean `l.x`?"),
-            (&[("threads", "4")], "`--threads` is no option of `insert`"),
+            (&[("threads", "4")], "`--threads` is not an option of `insert`"),
             (&[("rows", "3"), ("dop", "4")], "`rows` = 3 is fewer than `dop` = 4"),
         ] {
             let error = short(one(), options).unwrap_err().to_string();

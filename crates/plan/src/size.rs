@@ -3,7 +3,7 @@
 /// A size that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no size; write a number of bytes or a number with B, KB, MB, GB or TB, such as \"512MB\""
+    "`{found}` is not a size; write a number of bytes or a number with B, KB, MB, GB or TB, such as \"512MB\""
 )]
 pub struct SizeError {
     /// What was written.

@@ -48,14 +48,14 @@ pub(crate) fn check_twins(plan: &Plan, problems: &mut Problems) {
         let shown = (printable(&variant.name), printable(original));
         let path = format!("variants.{}.twin_of", variant.name);
         let problem = match plan.variant(original) {
-            _ if *original == variant.name => "which is itself; name another variant".to_owned(),
-            None => "which is no variant".to_owned(),
+            _ if *original == variant.name => "which is the variant itself; name another variant".to_owned(),
+            None => "which is not a variant".to_owned(),
             Some(found) => match difference(variant, found) {
                 Some(key) => format!(
-                    "but `{key}` differs; a twin is the same system to the last setting, or no twin"
+                    "but `{key}` differs; a twin must be the same system in every setting"
                 ),
                 None if found.twin_of.is_some() => {
-                    "which is a twin itself; name the variant that both are twins of".to_owned()
+                    "which is itself a twin; name the original variant".to_owned()
                 }
                 None => continue,
             },

@@ -137,7 +137,7 @@ mod tests {
         let whole = Extent::whole(&plan);
         assert_eq!(run(&whole, &plan).len(), 6);
         assert!(run(&whole, &plan).iter().all(|(_, _, steps)| *steps == 4));
-        assert_eq!(whole.last_step(&plan), None, "all there are");
+        assert_eq!(whole.last_step(&plan), None, "all of them");
     }
 
     #[test]
