@@ -1,4 +1,4 @@
-//! What must hold between the keys of a plan.
+//! Checks between the keys of a plan.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::types::{Pairing, Plan};
 
 /// Names of files on Linux have at most 255 bytes; a variant's name is one part of several.
 const MAX_VARIANT_NAME: usize = 64;
-/// A trial per variant and block; beyond this the plan is a slip of the finger.
+/// A trial per variant and block; more than this must be a typo.
 const MAX_VARIANTS: usize = 1000;
 
-/// Adds to `problems` whatever is wrong with a plan of which every single value is fine.
+/// Adds to `problems` whatever is wrong with a plan whose values are valid one by one.
 pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     let Plan { base, variants, workload, .. } = plan;
     for variant in variants {
@@ -26,8 +26,8 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
         }
     }
     for (i, variant) in variants.iter().enumerate() {
-        // Only a plan made by a program can hold the same name twice; in TOML that is an error of
-        // syntax.
+        // Only a plan built by a program can have the same name twice; in TOML that is a syntax
+        // error.
         if variants[..i].iter().any(|v| v.name == variant.name) {
             problems.of(
                 "variants",

@@ -1,4 +1,4 @@
-//! `[count]`: which statements `steelyard count` counts, and on what data.
+//! `[count]`: which statements `steelyard count` counts, and on which data.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use crate::section::{Section, choice, integer, join, one_or_more, printable, str
 pub const DEFAULT_COUNT_ROWS: u64 = 20_000;
 /// What begins a statement's name in a file of statements.
 const NAME: &str = "-- name:";
-/// Name of the block that makes what the others use.
+/// Name of the block that creates what the others use.
 const SETUP: &str = "setup";
 
-/// What `steelyard count` is asked to count.
+/// What `steelyard count` counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountPlan {
     /// Rows in the table before the first statement that is counted, > 0.
@@ -33,7 +33,7 @@ pub struct CountPlan {
     pub kinds: Vec<String>,
     /// Name of the file of statements, as written in the plan.
     pub file: Option<String>,
-    /// What stood in it; its statements take the place of the workload's.
+    /// Its text; its statements replace those of the workload.
     pub file_text: Option<String>,
 }
 
@@ -99,7 +99,7 @@ impl Protocol {
 /// Statements of the user's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnStatements {
-    /// What makes the tables they use; may be empty.
+    /// Creates the tables they use; may be empty.
     pub setup: String,
     /// Name and text of each, in order.
     pub statements: Vec<(String, String)>,
@@ -196,7 +196,7 @@ pub(crate) fn write_count(out: &mut String, count: &CountPlan) {
     }
 }
 
-/// Complains where a kind of the user's own statements is wanted that the file lacks.
+/// Reports kinds that are requested but missing from the user's file of statements.
 pub(crate) fn check_count(count: &CountPlan, problems: &mut Problems) {
     let Some(own) = count.own() else { return };
     for kind in &count.kinds {

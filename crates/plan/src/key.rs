@@ -1,4 +1,4 @@
-//! A key of a plan's table, declared once: how it is read, written and given on the command line.
+//! A key of a plan's table, declared once: how to read, write and give it on the command line.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -25,7 +25,7 @@ type Read<'a> = Box<dyn FnMut(&mut Problems, &Value<'_>, &str) + 'a>;
 /// A key with the field that it stands for.
 pub(crate) struct Key<'a> {
     name: &'static str,
-    /// What a written plan says of it; may be empty.
+    /// Its comment in a written plan; may be empty.
     note: &'static str,
     /// The present value; `None`: not written.
     value: Option<Toml>,
@@ -33,7 +33,7 @@ pub(crate) struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// A key whose value `read` understands, or says what is wrong with it.
+    /// A key whose value `read` parses, or rejects with a message.
     pub(crate) fn new<T: Serialize>(
         name: &'static str,
         field: &'a mut T,
@@ -81,7 +81,7 @@ impl<'a> Key<'a> {
         Key { name, note: "", value, read }
     }
 
-    /// The steps of a workload, by the names it knows; an older name stands for its present one.
+    /// The steps of a workload, by known names; an older name stands for the current one.
     pub(crate) fn steps(
         field: &'a mut Vec<String>,
         known: &'static [&'static str],
@@ -93,7 +93,7 @@ impl<'a> Key<'a> {
         Key { name: "steps", note, value, read }
     }
 
-    /// What a written plan says of it.
+    /// Sets its comment in a written plan.
     pub(crate) fn note(self, note: &'static str) -> Self {
         Key { note, ..self }
     }
@@ -243,7 +243,7 @@ fn steps(
     steps
 }
 
-/// The present name of a step.
+/// The current name of a step.
 pub(crate) fn canonical<'n>(name: &'n str, aliases: &[(&str, &'static str)]) -> &'n str {
     let meant = aliases.iter().find(|(alias, _)| *alias == name);
     meant.map_or(name, |(_, canonical)| *canonical)
@@ -257,7 +257,7 @@ fn toml(value: &impl Serialize) -> Option<Toml> {
     }
     match toml::Table::try_from(Held { value }) {
         Ok(mut held) => held.remove("value"),
-        // What does not fit into TOML is written as a text that its reader refuses.
+        // A value that does not fit in TOML is written as text that the reader rejects.
         Err(error) => Some(Toml::String(error.to_string())),
     }
 }

@@ -11,9 +11,9 @@ use crate::types::{
     Plan, Variant,
 };
 
-/// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
+/// More blocks than anyone can run; keeps a typo from filling memory.
 const MAX_BLOCKS: u64 = 10_000;
-/// A machine on which so many trials in a row are polluted is no machine to measure on.
+/// A machine on which this many trials in a row are polluted is unfit for measuring.
 const MAX_REPEATS: u64 = 100;
 
 const SYSTEMS: [(&str, BuildSystem); 2] =

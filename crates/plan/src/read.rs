@@ -17,7 +17,7 @@ use crate::types::{Given, Pairing, Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 impl Plan {
-    /// Reads a plan from a file; configuration files are looked for beside it.
+    /// Reads a plan from a file; configuration files are looked up next to it.
     ///
     /// # Errors
     /// [`PlanError::Read`] when the file cannot be read, otherwise as [`Plan::parse`].
@@ -33,8 +33,8 @@ impl Plan {
 
     /// Reads a plan from its text.
     ///
-    /// `folder` is where configuration files are looked for; without one they cannot be read (a
-    /// stored plan holds their text). `origin` says where the text came from; problems begin with
+    /// `folder` is where configuration files are looked up; without one they cannot be read (a
+    /// stored plan contains their text). `origin` says where the text came from; problems begin with
     /// it.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     plan
 }
 
-/// What the top of the plan says for all variants.
+/// Top-level settings for all variants.
 #[derive(Default)]
 struct Shared<'f> {
     config: BTreeMap<String, String>,

@@ -122,7 +122,7 @@ fn options_change_a_plan_and_its_short_form() {
         place.run(&[&[file.as_str()], options].concat()).expect(2, parts);
     };
     wrong(&["--precision", "2"], &["expected a share such as 2% or 0.02, found `2`"]);
-    wrong(&["--budget", "two hours"], &["`two hours` is no time", "1h30m"]);
+    wrong(&["--budget", "two hours"], &["`two hours` is not a time", "1h30m"]);
     wrong(
         &["--max-blocks", "5"],
         &["with the options given: `max_blocks` = 5 is less than `blocks` = 6"],

@@ -7,7 +7,7 @@
 //! A slice is set aside
 //!
 //! 1. when the servers that should be idle used more CPU than [`IDLE_LIMIT`] of its length: a
-//!    checkpoint, autovacuum or another process of theirs ran beside the server that is measured;
+//!    checkpoint, autovacuum or another process of theirs ran during the measurement;
 //! 2. in a step whose clients only read as fast as they can: when the device was written to at more
 //!    than [`BURST`] times what is within the usual while this server has the load (the 95th
 //!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the

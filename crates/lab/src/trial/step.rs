@@ -342,10 +342,10 @@ fn afterwards(
 fn unknown(outcome: &Outcome, recording: &Recording, locality: Locality) -> Vec<String> {
     let of_host = match locality {
         Locality::Remote => Some(
-            "the server's processes are not on this machine or can't be found: CPU, context              switches and storage figures are absent",
+            "the server's processes are not on this machine or can't be found, so there are no figures for CPU, context switches and storage",
         ),
         Locality::Shared => Some(
-            "all variants' servers were up and shared the load in slices: figures of the host as a              whole (cpu/o, cs/o, r/o, rKB/o, w/o, wKB/o) can't be split among them and are absent",
+            "all variants' servers shared the load in slices: figures of the whole host (cpu/o, cs/o, r/o, rKB/o, w/o, wKB/o) can't be split among them and are missing",
         ),
         Locality::Local if recording.totals.device.is_none() => {
             Some("no block device is known for the data directory, so there are no storage figures")
