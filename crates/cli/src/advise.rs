@@ -29,7 +29,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
     /// Let steps that end by work last longer by giving them more rows; check that the data still
-/// fits where it should
+    /// fits where it should
     #[arg(long)]
     scale_rows: bool,
     /// Write the advised plan to this file

@@ -75,9 +75,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     };
     let experiment = match (args.plan()?, &args.chosen.experiment) {
         (Some(_), Some(_)) => {
-            return exit::refuse(
-                "--experiment names a stored count; leave it out to count a plan",
-            );
+            return exit::refuse("--experiment names a stored count; leave it out to count a plan");
         }
         (Some(plan), None) => args.count(plan)?,
         (None, _) if args.changes() => {

@@ -17,7 +17,7 @@ pub struct Progress {
     /// The steps running now do not belong to a trial.
     loading: bool,
     /// Whether the run designs itself: it chooses how often to restart its servers and for how
-/// long.
+    /// long.
     designed: bool,
     budget: Option<Duration>,
     /// The current state of its comparisons.

@@ -105,14 +105,10 @@ impl RunArgs {
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
         let Some(what) = &self.what else {
             if self.short.given() {
-                return refuse(
-                    "name the workload to run, as in: steelyard run insert -v …",
-                );
+                return refuse("name the workload to run, as in: steelyard run insert -v …");
             }
             if self.resume && self.changes.given() {
-                return refuse(
-                    "a resumed run keeps its plan; to change the plan, start a new run",
-                );
+                return refuse("a resumed run keeps its plan; to change the plan, start a new run");
             }
             return Ok(None);
         };

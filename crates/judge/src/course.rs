@@ -4,7 +4,8 @@
 //!
 //! Lengths may follow from what was seen without raising false alarms, because each restart counts
 //! the same however long its steps were, and is as likely to err upwards as downwards. That, and
-//! the error rate of whole experiments, is simulated (VALIDATION.md, "Runs that design themselves").
+//! the error rate of whole experiments, is simulated (VALIDATION.md, "Runs that design
+//! themselves").
 
 use std::collections::BTreeMap;
 

@@ -18,8 +18,8 @@ pub enum Warning {
         /// How many there were.
         blocks: usize,
     },
-    /// The interval excludes 1 but the sign-flip test does not reach 5%: the t interval depends on its
-    /// assumption of normal noise here, or a few blocks cause the difference.
+    /// The interval excludes 1 but the sign-flip test does not reach 5%: the t interval depends on
+    /// its assumption of normal noise here, or a few blocks cause the difference.
     SignFlipDisagrees {
         /// Two-sided p value of the sign-flip test.
         p: f64,
@@ -75,7 +75,8 @@ pub enum Warning {
         /// Ratio by the longer ones.
         long: f64,
     },
-    /// All slices together give a different ratio than their middle half, which the verdict is about.
+    /// All slices together give a different ratio than their middle half, which the verdict is
+    /// about.
     RareSlices {
         /// Ratio by the middle half.
         middle: f64,

@@ -72,9 +72,7 @@ pub enum Error {
         log: String,
     },
     /// The user ended the run.
-    #[error(
-        "interrupted; finished trials are kept; continue with `steelyard run --resume`"
-    )]
+    #[error("interrupted; finished trials are kept; continue with `steelyard run --resume`")]
     Interrupted,
     /// There is nothing to resume.
     #[error("{0}")]

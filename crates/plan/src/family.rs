@@ -64,8 +64,8 @@ pub(crate) trait Family: Keyed {
     /// What runs.
     fn sequences(&self) -> Vec<Sequence>;
 
-    /// Removes the list of steps and numbers of clients. What remains has to be equal for results of
-    /// different experiments to be comparable.
+    /// Removes the list of steps and numbers of clients. What remains has to be equal for results
+    /// of different experiments to be comparable.
     fn clear_steps(&mut self);
 
     /// The numbers of rows to which durations of steps are in proportion.

@@ -191,7 +191,9 @@ pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
         return Err("the list is empty; name at least one number of clients".to_owned());
     }
     match list.iter().enumerate().find(|(place, dop)| list[..*place].contains(dop)) {
-        Some((_, twice)) => Err(format!("{twice} appears twice; to repeat trials, increase `blocks`")),
+        Some((_, twice)) => {
+            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
+        }
         None => Ok(list),
     }
 }

@@ -34,8 +34,8 @@ impl Plan {
     /// Reads a plan from its text.
     ///
     /// `folder` is where configuration files are looked up; without one they cannot be read (a
-    /// stored plan contains their text). `origin` says where the text came from; problems begin with
-    /// it.
+    /// stored plan contains their text). `origin` says where the text came from; problems begin
+    /// with it.
     ///
     /// # Errors
     /// [`PlanError::Invalid`] with every problem found.

@@ -48,12 +48,14 @@ pub(crate) fn check_twins(plan: &Plan, problems: &mut Problems) {
         let shown = (printable(&variant.name), printable(original));
         let path = format!("variants.{}.twin_of", variant.name);
         let problem = match plan.variant(original) {
-            _ if *original == variant.name => "which is the variant itself; name another variant".to_owned(),
+            _ if *original == variant.name => {
+                "which is the variant itself; name another variant".to_owned()
+            }
             None => "which is not a variant".to_owned(),
             Some(found) => match difference(variant, found) {
-                Some(key) => format!(
-                    "but `{key}` differs; a twin must be the same system in every setting"
-                ),
+                Some(key) => {
+                    format!("but `{key}` differs; a twin must be the same system in every setting")
+                }
                 None if found.twin_of.is_some() => {
                     "which is itself a twin; name the original variant".to_owned()
                 }

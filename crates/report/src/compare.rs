@@ -100,7 +100,7 @@ impl Comparison {
     }
 
     /// The text printed at the end of a run: verdicts first, then throughput and how paced streams
-/// went.
+    /// went.
     ///
     /// # Errors
     /// As [`Self::render`].

@@ -182,8 +182,8 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// Whether there is certainly a difference, even if smaller than the margin.
     pub confirmed: Option<bool>,
     /// Minimum detectable effect: the slowdown (for a cost, the increase), as a fraction, that an
-    /// experiment with as many blocks and comparisons would confirm with a power of 80%; `null` below
-    /// 5 blocks.
+    /// experiment with as many blocks and comparisons would confirm with a power of 80%; `null`
+    /// below 5 blocks.
     pub detectable: Option<f64>,
     /// Estimated number of further blocks until the verdict is decided; 0 if it is.
     pub further_blocks: Option<u32>,
@@ -260,8 +260,8 @@ pub struct RateFigures {
     pub target: Option<f64>,
     /// The rate reached, median over the blocks.
     pub rate: Option<f64>,
-    /// Whether at least 95% of the target was reached in every block; if not, the statements that the
-    /// step counts had an easier time.
+    /// Whether at least 95% of the target was reached in every block; if not, the statements that
+    /// the step counts had an easier time.
     pub held: bool,
 }
 

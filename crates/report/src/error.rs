@@ -22,9 +22,7 @@ pub enum ReportError {
     )]
     NoExperiment,
     /// The experiment of this name has counts rather than trials.
-    #[error(
-        "expected a run, found {0}, which counts instructions; choose another experiment"
-    )]
+    #[error("expected a run, found {0}, which counts instructions; choose another experiment")]
     NotARun(String),
     /// The experiment of this name has no counts.
     #[error(
@@ -127,9 +125,7 @@ pub enum ReportError {
         detail: String,
     },
     /// This binary does not contain the page.
-    #[error(
-        "this binary was built without the report's page; build it with `make build`"
-    )]
+    #[error("this binary was built without the report's page; run `make build`")]
     NoPage,
     /// The report could not be written.
     #[error("could not write the report to {}: {source}; choose a writable path", .path.display())]
@@ -178,7 +174,8 @@ pub enum ReportError {
 
 fn why_not(notes: &[String]) -> String {
     if notes.is_empty() {
-        "take them with `steelyard run --profile`; `steelyard compare` warns if that failed".to_owned()
+        "take them with `steelyard run --profile`; `steelyard compare` warns if that failed"
+            .to_owned()
     } else {
         notes.join("; ")
     }

@@ -37,8 +37,8 @@ pub struct Judged {
 /// The outcome for one variant in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Not to be judged: the base, a twin, a load that ran once, a metric that does not apply to the
-    /// step.
+    /// Not to be judged: the base, a twin, a load that ran once, a metric that does not apply to
+    /// the step.
     Aside,
     /// Judged.
     Compared(judge::Comparison),
@@ -187,8 +187,8 @@ impl Judged {
         judge::false_alarm_rate(&comparisons)
     }
 
-    /// The warnings of the comparisons, each once; with indexes of its step and variant if it is about
-    /// only one comparison.
+    /// The warnings of the comparisons, each once; with indexes of its step and variant if it is
+    /// about only one comparison.
     pub(crate) fn warnings(&self) -> Vec<(Option<(usize, usize)>, judge::Warning)> {
         let mut found: Vec<(Option<(usize, usize)>, judge::Warning)> = Vec::new();
         for (step, variants) in self.steps.iter().enumerate() {
@@ -216,8 +216,8 @@ impl Judged {
 /// steps.
 ///
 /// `base` and `margin` default to those of the plan. Every interval has the confidence of the look
-/// that its number of blocks has reached: if the plan looks several times, the 5% of error are split
-/// over its looks.
+/// that its number of blocks has reached: if the plan looks several times, the 5% of error are
+/// split over its looks.
 ///
 /// # Errors
 /// When `base` is not a variant or `margin` is not a fraction.

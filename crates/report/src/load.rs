@@ -30,8 +30,8 @@ pub enum Which<'a> {
     /// The newest run.
     #[default]
     Latest,
-    /// The newest run or, if there is none, the newest count: results without steps, for a page that
-    /// shows counts.
+    /// The newest run or, if there is none, the newest count: results without steps, for a page
+    /// that shows counts.
     LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),

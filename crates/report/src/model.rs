@@ -171,8 +171,9 @@ impl Results {
         self.experiment.state == store::ExperimentState::Finished
     }
 
-    /// Removes the samples of blocks after `last`, so that judging works as if only the blocks up to
-    /// it had run. Figures pooled over all blocks (response times, sizes, counters) stay as they are.
+    /// Removes the samples of blocks after `last`, so that judging works as if only the blocks up
+    /// to it had run. Figures pooled over all blocks (response times, sizes, counters) stay as they
+    /// are.
     pub fn keep_blocks(&mut self, last: u32) {
         for variant in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             variant.samples.retain(|sample| sample.block <= last);

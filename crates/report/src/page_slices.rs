@@ -51,8 +51,8 @@ pub(crate) struct PageRestart {
     pub(crate) low: Vec<Vec<Number>>,
     /// The highest.
     pub(crate) high: Vec<Vec<Number>>,
-    /// Slices without a rate: point, variant, the place of the reason in the page's `slice_reasons`, how
-    /// many.
+    /// Slices without a rate: point, variant, the place of the reason in the page's
+    /// `slice_reasons`, how many.
     pub(crate) aside: Vec<(usize, usize, usize, usize)>,
 }
 

@@ -39,10 +39,10 @@ impl Slices {
 
     /// The rates of both by round, as used for comparison.
     ///
-    /// A slice that never ran, because another server blocked a client beyond its own slot, takes the
-    /// rate of the nearest slice of the same length. Otherwise a stall would remove from the round the
-    /// slice it should be compared with, and with it the stall itself from the comparison. NaN if
-    /// neither ran, or one was set aside.
+    /// A slice that never ran, because another server blocked a client beyond its own slot, takes
+    /// the rate of the nearest slice of the same length. Otherwise a stall would remove from the
+    /// round the slice it should be compared with, and with it the stall itself from the
+    /// comparison. NaN if neither ran, or one was set aside.
     pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
         let pair = |round: usize| match (self.came(round), other.came(round)) {
             (false, true) => (self.neighbour(round), other.rate(round)),
@@ -71,13 +71,14 @@ impl Slices {
         nearest.map_or(f64::NAN, |other| self.rate(other))
     }
 
-    /// Whether a round's slices are long enough to count: a step that searches for a length also has
-    /// shorter ones. Lengths were drawn from exact values but are stored as milliseconds.
+    /// Whether a round's slices are long enough to count: a step that searches for a length also
+    /// has shorter ones. Lengths were drawn from exact values but are stored as milliseconds.
     pub(crate) fn counts(length_ms: f64, chosen_ms: f64) -> bool {
         length_ms >= 0.999 * chosen_ms
     }
 
-    /// Number of rounds up to the last that was measured or set aside; the rounds after it never ran.
+    /// Number of rounds up to the last that was measured or set aside; the rounds after it never
+    /// ran.
     pub(crate) fn rounds(&self) -> usize {
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())

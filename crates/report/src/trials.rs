@@ -282,7 +282,8 @@ impl Trials {
         }
     }
 
-    /// Appends the names of their experiments to the labels of different workloads with the same label.
+    /// Appends the names of their experiments to the labels of different workloads with the same
+    /// label.
     fn name_workloads(&mut self) {
         let labels: Vec<String> = self.workloads.iter().map(|w| w.label.clone()).collect();
         for (place, workload) in self.workloads.iter_mut().enumerate() {

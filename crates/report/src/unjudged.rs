@@ -229,7 +229,9 @@ mod tests {
             }
         }
         assert!(!certainly_less(1, 1, 0.95), "one block decides nothing");
-        assert!(certainly_less(6, 6, 0.95) && certainly_less(4, 6, 0.95) && !certainly_less(3, 6, 0.95));
+        assert!(
+            certainly_less(6, 6, 0.95) && certainly_less(4, 6, 0.95) && !certainly_less(3, 6, 0.95)
+        );
     }
 
     fn by(metric: &str, base: &[f64], variant: &[f64]) -> Option<(Option<Verdict>, String)> {

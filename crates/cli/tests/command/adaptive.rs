@@ -128,5 +128,5 @@ fn options_change_a_plan_and_its_short_form() {
         &["with the options given: `max_blocks` = 5 is less than `blocks` = 6"],
     );
     wrong(&["--pairing", "stripes"], &["blocks, slices, auto"]);
-    place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps to its plan"]);
+    place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps its plan"]);
 }

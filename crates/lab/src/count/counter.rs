@@ -52,8 +52,8 @@ impl Counter<'_> {
     pub fn executions(&self, item: Item) -> u32 {
         /// Rows written by all executions of a kind together, about.
         const ROWS: u64 = 1_000;
-        /// A server may replan a prepared statement for its first few executions; that must be over when
-        /// counting begins.
+        /// A server may replan a prepared statement for its first few executions; that must be over
+        /// when counting begins.
         const FEWEST: u64 = 10;
         /// Enough executions for occasional costs, such as a new page, to show in the mean.
         const MOST: u64 = 50;
@@ -109,8 +109,8 @@ impl Counter<'_> {
     }
 
     /// The path for the directory of one server. All such paths have the same length, because the
-    /// length shifts what follows in the server's memory, which changes the instructions of functions
-    /// that depend on alignment, such as strncmp.
+    /// length shifts what follows in the server's memory, which changes the instructions of
+    /// functions that depend on alignment, such as strncmp.
     pub fn place(&self, name: &str) -> PathBuf {
         self.options.data_dir.join(format!("{:010}-count-{name:0>8}", std::process::id()))
     }

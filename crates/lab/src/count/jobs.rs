@@ -7,9 +7,9 @@ use std::fmt;
 use plan::Protocol;
 use workload::{Catalogue, State};
 
-/// Maximum number of statements per server. Starting a server takes as much CPU time as two or three
-/// of them, so it should count several. But repeating a count also repeats everything before it on
-/// the same server, so there should not be too many.
+/// Maximum number of statements per server. Starting a server takes as much CPU time as two or
+/// three of them, so it should count several. But repeating a count also repeats everything before
+/// it on the same server, so there should not be too many.
 const MOST: usize = 12;
 
 /// A statement of one kind to be counted on one variant in one protocol.
@@ -32,9 +32,9 @@ pub struct Job {
     pub items: Vec<(Item, Database)>,
 }
 
-/// A database with the loaded tables. Each statement that writes has one to itself, because the cost
-/// of an insert depends on how full earlier inserts have left the pages. Statements that only read
-/// share one.
+/// A database with the loaded tables. Each statement that writes has one to itself, because the
+/// cost of an insert depends on how full earlier inserts have left the pages. Statements that only
+/// read share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Database {
     /// What it holds.
@@ -44,7 +44,8 @@ pub struct Database {
 }
 
 impl fmt::Display for Database {
-    /// Its name. All have the same length, so that none shifts what follows it in a process's memory.
+    /// Its name. All have the same length, so that none shifts what follows it in a process's
+    /// memory.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
             State::Loaded => "plain",
@@ -61,8 +62,8 @@ impl Job {
         (Reverse(self.items.len()), self.items.first().map(|(item, _)| item.protocol))
     }
 
-    /// The job up to the last of the `wanted` items, because the items before them on the same server
-    /// determine its state. `None` if no item is wanted.
+    /// The job up to the last of the `wanted` items, because the items before them on the same
+    /// server determine its state. `None` if no item is wanted.
     pub fn up_to(&self, wanted: impl Fn(&Item) -> bool) -> Option<Job> {
         let last = self.items.iter().rposition(|(item, _)| wanted(item))?;
         Some(Job { items: self.items.get(..=last)?.to_vec(), ..self.clone() })

@@ -20,8 +20,8 @@ use crate::trial::whole;
 pub struct Stint {
     /// Which trial.
     pub trial: Trial,
-    /// How many of the workload's steps it runs, from the first; a trial that runs only some of them
-    /// also counts as finished.
+    /// How many of the workload's steps it runs, from the first; a trial that runs only some of
+    /// them also counts as finished.
     pub steps: usize,
 }
 
@@ -84,8 +84,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Runs trials together; repeats a single one if it was polluted. They finish together or not at
-    /// all.
+    /// Runs trials together; repeats a single one if it was polluted. They finish together or not
+    /// at all.
     fn together(&mut self, stints: &[Stint]) -> Result<(), Error> {
         let (conditions, first) = (self.conditions, self.number);
         // Whatever slows the machine slows all servers that are up together alike.

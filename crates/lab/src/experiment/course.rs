@@ -33,8 +33,8 @@ pub struct Outlook {
     pub lengths: Lengths,
     /// Indexes of the comparisons to continue for.
     pub pursued: Vec<usize>,
-    /// For people: `about 14 restarts of 20 s (4m40s); probably detects differences of 0.6% in l.i0,
-    /// 1.2% in qr100`.
+    /// For people: `about 14 restarts of 20 s (4m40s); probably detects differences of 0.6% in
+    /// l.i0, 1.2% in qr100`.
     pub text: String,
 }
 
@@ -80,8 +80,8 @@ impl Course {
         runs.map(|(_, seconds)| seconds).sum::<f64>() * self.servers
     }
 
-    /// Decides what to do next, after `done` restarts and with this much time left. `judged`: whether
-    /// this is a look.
+    /// Decides what to do next, after `done` restarts and with this much time left. `judged`:
+    /// whether this is a look.
     pub fn outlook(
         &self,
         standings: &[Standing],

@@ -115,7 +115,9 @@ impl Watch {
             .collect();
         let device = device.and_then(|device| WriteMeter::open(device).ok());
         if device.is_none() {
-            notes.push("writes to the device were not watched because no device is known".to_owned());
+            notes.push(
+                "writes to the device were not watched because no device is known".to_owned(),
+            );
         }
         let waits = serving.iter().filter(|pids| !pids.is_empty());
         let waits: Vec<WaitMeter> = waits.filter_map(|pids| WaitMeter::open(pids).ok()).collect();

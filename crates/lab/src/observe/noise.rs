@@ -1,7 +1,8 @@
-//! What disturbed a measured step: figures and warnings from its seconds and from kernel statistics.
+//! What disturbed a measured step: figures and warnings from its seconds and from kernel
+//! statistics.
 //!
-//! None of this decides a verdict. The seconds of a trial depend on each other, so they describe the
-//! trial, but only trials show whether a difference is certain.
+//! None of this decides a verdict. The seconds of a trial depend on each other, so they describe
+//! the trial, but only trials show whether a difference is certain.
 
 use drive::Outcome;
 use judge::{Steadiness, Trend};
@@ -20,8 +21,8 @@ const WARM_UP: f64 = plan::DEFAULT_MARGIN;
 /// Share from which a drop of the clock rate is reported: at 3 GHz, more than one of the 100 MHz
 /// steps in which processors change it.
 const SLOWER: f64 = 0.05;
-/// With fewer independent seconds than this, the mean of a step says little about the step. Reported
-/// only for steps of at least [`LONG`] seconds, because shorter ones never have more.
+/// With fewer independent seconds than this, the mean of a step says little about the step.
+/// Reported only for steps of at least [`LONG`] seconds, because shorter ones never have more.
 const FEW_INDEPENDENT: f64 = 5.0;
 /// See [`FEW_INDEPENDENT`].
 const LONG: usize = 30;
@@ -103,7 +104,8 @@ fn throttling(record: &mut StepRecord, recording: &Recording) {
     let Some(throttle) = &recording.totals.throttle else { return };
     record.add(metrics::THROTTLED.name, (throttle.core + throttle.package) as f64);
     if throttle.core + throttle.package > 0 {
-        record.warn("throttled", "the CPU was throttled because of heat during the step".to_owned());
+        record
+            .warn("throttled", "the CPU was throttled because of heat during the step".to_owned());
     }
 }
 

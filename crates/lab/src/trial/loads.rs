@@ -1,5 +1,5 @@
-//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence. Their
-//! data is kept while the run lasts, and its trials begin on copies of it.
+//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence.
+//! Their data is kept while the run lasts, and its trials begin on copies of it.
 //!
 //! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each
 //! variant, and none of the blocks that verdicts come from. It draws its parameters from that

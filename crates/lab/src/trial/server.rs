@@ -162,8 +162,8 @@ pub enum Data {
 }
 
 /// Stops the servers of trials, all at the same time, and returns what they left on disk, which is
-/// removed when dropped; the servers' logs are kept. `results` is the outcome of each trial's steps:
-/// a failure there takes precedence over a failure to stop.
+/// removed when dropped; the servers' logs are kept. `results` is the outcome of each trial's
+/// steps: a failure there takes precedence over a failure to stop.
 pub fn stop(
     conditions: &Conditions<'_>,
     mut attempts: Vec<Attempt<'_>>,

@@ -96,8 +96,8 @@ pub fn step(
 }
 
 /// Runs a step on all servers of `attempts`, the load moving between them by `slices` on these CPUs
-/// where they are several; `connect` makes its clients ready. What was measured is there also where something
-/// went wrong on the way.
+/// where they are several; `connect` makes its clients ready. What was measured is there also where
+/// something went wrong on the way.
 pub fn run(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],

@@ -133,8 +133,11 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = evidence.notes.clone();
     if let Some(InSlices { restarts, measured, .. }) = in_slices {
-        let source =
-            if *measured { "estimated from stored slices" } else { "estimated from typical slices" };
+        let source = if *measured {
+            "estimated from stored slices"
+        } else {
+            "estimated from typical slices"
+        };
         notes.push(format!(
             "in slices, {} would allow about {restarts} restarts ({source}); for CPU-bound steps, remove \
              blocks, pairing and seconds from the plan and run it with --budget {0}",

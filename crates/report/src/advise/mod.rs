@@ -25,8 +25,8 @@ pub use document::{AdviseDocument, AdvisedStep};
 /// What to advise on.
 #[derive(Debug, Clone)]
 pub struct AdviseOptions {
-    /// Which experiments may serve as pilots; those with a workload other than the plan's are always
-    /// left out.
+    /// Which experiments may serve as pilots; those with a workload other than the plan's are
+    /// always left out.
     pub chosen: Chosen,
     /// How much machine time may be spent.
     pub budget: Duration,

@@ -20,8 +20,8 @@ const USUAL: (f64, f64) = (0.006, 0.008);
 /// What to expect of steps in slices.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InSlices {
-    /// Half width of the interval of a ratio, for each of [`Evidence::steps`]; `None` where the step
-    /// is part of the load.
+    /// Half width of the interval of a ratio, for each of [`Evidence::steps`]; `None` where the
+    /// step is part of the load.
     pub(super) half_widths: Vec<Option<f64>>,
     /// Restarts within the budget.
     pub(super) restarts: u32,

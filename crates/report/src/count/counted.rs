@@ -165,7 +165,7 @@ impl Counted {
     }
 
     /// Compares a variant with the base; `None` for the base itself and where one of the two has no
-/// count.
+    /// count.
     pub(crate) fn difference(&self, kind: &Kind, variant: usize) -> Option<Difference> {
         if variant == self.base {
             return None;
@@ -180,7 +180,8 @@ impl Counted {
         (0..self.variants.len()).filter(has).collect()
     }
 
-    /// The kind whose instructions certainly differ most from the base's: in one variant, or in any.
+    /// The kind whose instructions certainly differ most from the base's: in one variant, or in
+    /// any.
     pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(&Kind, Difference)> {
         let variants: Vec<usize> = match variant {
             Some(one) => vec![one],

@@ -79,8 +79,8 @@ pub struct CountedVariant {
     pub verdict: Option<String>,
     /// In order; empty where they are not known.
     pub phases: Vec<PhaseDocument>,
-    /// Sorted by how much their own instructions differ from the base's, largest first; for the base,
-    /// by their own instructions.
+    /// Sorted by how much their own instructions differ from the base's, largest first; for the
+    /// base, by their own instructions.
     pub functions: Vec<FunctionDocument>,
 }
 

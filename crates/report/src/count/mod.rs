@@ -31,7 +31,7 @@ pub struct CountOptions {
     /// Maximum number of rows in a table of functions.
     pub functions: usize,
     /// Whether to show a table of functions for every kind of statement, not only for the one that
-/// moved most.
+    /// moved most.
     pub every_kind: bool,
 }
 
@@ -39,7 +39,8 @@ pub struct CountOptions {
 pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
-    /// The reasons why a gate fails: kinds that take more, unfinished counts, a variant without any.
+    /// The reasons why a gate fails: kinds that take more, unfinished counts, a variant without
+    /// any.
     pub fn gate(&self) -> Vec<String> {
         let mut reasons = self.regressions();
         if !self.document.finished {
@@ -54,8 +55,8 @@ impl CountReport {
         reasons
     }
 
-    /// A sentence for every kind of statement that certainly takes more instructions than in the base,
-    /// by more than the margin.
+    /// A sentence for every kind of statement that certainly takes more instructions than in the
+    /// base, by more than the margin.
     pub fn regressions(&self) -> Vec<String> {
         let mut found = Vec::new();
         for kind in &self.document.counts {

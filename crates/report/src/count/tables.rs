@@ -74,7 +74,8 @@ fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> 
 fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     let variants = counted.counted(kinds);
     let mut legend = vec![
-        "instructions: everything the server's process executed, counted under Callgrind".to_owned(),
+        "instructions: everything the server's process executed, counted under Callgrind"
+            .to_owned(),
         format!("relative: value of the version / value of {}", counted.name(counted.base)),
         format!(
             "same: within the repeatability of both sides together, at least {}",

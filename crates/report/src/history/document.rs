@@ -161,7 +161,11 @@ pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> Hist
     }
     if !lines.left_out.is_empty() {
         let names: Vec<&str> = lines.left_out.iter().map(String::as_str).collect();
-        notes.push(format!("left out because the {} is unknown: {}", order.as_str(), names.join(", ")));
+        notes.push(format!(
+            "left out because the {} is unknown: {}",
+            order.as_str(),
+            names.join(", ")
+        ));
     }
     if order == Order::Commit && lines.runs.len() > 1 && !lines.runs_are_ordered() {
         notes.push(

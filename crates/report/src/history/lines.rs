@@ -233,7 +233,8 @@ impl<'a> Lines<'a> {
         for (run, name) in self.runs.iter_mut().zip(names) {
             run.name = name;
             if let (true, RunKey::Experiment(place)) = (several, &run.key) {
-                // Several on the same day get the time, and several in the same minute get their number.
+                // Several on the same day get the time, and several in the same minute get their
+                // number.
                 let time: String = rfc3339(run.started_ms).chars().skip(11).take(5).collect();
                 let id = trials.experiments[*place].experiment.id;
                 run.name = format!("{} {time} #{id}", run.name);

@@ -17,7 +17,8 @@ pub use document::{
 /// What makes a run, and how runs are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// A run is a version of the DBMS, no matter which experiments measured it; in order of release.
+    /// A run is a version of the DBMS, no matter which experiments measured it; in order of
+    /// release.
     Version,
     /// A run is an experiment; ordered by when they began.
     Date,

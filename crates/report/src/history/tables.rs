@@ -116,7 +116,8 @@ fn changes(
 ) -> Part {
     let mut table = Table::new(Section::Other, id, title);
     table.legend = vec![
-        "found by E-divisive; between: the last run before the change and the first run after it".to_owned(),
+        "found by E-divisive; between: the last run before the change and the first run after it"
+            .to_owned(),
         "ratio: level after / level before; low, high: its 95% interval".to_owned(),
         "p: chance of an equally clear change if the order of runs were random".to_owned(),
     ];

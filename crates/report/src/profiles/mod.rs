@@ -89,9 +89,9 @@ pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>
     Ok(all)
 }
 
-/// Draws the flamegraphs of an experiment next to its profiles, replacing existing ones: one of each
-/// variant, and one of the difference between the plan's base and each other variant. Returns how
-/// many.
+/// Draws the flamegraphs of an experiment next to its profiles, replacing existing ones: one of
+/// each variant, and one of the difference between the plan's base and each other variant. Returns
+/// how many.
 ///
 /// # Errors
 /// When profiles can't be read or flamegraphs can't be written.

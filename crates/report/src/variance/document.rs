@@ -84,7 +84,7 @@ pub struct WithinDocument {
     /// Correlation of a second with the next; `null` with fewer than 8 seconds.
     pub autocorrelation: Option<f64>,
     /// The number of independent seconds that would determine the mean equally well; `null` as
-/// above.
+    /// above.
     pub worth: Option<f64>,
 }
 
@@ -248,7 +248,8 @@ fn notes(workloads: &[WorkloadVariance]) -> Vec<String> {
     let few = setups().map(|setup| setup.trials[0]).filter(|trials| *trials >= 2).min();
     if few.is_some_and(|few| few < 3) {
         notes.push(
-            "some CVs come from only 2 trials and say little; the published tables use 3".to_owned(),
+            "some CVs come from only 2 trials and say little; the published tables use 3"
+                .to_owned(),
         );
     }
     notes
