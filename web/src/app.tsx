@@ -60,7 +60,7 @@ export function App({ page }: { page: Page }) {
   );
 }
 
-/** What stands there when there is nothing to show. */
+/** The message when there is nothing to show. */
 export function Problem({ text }: { text: string }) {
   return (
     <div class="problem" role="alert">

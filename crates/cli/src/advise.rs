@@ -1,4 +1,4 @@
-//! `steelyard advise`: how many blocks of how many seconds.
+//! `steelyard advise`: how many blocks to run, and how long their steps should be.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,22 +13,23 @@ use crate::compare::Format;
 use crate::exit::refuse;
 use crate::sources::Sources;
 
-/// How many blocks of how many seconds decide most steps of a plan within a budget
+/// Find the number of blocks and seconds that decide the most steps of a plan within a budget
 ///
-/// From the variance between and within the stored trials of the same workload, and what a trial
-/// costs beside its measured seconds. Prints the figures and the plan to run.
+/// Uses the variance between and within stored trials of the same workload, and what a trial costs
+/// in addition to its measured seconds. Prints the figures and the plan to run.
 #[derive(Debug, Args)]
 pub struct AdviseArgs {
     /// The plan (TOML)
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
-    /// The machine's time that may be spent, for example 8h, 90m or 1h30m
+    /// How much machine time may be spent, for example 8h, 90m or 1h30m
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Duration,
-    /// What counts as a small difference, in percent (instead of the plan's margin)
+    /// Largest difference that counts as small, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
-    /// Let steps that end by work last longer by more rows; think of what fits into memory
+    /// Let steps that end by work last longer by giving them more rows; check that the data still
+    /// fits where it should
     #[arg(long)]
     scale_rows: bool,
     /// Write the advised plan to this file
@@ -36,7 +37,7 @@ pub struct AdviseArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     sources: Sources,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -46,7 +47,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     let plan = Plan::read(&args.plan)?;
     let opened = args.sources.open()?;
     let options = AdviseOptions {
-        // Which of them are of the plan's workload is found out there.
+        // `report::advise` picks those with the plan's workload.
         chosen: match args.sources.chosen() {
             Chosen::SameWorkload => Chosen::All,
             chosen => chosen,
@@ -59,7 +60,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     if let Some(path) = &args.output {
         if path == &args.plan {
             return refuse(
-                "the advised plan would replace the plan itself; choose another file for -o",
+                "the advised plan would overwrite the plan itself; choose another file for -o",
             );
         }
         std::fs::write(path, &advice.document.toml)

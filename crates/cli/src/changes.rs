@@ -1,4 +1,4 @@
-//! Options that change a plan, whether it comes from a file or from the short form.
+//! Options that override a plan, whether it comes from a file or from the short form.
 
 use std::time::Duration;
 
@@ -6,42 +6,42 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plan::{Pairing, Plan, PlanError};
 
-/// What a run can be told instead of its plan.
+/// Settings of a plan that the command line can override.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
-#[command(next_help_heading = "Instead of what the plan says")]
+#[command(next_help_heading = "Override the plan")]
 pub struct Changes {
-    /// Trials per variant; in an adaptive run those before its first look
+    /// Trials per variant; in an adaptive run, trials before the first look
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
-    /// Seed of the order of trials and of all parameters [default: a random one]
+    /// Seed for the order of trials and for all parameters [default: random]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// Add blocks for undecided steps; a step is also decided when its interval is this narrow to
-    /// either side
+    /// Add blocks for undecided steps; a step also counts as decided once its interval is within
+    /// ± this share
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
-    /// Add blocks for undecided steps, up to this many [default of an adaptive run: 4 × blocks]
+    /// Add blocks for undecided steps, up to this many [default in an adaptive run: 4 × blocks]
     #[arg(long, value_name = "N")]
     max_blocks: Option<u32>,
-    /// Add blocks for undecided steps, as long as they end within this time, such as 2h or 1h30m
+    /// Add blocks for undecided steps as long as they finish within this time, such as 2h or 1h30m
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
-    /// How variants are paired: trials in blocks, slices of a fraction of a second, or what suits
-    /// each step
+    /// How to pair variants: by trials in blocks, by slices of a fraction of a second, or whichever
+    /// suits each step
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
-    /// Double every variant under a second name (A/A): how much do identical systems differ here?
+    /// Run every variant under two names (A/A), to see how much identical systems differ here
     #[arg(long)]
     aa: bool,
-    /// Profile each step's server with perf, outside of what is measured, and count its events
+    /// Profile each step's server with perf, outside the measured time, and count its events
     #[arg(long)]
     profile: bool,
-    /// How long each profile takes, in seconds [default: 5]
+    /// Length of each profile in seconds [default: 5]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u32).range(1..=600))]
     profile_seconds: Option<u32>,
 }
 
-/// Reads one of the words that a plan has for something.
+/// Parses one of the words that a plan accepts for a key.
 pub fn named<T: Copy + Send + Sync>(
     all: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -56,7 +56,7 @@ impl Changes {
         *self != Changes::default()
     }
 
-    /// The plan with these changes, checked as a file would be; `origin` is what errors name.
+    /// Returns the plan with these changes, checked as a file would be. Errors name `origin`.
     pub fn apply(&self, plan: Plan, origin: &str) -> Result<Plan, PlanError> {
         if !self.given() {
             return Ok(plan);
@@ -76,7 +76,7 @@ impl Changes {
             changed = changed.with_twins();
         }
         let origin = format!("{origin} with the options given");
-        // Places would be those of a text that the user has never seen.
+        // Line numbers would refer to text the user has never seen.
         Plan::parse(&changed.to_toml(), None, &origin).map_err(PlanError::without_places)
     }
 }

@@ -15,44 +15,44 @@ use crate::results::Chosen;
 pub struct CompareArgs {
     #[command(flatten)]
     chosen: Chosen,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// What the rows of the tables over all steps are
+    /// Which rows the tables over all steps have
     #[arg(long, value_enum, default_value_t = Rows::Variants)]
     rows: Rows,
     /// The variant to compare with (instead of the plan's base)
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// What counts as a small difference, in percent (instead of the plan's margin)
+    /// Largest difference that counts as small, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
-    /// What verdicts and the gate are about instead of throughput (o/s); may be given several
-    /// times: costs such as dbms.cpu/o, wKB/o, r/o, response times such as p99, query.p99
+    /// Judge and gate this metric instead of throughput (o/s): a cost such as dbms.cpu/o, wKB/o or
+    /// r/o, or a response time such as p99 or query.p99; repeat for several
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
-    /// Only these kinds of tables [default: all but counters]
+    /// Print only these kinds of tables [default: all except counters]
     #[arg(long, value_parser = named(&KINDS), value_delimiter = ',', value_name = "KIND,…")]
     tables: Vec<Section>,
     /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or
-    /// can't be judged
+    /// impossible to judge
     #[arg(long)]
     gate: bool,
-    /// The strict gate: exit with 1 also if a step is inconclusive
+    /// Strict gate: also exit with 1 if any step is inconclusive
     #[arg(long)]
     gate_inconclusive: bool,
 }
 
-/// How a table is printed.
+/// Output format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Aligned with spaces, fit for a terminal and a mail
+    /// Aligned with spaces, for terminals and email
     Text,
     /// Headings, lists and pipes
     Markdown,
     /// One line per cell
     Csv,
-    /// One document, its shape described in docs/compare-json.md
+    /// One document; docs/compare-json.md describes its shape
     Json,
 }
 
@@ -109,7 +109,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     })
 }
 
-/// The tables that end a run: verdicts on throughput and on the DBMS's CPU, throughput, and where to
+/// Prints what ends a run: verdicts on throughput and on the DBMS's CPU, throughput, and where to
 /// find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
     let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();

@@ -18,9 +18,9 @@ use crate::run::read;
 
 /// Count the instructions of single statements, exactly, under Callgrind
 ///
-/// Each kind of statement of the plan's workload (or of the file of statements in its [count]) is
-/// executed in a backend of every variant under Callgrind, on the same data. The counts don't
-/// depend on how fast or how busy the machine is. Without a plan, prints what was counted last.
+/// Executes each kind of statement in the plan's workload (or in the statement file of its [count])
+/// in a backend of every variant under Callgrind, on the same data. The counts don't depend on how
+/// fast or how busy the machine is. Without a plan, prints the latest counts.
 #[derive(Debug, Args)]
 pub struct CountArgs {
     /// A plan file
@@ -28,33 +28,33 @@ pub struct CountArgs {
     plan: Option<PathBuf>,
     #[command(flatten)]
     chosen: Chosen,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// The variant to compare with (instead of the plan's base)
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// What counts as a small difference, in percent (instead of the plan's margin)
+    /// Largest difference that counts as small, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
     /// How many functions to show in each table
     #[arg(long, value_name = "N", default_value_t = 15)]
     functions: usize,
-    /// A table of functions for every kind of statement (instead of the one that moved most)
+    /// Print a table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
-    /// Exit with 1 if any kind of statement takes more instructions than with the base, by more
-    /// than the margin, or if the count is not finished
+    /// Exit with 1 if any kind of statement takes more instructions than in the base, by more than
+    /// the margin, or if the count is unfinished
     #[arg(long)]
     gate: bool,
-    /// Only these kinds of statements (instead of the plan's)
+    /// Count only these kinds of statements (instead of the plan's)
     #[arg(long, value_delimiter = ',', value_name = "KIND,…")]
     kinds: Vec<String>,
-    /// Only these protocols (instead of the plan's): simple, as text that is parsed and planned
-    /// each time; prepared, parsed once, then bound and executed
+    /// Count only these protocols (instead of the plan's): simple sends text that is parsed and
+    /// planned each time; prepared parses once, then binds and executes
     #[arg(long, value_parser = named(&Protocol::NAMED), value_delimiter = ',', value_name = "PROTOCOL,…")]
     protocols: Vec<Protocol>,
-    /// Executions counted of each kind (instead of the plan's)
+    /// Executions to count of each kind (instead of the plan's)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(6..))]
     statements: Option<u32>,
     /// Servers to count on at the same time [default: the number of CPUs]
@@ -75,9 +75,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     };
     let experiment = match (args.plan()?, &args.chosen.experiment) {
         (Some(_), Some(_)) => {
-            return exit::refuse(
-                "--experiment names a count that is stored already; leave it out to count a plan",
-            );
+            return exit::refuse("--experiment names a stored count; leave it out to count a plan");
         }
         (Some(plan), None) => args.count(plan)?,
         (None, _) if args.changes() => {
@@ -91,7 +89,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     exit::gate(if args.gate { counted.gate() } else { Vec::new() })
 }
 
-/// A count that is stored already: the latest, or by its name or number.
+/// Finds a stored count: the latest, or by its name or number.
 fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
     let store = Store::open_read_only(results)?;
     let found = match named {
@@ -122,14 +120,14 @@ impl CountArgs {
         experiment.map_err(|error| match error {
             lab::Error::Interrupted => {
                 anyhow!(
-                    "interrupted; what was counted twice is kept, and `steelyard count` shows it"
+                    "interrupted; everything counted twice is kept, and `steelyard count` shows it"
                 )
             }
             other => other.into(),
         })
     }
 
-    /// The plan with the changes of the command line.
+    /// The plan with the command line's changes.
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
         let Some(path) = &self.plan else { return Ok(None) };
         let mut plan = read(path)?;
@@ -144,7 +142,7 @@ impl CountArgs {
             plan.count.protocols = asked.map(|(_, protocol)| *protocol).collect();
         }
         plan.count.statements = self.statements.or(plan.count.statements);
-        // What the plan says now is what is stored with the results.
+        // The results are stored with the plan as changed.
         Ok(Some(Plan::parse(&plan.to_toml(), None, &path.display().to_string())?))
     }
 

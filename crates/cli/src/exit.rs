@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A gate failed: there is a regression or something that can't be judged, with the strict gate
-/// something undecided.
+/// A gate failed: there is a regression, or something that can't be judged, or, with the strict
+/// gate, something undecided.
 const GATE: u8 = 1;
-/// The request was wrong: running it again can't help.
+/// The request was wrong; repeating it can't help.
 const WRONG_REQUEST: u8 = 2;
-/// The request was fine, and carrying it out failed.
+/// The request was fine, but carrying it out failed.
 const FAILED: u8 = 3;
 
 /// A request that the command itself finds wrong.
@@ -21,7 +21,7 @@ pub fn refuse<T>(text: impl Into<String>) -> anyhow::Result<T> {
     Err(WrongRequest(text.into()).into())
 }
 
-/// Why the gate that the user asked for failed, a sentence each.
+/// The reasons why the gate failed, one sentence each.
 #[derive(Debug, thiserror::Error)]
 #[error("the gate failed:\n  {}", .0.join("\n  "))]
 pub struct GateFailed(pub Vec<String>);
@@ -31,10 +31,10 @@ pub fn gate(reasons: Vec<String>) -> anyhow::Result<()> {
     if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
 }
 
-/// Prints an error with its causes and tells the exit code.
+/// Prints an error with its causes and returns the exit code.
 pub fn explain(error: &anyhow::Error) -> ExitCode {
     if broken_pipe(error) {
-        // `steelyard compare | head` has what it wanted.
+        // The reader, such as `head`, has all it wanted.
         return ExitCode::SUCCESS;
     }
     if error.is::<GateFailed>() {
@@ -54,7 +54,7 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if is_request(error) { WRONG_REQUEST } else { FAILED })
 }
 
-/// A line on stderr; the exit code counts also where nobody listens.
+/// Prints a line to stderr; failing to is fine, because the exit code remains.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

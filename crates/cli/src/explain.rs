@@ -1,4 +1,4 @@
-//! `steelyard explain`: what the costs of a step consist of, and what moved.
+//! `steelyard explain`: where a step's costs come from, and what moved.
 
 use std::io::Write;
 
@@ -8,28 +8,28 @@ use report::{ExplainOptions, Which};
 use crate::compare::Format;
 use crate::results::Chosen;
 
-/// Explain a step: costs and events per operation, where samples fell, and the functions that moved
+/// Explain a step: costs and events per operation, where samples fell, and which functions moved
 ///
 /// Needs profiles, which `run --profile` takes. Flamegraphs are in the results directory under
-/// artifacts/profiles, and in the page of `steelyard report`.
+/// artifacts/profiles, and in the page that `steelyard report` writes.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The step, for example l.i0 [default: all that were profiled]
+    /// The step, for example l.i0 [default: every profiled step]
     #[arg(value_name = "STEP")]
     step: Option<String>,
     #[command(flatten)]
     chosen: Chosen,
-    /// The function whose callees are shown [default: the one in which the server does what clients
-    /// ask for]
+    /// Show the callees of this function [default: the one in which the server executes what
+    /// clients send]
     #[arg(long, value_name = "FUNCTION")]
     parent: Option<String>,
-    /// How many functions that moved are shown for each variant
+    /// How many of the functions that moved to show for each variant
     #[arg(long, value_name = "N", default_value_t = 15)]
     functions: usize,
     /// The variant to compare with (instead of the plan's base)
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }

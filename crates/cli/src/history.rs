@@ -11,9 +11,9 @@ use crate::compare::Format;
 use crate::exit::{WrongRequest, refuse};
 use crate::sources::Sources;
 
-/// Results over versions, commits or dates, and the points where they changed
+/// Show results over versions, commits or dates, and the points where they changed
 ///
-/// Change points are found by E-divisive over trials. A change lies between two runs and says its
+/// E-divisive finds the change points over trials. Each change lies between two runs and has a
 /// size with a 95% interval.
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
@@ -24,7 +24,7 @@ pub struct HistoryArgs {
     sources: Sources,
     #[command(flatten)]
     order: OrderArgs,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// The metric, for example o/s, cpu/o, dbms.cpu/o
@@ -32,27 +32,27 @@ pub struct HistoryArgs {
     metric: String,
 }
 
-/// In which order.
+/// The order of runs.
 #[derive(Debug, Clone, Args)]
 pub struct OrderArgs {
-    /// What a run is, and in which order they stand [default: version where there are several, else
+    /// What makes a run, and how runs are ordered [default: version if there are several, otherwise
     /// date]
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// A file with commits, the oldest first, as `git rev-list --reverse` prints them (`-`:
-    /// standard input); others are left out
+    /// A file of commits, oldest first, as printed by `git rev-list --reverse` (`-` for standard
+    /// input); commits not in it are left out
     #[arg(long, value_name = "FILE")]
     commits: Option<PathBuf>,
 }
 
-/// What a run is.
+/// What makes a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// A version of the DBMS: 9.6 before 13.7, betas before releases
+    /// A version of the DBMS: 9.6 comes before 13.7, betas before releases
     Version,
     /// An experiment
     Date,
-    /// A commit, from what is recorded of the build or from the variant's name
+    /// A commit, taken from the recorded build or from the variant's name
     Commit,
 }
 
@@ -67,7 +67,7 @@ impl OrderArgs {
         let by = match (self.by, &self.commits) {
             (None, Some(_)) => Some(By::Commit),
             (Some(By::Version | By::Date), Some(_)) => {
-                return refuse("--commits is for --by commit; leave out one of them");
+                return refuse("--commits works only with --by commit; leave out one of them");
             }
             (by, _) => by,
         };

@@ -1,10 +1,10 @@
-//! Intervals as small bars, one line each, for a run that shows how they narrow.
+//! Intervals as small bars, one line each, so that a run can show how they narrow.
 
 use lab::IntervalRow;
 
-/// Characters of a bar; odd, so that 1 has a place in the middle.
+/// Characters of a bar; odd, so that 1 is in the middle.
 const WIDTH: usize = 41;
-/// Half the range of the bars at least, as a log ratio.
+/// Smallest half range of the bars, as a log ratio.
 const LEAST_RANGE: f64 = 0.05;
 
 /// One line for each row: step, variant, difference, bar, verdict.
@@ -19,7 +19,7 @@ pub fn lines(rows: &[IntervalRow]) -> Vec<String> {
             let half = 50.0 * (high - low);
             format!("±{half:.digits$}%", digits = usize::from(half < 10.0))
         });
-        // As in tables, a true minus.
+        // A true minus, as in tables.
         let difference = format!("{:+.1}%", 100.0 * (row.ratio - 1.0)).replace('-', "−");
         let verdict = row.verdict.unwrap_or_default();
         let (step, variant, bar) = (&row.step, &row.variant, bar(row, range));
@@ -31,7 +31,7 @@ pub fn lines(rows: &[IntervalRow]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// The interval between the edges of the range; 1 and the margins are marked.
+/// Draws the interval within the range, with marks at 1 and at the margins.
 fn bar(row: &IntervalRow, range: f64) -> String {
     let place = |log: f64| {
         let share = (log + range) / (2.0 * range);

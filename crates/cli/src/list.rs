@@ -1,4 +1,4 @@
-//! `steelyard list`: the experiments of a results directory.
+//! `steelyard list`: the experiments in a results directory.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ pub struct ListArgs {
     directory: ResultsDir,
 }
 
-/// Prints a line for each experiment, the oldest first.
+/// Prints a line for each experiment, oldest first.
 pub fn run(args: &ListArgs) -> anyhow::Result<()> {
     let store = store::Store::open_read_only(&args.directory.results)?;
     let mut out = std::io::stdout().lock();

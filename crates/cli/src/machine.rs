@@ -1,4 +1,4 @@
-//! What every command that starts servers needs: where they run, as whom, and how it is ended.
+//! What every command that starts servers needs: where they run, as which user, and how to stop.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,26 +11,25 @@ use lab::Options;
 
 use crate::progress::Progress;
 
-/// Where servers run on this machine, and what is told meanwhile.
+/// Where servers run on this machine, and whether to show progress.
 #[derive(Debug, Args)]
 pub struct Machine {
-    /// Where the servers' data is made; a run measures the storage below it [default:
+    /// Where servers keep their data; the storage it is on is what a run measures [default:
     /// /var/tmp/steelyard-UID]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// User that servers run as when steelyard runs as root [default: steelyard, created if
-    /// missing]
+    /// User to run servers as when steelyard runs as root [default: steelyard, created if missing]
     #[arg(long, value_name = "USER")]
     server_user: Option<String>,
-    /// Begin although a run is measuring on this machine, which disturbs that run
+    /// Start even if another run is measuring on this machine, which disturbs that run
     #[arg(long)]
     allow_concurrent: bool,
-    /// No progress, only the tables at the end
+    /// Show no progress, only the tables at the end
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// A machine made ready: signals are caught, the cache and the ledger are open.
+/// A machine that is ready: signals are caught, the cache and the ledger are open.
 pub struct Ready {
     pub options: Options,
     pub cache: Cache,
@@ -40,7 +39,7 @@ pub struct Ready {
 }
 
 impl Machine {
-    /// Makes ready for servers whose results go to `results`.
+    /// Prepares for servers whose results go to `results`.
     ///
     /// # Errors
     /// When signals can't be caught, or the cache or the ledger can't be opened.
@@ -53,7 +52,7 @@ impl Machine {
         options.allow_concurrent = self.allow_concurrent;
         Ok(Ready {
             options,
-            interrupted: interrupt_flag().context("signal handlers could not be set")?,
+            interrupted: interrupt_flag().context("could not set signal handlers")?,
             cache: Cache::open_default()?,
             ledger: Ledger::open_default()?,
             progress: Progress::new(self.quiet),
@@ -61,8 +60,8 @@ impl Machine {
     }
 }
 
-/// Set by the first SIGINT, SIGTERM or SIGHUP, which ends the run in order. A second one ends the
-/// process at once; the kernel then ends its server, and the next run sweeps up.
+/// Set by the first SIGINT, SIGTERM or SIGHUP, which ends the run cleanly. A second one ends the
+/// process immediately; the kernel then kills its server, and the next run cleans up.
 fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in

@@ -26,11 +26,11 @@ use clap::{Parser, Subcommand};
 /// Weigh database systems against each other.
 ///
 /// steelyard fetches several versions of a DBMS, runs well-defined benchmarks on them in
-/// interleaved trials, and says what got slower, by how much and how sure that is.
+/// interleaved trials, and says what got slower, by how much, and how certain that is.
 #[derive(Debug, Parser)]
 #[command(name = "steelyard", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 a gate failed, 2 the request was wrong, 3 the run failed or was interrupted."
+    after_help = "Exit codes: 0 success, 1 a gate failed, 2 the request was wrong, 3 the run failed or was interrupted."
 )]
 struct Cli {
     #[command(subcommand)]

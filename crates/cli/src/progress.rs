@@ -1,4 +1,4 @@
-//! What a run shows while it goes on: bars on a terminal, plain lines elsewhere; all on stderr.
+//! The progress of a run, on stderr: bars on a terminal, plain lines elsewhere.
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -14,14 +14,15 @@ pub struct Progress {
     quiet: bool,
     bars: Option<Bars>,
     trials: usize,
-    /// Steps that run now belong to no trial.
+    /// The steps running now do not belong to a trial.
     loading: bool,
-    /// Whether the run chooses itself how often it restarts its servers, and its time.
+    /// Whether the run designs itself: it chooses how often to restart its servers and for how
+    /// long.
     designed: bool,
     budget: Option<Duration>,
-    /// How its comparisons stand.
+    /// The current state of its comparisons.
     rows: Vec<IntervalRow>,
-    /// Warnings without their numbers: how often each came, and the first.
+    /// By warning text without digits: how often it came, and its first text.
     warned: BTreeMap<String, (usize, String)>,
 }
 
@@ -31,12 +32,12 @@ struct Bars {
     step: Option<ProgressBar>,
     intervals: Vec<ProgressBar>,
     unit: String,
-    /// Whether the step is measured in seconds rather than operations.
+    /// Whether the step ends by time rather than after a number of operations.
     timed: bool,
     rate: Rate,
 }
 
-/// The present rate of a step: over the last second or so, not since its start.
+/// The current rate of a step: over the last second or so, not since its start.
 #[derive(Default)]
 struct Rate {
     last: Option<(Duration, u64)>,
@@ -156,8 +157,7 @@ impl Progress {
                 self.loading = false;
                 let text =
                     format!("trial {number}/{}: {variant} (block {block}, dop {dop})", self.trials);
-                // Also above the bars: the steps that follow stay in view when the bar has moved
-                // on.
+                // Also printed above the bars, so that it stays in view with the steps that follow.
                 self.line(&text);
                 if let Some(bars) = &self.bars {
                     bars.experiment.set_message(text);
@@ -174,8 +174,7 @@ impl Progress {
                 }
             }
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
-                // Names of variants differ in length; what comes after them need not stand in a
-                // column.
+                // Names of variants differ in length, so what follows them is not aligned.
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<8}{variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
@@ -191,7 +190,7 @@ impl Progress {
                     format!("{blocks} blocks")
                 };
                 self.line(&format!(
-                    "look after {blocks}: {decided} of {all} comparisons decided; not {}",
+                    "look after {blocks}: {decided} of {all} comparisons decided; undecided: {}",
                     open.join(", ")
                 ));
                 self.line(&format!("  next: {next}"));
@@ -221,7 +220,7 @@ impl Progress {
                     bars.experiment.inc_length(counts as u64);
                 }
                 self.line(&format!(
-                    "counts differ: {}; counting again, with what comes before on the same server: {counts} counts",
+                    "counts differ: {}; repeating them and what runs before them on the same server: {counts} counts",
                     differ.join(", ")
                 ));
             }
@@ -229,7 +228,7 @@ impl Progress {
         }
     }
 
-    /// The intervals after a restart: as bars that move on a terminal.
+    /// Shows the intervals after a restart, as moving bars on a terminal.
     fn narrowing(&mut self, restarts: u32, used: Duration, rows: Vec<IntervalRow>) {
         self.rows = rows;
         let lines = intervals::lines(&self.rows);
@@ -253,14 +252,14 @@ impl Progress {
         }
     }
 
-    /// The intervals as lines, where nothing moves.
+    /// Prints the intervals as lines where there are no bars.
     fn show_intervals(&mut self) {
         if self.bars.is_none() {
             intervals::lines(&self.rows).iter().for_each(|line| self.line(line));
         }
     }
 
-    /// A warning, as long as it was not told before in other numbers.
+    /// Prints a warning unless the same one was printed before with other numbers.
     fn warning(&mut self, text: &str) {
         let without: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
         let told = self.warned.entry(without).or_insert((0, text.to_owned()));
@@ -286,7 +285,7 @@ impl Progress {
                 bars.experiment.inc(1);
             }
         }
-        // Of many restarts the first shows what they are made of.
+        // The first of many restarts shows what they consist of.
         if !self.designed || self.rows.is_empty() {
             let figure = rate.map_or(String::new(), |rate| format!("{rate:>12.0} {unit}/s"));
             self.line(&format!("  {name:<8}{figure:<22}{seconds:>8.1} s"));
@@ -299,17 +298,17 @@ impl Progress {
     fn line(&self, text: &str) {
         match &self.bars {
             Some(bars) => {
-                // Only a terminal that went away fails this.
+                // This fails only when the terminal is gone.
                 let _ = bars.all.println(text);
             }
-            // Nobody may be listening any more; that is no reason to end a run.
+            // A closed stderr is no reason to end a run.
             None => {
                 let _ = writeln!(std::io::stderr(), "{text}");
             }
         }
     }
 
-    /// Removes the bars, and tells which warnings came again.
+    /// Removes the bars and prints which warnings were repeated.
     pub fn finish(&mut self) {
         if let Some(bars) = self.bars.take() {
             let own = bars.step.iter().chain(&bars.intervals).chain([&bars.experiment]);
@@ -369,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rate_is_the_present_one() {
+    fn the_rate_is_the_current_one() {
         let mut rate = Rate::default();
         rate.update(Duration::from_secs(1), 1000);
         rate.update(Duration::from_secs(2), 2000);

@@ -1,4 +1,4 @@
-//! `steelyard report`: one self-contained page.
+//! `steelyard report`: a self-contained page.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::exit::refuse;
 use crate::history::OrderArgs;
 use crate::results::Chosen;
 
-/// Write one self-contained HTML page: tables, plots over time, the recorded environment
+/// Write a self-contained HTML page: tables, plots over time, the recorded environment
 #[derive(Debug, Args)]
 pub struct ReportArgs {
     #[command(flatten)]
@@ -17,7 +17,7 @@ pub struct ReportArgs {
     /// The file to write
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
-    /// Put in the history of all experiments with the workload of this one, with change points
+    /// Include the history of all experiments with the same workload, with change points
     #[arg(long)]
     history: bool,
     #[command(flatten)]
@@ -26,10 +26,10 @@ pub struct ReportArgs {
 
 /// Writes the page and says where it is.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    // A page shows counts as well: where there is no run, the latest count will do.
+    // The page shows counts too: if there is no run, the latest count is enough.
     let (store, results) = args.chosen.open(Which::LatestOrCount)?;
     if args.order.given() && !args.history {
-        return refuse("--by and --commits are about the history; add --history");
+        return refuse("--by and --commits work only with --history; add it");
     }
     let history = if args.history {
         let (order, commits) = args.order.read()?;

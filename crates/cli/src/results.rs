@@ -1,4 +1,4 @@
-//! The results directory and the experiment in it, as every reading subcommand takes them.
+//! Options for the results directory and its experiment, shared by all subcommands that read.
 
 use std::path::{Path, PathBuf};
 
@@ -19,18 +19,18 @@ pub struct ResultsDir {
     pub results: PathBuf,
 }
 
-/// Which experiment of a results directory.
+/// Which experiment in a results directory.
 #[derive(Debug, Clone, Args)]
 pub struct Chosen {
     #[command(flatten)]
     pub directory: ResultsDir,
-    /// The experiment, by its number or name (the latest if not given)
+    /// The experiment, by number or name [default: the latest]
     #[arg(long, short, value_name = "ID|NAME")]
     pub experiment: Option<String>,
 }
 
 impl Chosen {
-    /// Opens the store and loads the experiment, where none is named the `latest`.
+    /// Opens the store and loads the experiment, or the `latest` if none is named.
     pub fn open(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
         let which = self.experiment.as_deref().map_or(latest, Which::Named);
         load_which(&self.directory.results, which)

@@ -1,4 +1,4 @@
-//! `steelyard run`: conduct an experiment.
+//! `steelyard run`: run an experiment.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::machine::{Machine, Ready};
 use crate::results::{ResultsDir, load_which};
 use crate::short::ShortForm;
 
-/// Conduct an experiment: from a plan file, or `run insert -v … -v …` without one
+/// Run an experiment from a plan file, or without one: `run insert -v … -v …`
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// A plan file, or the name of a workload (insert) for the short form
@@ -22,10 +22,10 @@ pub struct RunArgs {
     what: Option<PathBuf>,
     #[command(flatten)]
     directory: ResultsDir,
-    /// Go on with the latest unfinished experiment (of this plan, if one is named)
+    /// Continue the latest unfinished experiment (of this plan, if one is named)
     #[arg(long)]
     resume: bool,
-    /// Print the plan that would be run, and don't run it
+    /// Print the plan instead of running it
     #[arg(long)]
     write_plan: bool,
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if args.write_plan {
         let plan =
             plan.ok_or_else(|| WrongRequest("--write-plan needs a plan or a workload".to_owned()))?;
-        // As it would be stored: a password is better given anew than written to a file.
+        // As it would be stored: better to give a password again than to write it to a file.
         std::io::stdout().write_all(plan::plan_without_passwords(&plan.to_toml()).as_bytes())?;
         return Ok(());
     }
@@ -64,20 +64,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         progress.tell(event);
     });
-    // Of a run that was broken off, what was profiled is drawn too.
+    // Also draws the profiles of a run that was interrupted.
     let which = experiment.as_ref().map_or(Which::Latest, |id| Which::Id(*id));
     let loaded = load_which(&args.directory.results, which);
     if let Ok((store, results)) = &loaded
         && let Err(error) = report::draw_flamegraphs(store, results)
     {
-        progress.tell(Event::Note(format!("the flamegraphs could not be drawn: {error}")));
+        progress.tell(Event::Note(format!("could not draw the flamegraphs: {error}")));
     }
     progress.finish();
     experiment?;
     crate::compare::print_after_run(&args.directory.results, &loaded?.1)
 }
 
-/// What is going to be run, and how long, before anything is fetched or started.
+/// What is about to run and for how long, said before anything is fetched or started.
 fn intention(plan: &Plan) -> String {
     let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
     let mut steps: Vec<String> = Vec::new();
@@ -88,7 +88,7 @@ fn intention(plan: &Plan) -> String {
     }
     let time = plan.budget.map(|budget| format!(", at most {}", plan::format_duration(budget)));
     let often = match plan.designs_itself() {
-        true => "restarted as often as it takes".to_owned(),
+        true => "restarts as needed".to_owned(),
         false if plan.blocks == 1 => "1 block".to_owned(),
         false => format!("{} blocks", plan.blocks),
     };
@@ -105,14 +105,10 @@ impl RunArgs {
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
         let Some(what) = &self.what else {
             if self.short.given() {
-                return refuse(
-                    "say which workload the variants are for: steelyard run insert -v …",
-                );
+                return refuse("name the workload to run, as in: steelyard run insert -v …");
             }
             if self.resume && self.changes.given() {
-                return refuse(
-                    "a run that is resumed keeps to its plan; to change it, start a new one",
-                );
+                return refuse("a resumed run keeps its plan; to change the plan, start a new run");
             }
             return Ok(None);
         };
@@ -121,7 +117,7 @@ impl RunArgs {
         }
         if self.short.given() {
             return refuse(format!(
-                "{}: the options of the short form don't go with a plan file; change the plan instead",
+                "{}: options of the short form can't be used with a plan file; change the plan instead",
                 what.display()
             ));
         }

@@ -1,4 +1,4 @@
-//! The short form: a plan from options instead of a file.
+//! The short form: a plan given by options instead of a file.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -6,26 +6,26 @@ use plan::{CommandOption, Plan, WorkloadPlan};
 
 use crate::exit::{WrongRequest, refuse};
 
-/// Options that stand for a plan file.
+/// Options that replace a plan file.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Short form (instead of a plan file)")]
 pub struct ShortForm {
     /// A variant: postgres@13.7, postgres@14 (newest 14.x), git:REPOSITORY#COMMIT, src:TARBALL,
-    /// path:DIR, postgres://… ; NAME=… names it. Repeat for each; the first is the base
+    /// path:DIR or postgres://…; NAME= gives it a name. Repeat for each; the first is the base
     #[arg(short, long = "variant", value_name = "[NAME=]DBMS")]
     variants: Vec<String>,
-    /// A setting of the server for all variants, for example shared_buffers=1GB; repeat for each
+    /// A server setting for all variants, for example shared_buffers=1GB; repeat for each
     #[arg(short, long = "config", value_name = "NAME=VALUE")]
     config: Vec<String>,
     #[command(flatten)]
     options: Options,
 }
 
-/// Options that the workloads declare: names and values of those given.
+/// Names and values of the given options that workloads declare.
 #[derive(Debug, Clone, Default)]
 struct Options(Vec<(String, String)>);
 
-/// The options of all workloads; where several have one of the same name, it appears once.
+/// The options of all workloads; one that several workloads have appears once.
 fn declared() -> Vec<CommandOption> {
     let mut all: Vec<CommandOption> = Vec::new();
     for option in WorkloadPlan::all().iter().flat_map(WorkloadPlan::options) {
@@ -80,7 +80,7 @@ impl ShortForm {
         !self.variants.is_empty() || !self.config.is_empty() || !self.options.0.is_empty()
     }
 
-    /// The plan that the options stand for.
+    /// Builds the plan from the options.
     pub fn plan(&self, workload: WorkloadPlan) -> anyhow::Result<Plan> {
         if self.variants.is_empty() {
             return refuse(
@@ -123,7 +123,7 @@ impl ShortForm {
     }
 }
 
-/// `NAME=REFERENCE`; an `=` behind the start of a reference belongs to it (a url's options).
+/// Splits `NAME=REFERENCE`; an `=` inside a reference belongs to it (options of a URL).
 fn split_name(text: &str) -> (Option<&str>, &str) {
     match text.split_once('=') {
         Some((name, reference)) if !name.contains([':', '@', '/']) => (Some(name), reference),

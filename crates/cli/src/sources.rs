@@ -1,4 +1,4 @@
-//! Results directories and experiments in them, as the subcommands over many trials take them.
+//! Options for results directories and their experiments, shared by subcommands over many trials.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use store::Store;
 
 use crate::exit::refuse;
 
-/// Which results.
+/// Which results to read.
 #[derive(Debug, Clone, Args)]
 pub struct Sources {
     /// A results directory; repeat for several
@@ -19,15 +19,15 @@ pub struct Sources {
         default_value = "steelyard-results"
     )]
     results: Vec<PathBuf>,
-    /// What the machine of a results directory is called, once for each --results in their order
-    /// [default: its processor's name]
+    /// Name of the machine that a results directory comes from, once per --results and in the same
+    /// order [default: the name of its processor]
     #[arg(long = "machine", value_name = "NAME")]
     machines: Vec<String>,
-    /// An experiment, by its number or name, a name meaning all that have it; repeat for several
-    /// [default: all with the workload of the newest]
+    /// An experiment by number, or all experiments of a name; repeat for several [default: all with
+    /// the workload of the newest]
     #[arg(long = "experiment", short, value_name = "ID|NAME", conflicts_with = "all")]
     experiments: Vec<String>,
-    /// All experiments, also of other workloads
+    /// All experiments, including those of other workloads
     #[arg(long)]
     all: bool,
 }
@@ -43,7 +43,7 @@ impl Sources {
         let (machines, directories) = (self.machines.len(), self.results.len());
         if machines > 0 && machines != directories {
             return refuse(format!(
-                "expected one --machine for each of {directories} results directories or none at all, found {machines}"
+                "expected one --machine for each of {directories} results directories, or none; found {machines}"
             ));
         }
         let mut stores = Vec::new();
@@ -55,7 +55,7 @@ impl Sources {
         Ok(Opened { stores })
     }
 
-    /// Which experiments of them.
+    /// Which of their experiments were chosen.
     pub fn chosen(&self) -> Chosen {
         if self.all {
             Chosen::All
@@ -68,7 +68,7 @@ impl Sources {
 }
 
 impl Opened {
-    /// What `report` reads from.
+    /// The sources that `report` reads.
     pub fn sources(&self) -> Vec<Source<'_>> {
         self.stores
             .iter()

@@ -1,4 +1,4 @@
-//! `steelyard variance`: how much repeated trials differ, and on which setup they differ least.
+//! `steelyard variance`: how much repeated trials differ, and in which setup they differ least.
 
 use std::io::Write;
 
@@ -8,21 +8,21 @@ use report::{DEFAULT_LIMIT, VarianceOptions};
 use crate::compare::Format;
 use crate::sources::Sources;
 
-/// Variation between repeated trials: per step, per setup, and which setup to choose
+/// Show variation between repeated trials: per step, per setup, and which setup to choose
 ///
 /// A setup is a machine, a variant and a number of clients. Its CV (deviation / mean) per step
-/// comes from all finished trials of the experiments chosen.
+/// comes from all finished trials of the chosen experiments.
 #[derive(Debug, Args)]
 pub struct VarianceArgs {
     #[command(flatten)]
     sources: Sources,
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Which deviation: the published tables use the population one, over 3 runs
+    /// Which standard deviation to use; the published tables use the population one, over 3 runs
     #[arg(long, value_enum, default_value_t = Deviation::Population)]
     deviation: Deviation,
-    /// The largest CV of a setup to choose
+    /// Largest CV of a setup that may be chosen
     #[arg(long, value_name = "CV", default_value_t = DEFAULT_LIMIT)]
     limit: f64,
     /// The metric, for example o/s, cpu/o, dbms.cpu/o
@@ -34,7 +34,7 @@ pub struct VarianceArgs {
 enum Deviation {
     /// Divides by the number of trials
     Population,
-    /// Divides by one less
+    /// Divides by the number of trials minus one
     Sample,
 }
 

@@ -16,7 +16,7 @@ pub fn autocorrelation(series: &[f64], lag: usize) -> Option<f64> {
     }
     let level = mean(&values)?;
     let squares: f64 = values.iter().map(|v| (v - level) * (v - level)).sum();
-    // Differences in the last bits of equal values are no spread.
+    // Differences in the last bits of equal values are not spread.
     if squares.is_nan() || squares <= values.len() as f64 * (1e-12 * level).powi(2) {
         return None;
     }

@@ -19,7 +19,7 @@ mod permutation;
 use energy::{Cut, Energy};
 use permutation::Null;
 
-/// The smallest number of units on each side of a change point: with one there is no spread.
+/// The smallest number of units on each side of a change point; with one there is no spread.
 pub const MIN_SEGMENT: usize = 2;
 
 /// From this many units on a history can show a change at the 5% level: of 8 values in two groups
@@ -113,14 +113,14 @@ pub struct Changes {
 pub enum HistoryError {
     /// A run without a trial.
     #[error(
-        "expected a trial in every run, found none in run {run}; leave runs without results out"
+        "expected a trial in every run, found none in run {run}; leave out runs without results"
     )]
     NoTrial {
         /// Its place, from 0.
         run: usize,
     },
     /// A value without a logarithm.
-    #[error("expected positive finite values, found {value} in run {run}; leave failed steps out")]
+    #[error("expected positive finite values, found {value} in run {run}; leave out failed steps")]
     NotPositive {
         /// Place of the run, from 0.
         run: usize,

@@ -2,7 +2,7 @@
 
 use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_cdf, t_quantile};
 
-/// Confidence of an interval where nothing else is asked for: 95%.
+/// Default confidence of an interval: 95%.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// Power at which a difference counts as detectable: 80%, the usual choice since J. Cohen,
@@ -44,7 +44,7 @@ pub struct Comparison {
     pub low: Option<f64>,
     /// Upper end of the interval of the ratio; `None` with one block or restart.
     pub high: Option<f64>,
-    /// Two-sided p value of the exact sign-flip test that there is no difference at all.
+    /// Two-sided p value of the exact sign-flip test of no difference at all.
     pub sign_flip_p: Option<f64>,
     /// Two-sided p value of the t test that there is no difference at all: at most 1 - confidence
     /// exactly where the interval excludes 1.
@@ -76,7 +76,7 @@ pub struct Comparison {
     pub error_log: Option<f64>,
     /// Degrees of freedom of [`Self::error_log`]: k - 1 for blocks; 0 with one block.
     pub freedom: f64,
-    /// What to know beside it.
+    /// Warnings about it.
     pub warnings: Vec<Warning>,
 }
 
@@ -128,7 +128,7 @@ impl Comparison {
     }
 }
 
-/// An estimated log ratio, from which all else follows.
+/// An estimated log ratio, from which everything else follows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Estimate {
     pub(crate) method: Method,

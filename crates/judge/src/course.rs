@@ -4,7 +4,8 @@
 //!
 //! Lengths may follow from what was seen without raising false alarms, because each restart counts
 //! the same however long its steps were, and is as likely to err upwards as downwards. That, and
-//! the error rate of whole experiments, is simulated (VALIDATION.md, "Runs that design themselves").
+//! the error rate of whole experiments, is simulated (VALIDATION.md, "Runs that design
+//! themselves").
 
 use std::collections::BTreeMap;
 
@@ -76,12 +77,12 @@ impl Course {
         Course { margin, precision, servers: servers as f64, costs: Vec::new() }
     }
 
-    /// A restart has cost so many seconds beside its timed steps.
+    /// Records the seconds a restart took outside its timed steps.
     pub fn cost(&mut self, seconds: f64) {
         self.costs.push(seconds.max(0.1));
     }
 
-    /// What the next restart may cost beside its timed steps, in seconds: the most that one of the
+    /// What the next restart may cost outside its timed steps, in seconds: the most that one of the
     /// latest has. `None` before the first.
     pub fn highest_cost(&self) -> Option<f64> {
         self.recent().reduce(f64::max)

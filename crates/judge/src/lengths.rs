@@ -130,7 +130,7 @@ impl fmt::Display for RuledOut {
         f.write_str(match self {
             Self::FewOperations => "too few operations in a slice",
             Self::FewRounds => "too few rounds",
-            Self::Unknown => "rates scatter too much to tell its level",
+            Self::Unknown => "rates vary too much to show its level",
             Self::Level => "level differs from that of the longest",
             Self::Ratio => "ratio differs from that of the longest",
         })
@@ -312,7 +312,7 @@ impl fmt::Display for LengthChoice {
         for length in &self.lengths {
             write!(
                 f,
-                "\n{}: {} rounds, {:.0} operations a slice",
+                "\n{}: {} rounds, {:.0} operations per slice",
                 milliseconds(length.seconds),
                 length.rounds,
                 length.operations
@@ -337,7 +337,7 @@ impl fmt::Display for LengthChoice {
         }
         if !self.settled {
             f.write_str(
-                "\nno shorter length is known to agree with the longest, so it may be too short itself: set slice_ms to a longer one and look whether the ratio stays",
+                "\nno shorter length is known to agree with the longest, so it may be too short itself: set slice_ms to a larger value and check that the ratio stays the same",
             )?;
         }
         Ok(())
@@ -468,7 +468,7 @@ mod tests {
         let text = choose_length(&trials(1600, [0.0006; 2], |_| 0.02)).unwrap().to_string();
         assert!(
             text.starts_with(
-                "slices of 40 ms\n10 ms: 400 rounds, 900 operations a slice, level -5."
+                "slices of 40 ms\n10 ms: 400 rounds, 900 operations per slice, level -5."
             ),
             "{text}"
         );

@@ -25,7 +25,7 @@ pub struct StepVariance {
 /// The seconds of one trial of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialSeconds<'a> {
-    /// Which variant (or whatever else shares one level): any number.
+    /// Which variant (or other group with a common level): any number.
     pub line: usize,
     /// The block; trials of the same block shared the machine's mood, and are compared with each
     /// other.
@@ -34,7 +34,7 @@ pub struct TrialSeconds<'a> {
     pub seconds: &'a [f64],
 }
 
-/// Why variances cannot be told apart.
+/// Why variances cannot be separated.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum LevelsError {
     /// No two trials to compare.
@@ -155,7 +155,7 @@ impl StepVariance {
 /// What running costs, in seconds of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialCost {
-    /// Per trial beside its measured seconds: restart, restore, load, settling.
+    /// Per trial, outside its measured seconds: restart, restore, load, settling.
     pub trial: f64,
     /// Per measured second: 1, or more where something accompanies it.
     pub second: f64,

@@ -28,7 +28,7 @@ impl fmt::Display for Side {
 pub enum JudgeError {
     /// No block has a value on both sides.
     #[error(
-        "expected at least one block with a value of base and variant, found none; finish a block first"
+        "expected at least one block with a value of base and variant, found none; finish one block first"
     )]
     NoBlocks,
     /// The two slices do not pair up.
@@ -43,7 +43,7 @@ pub enum JudgeError {
     },
     /// A value whose logarithm does not exist.
     #[error(
-        "expected a positive finite value, found {value} for the {side} in block {block}; leave failed steps out"
+        "expected a positive finite value, found {value} for the {side} in block {block}; leave out failed steps"
     )]
     NotPositive {
         /// Whose value.
@@ -55,7 +55,7 @@ pub enum JudgeError {
     },
     /// Slices that were both measured are too few.
     #[error(
-        "expected at least {needed} rounds with a slice of base and variant, found {pairs}; let the step run longer"
+        "expected at least {needed} rounds with a slice of base and variant, found {pairs}; make the step longer"
     )]
     TooFewRounds {
         /// Rounds with both.

@@ -144,7 +144,7 @@ fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
     difference > SLICE_TOLERANCE && beyond_chance
 }
 
-/// Whether all slices together say something else than the middle half of them.
+/// Whether all slices together give a different result than their middle half.
 fn tails(restarts: &[RestartRatio], mean_log: f64) -> Option<Warning> {
     let tails: Vec<RestartRatio> = restarts
         .iter()

@@ -28,8 +28,8 @@ pub struct Stalls {
 /// The stalls in a series of per-second throughput (whole seconds only: leave a last, partial one
 /// out).
 ///
-/// NaN are gaps in the record: they are no stall, do not count as measured, and end a stall. Fewer
-/// than three measured seconds have no meaningful median and so no stalls.
+/// NaNs are gaps in the record: they are not stalls, do not count as measured, and end a stall.
+/// Fewer than three measured seconds have no meaningful median and so no stalls.
 pub fn stalls(series: &[f64]) -> Stalls {
     let measured = series.iter().filter(|value| !value.is_nan()).count();
     let middle = match median(series) {

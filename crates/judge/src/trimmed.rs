@@ -1,4 +1,4 @@
-//! The trimmed mean and how sure it is when neighbouring values are alike.
+//! The trimmed mean, and its uncertainty when neighboring values are correlated.
 
 use crate::autocorrelation::{persistence, variance_inflation};
 

@@ -1,46 +1,45 @@
-//! What a reader must know beside a verdict.
+//! What a reader must know about a verdict.
 
 use std::fmt;
 
-/// Number of blocks from which on a comparison carries no warning about their number.
+/// Number of blocks from which a comparison has no warning about their number.
 ///
-/// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so
-/// that no outcome of it could ever be called significant at 5%.
+/// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so no
+/// outcome could ever be significant at 5%.
 pub const ENOUGH_BLOCKS: usize = 6;
 
-/// Not an error that prevents a comparison, but to be presented with it.
+/// A warning to present with a comparison; not an error that prevents one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Warning {
-    /// A single block: nothing is known of the spread, so there is neither interval nor verdict.
+    /// A single block: the spread is unknown, so there is neither interval nor verdict.
     OneBlock,
     /// Fewer than [`ENOUGH_BLOCKS`] blocks.
     TooFewBlocks {
         /// How many there were.
         blocks: usize,
     },
-    /// The interval excludes 1, the sign-flip test does not reach 5%: the t interval leans on its
-    /// assumption of normal noise here, or a few blocks carry the difference.
+    /// The interval excludes 1 but the sign-flip test does not reach 5%: the t interval depends on
+    /// its assumption of normal noise here, or a few blocks cause the difference.
     SignFlipDisagrees {
         /// Two-sided p value of the sign-flip test.
         p: f64,
     },
     /// The plan's margin was smaller than the noise floor, so the noise floor was used.
     MarginRaised {
-        /// The margin asked for.
+        /// The requested margin.
         asked: f64,
         /// The one used.
         used: f64,
     },
-    /// Alone this would have been called a regression or an improvement; among so many comparisons
-    /// it would not.
+    /// On its own this would be a regression or an improvement, but not among so many comparisons.
     NotAmongMany {
         /// How many comparisons were made.
         comparisons: usize,
         /// p value after Benjamini and Hochberg.
         adjusted_p: f64,
     },
-    /// Slices within a single start of the servers: nothing is known of how much starts differ, so
-    /// there is neither interval nor verdict.
+    /// Slices within a single start of the servers: how much starts differ is unknown, so there is
+    /// neither interval nor verdict.
     OneRestart,
     /// Some restart has fewer rounds of slices than [`crate::ENOUGH_ROUNDS`].
     FewRounds {
@@ -53,7 +52,7 @@ pub enum Warning {
         share: f64,
     },
     /// The hypervisor took so much of the CPU that operations per second of the system's own CPU
-    /// time are compared, in place of operations per second.
+    /// time are compared instead of operations per second.
     ByCpu {
         /// Share of the CPU time that was taken, 0 to 1, in the trial with the most.
         stolen: f64,
@@ -63,10 +62,10 @@ pub enum Warning {
         /// Share of the rounds, 0 to 1.
         share: f64,
     },
-    /// One did nothing in more than a quarter of its slices of some restart: the ratio is that of
-    /// all that was done, as a typical slice has none.
+    /// One side did nothing in more than a quarter of its slices in some restart: the ratio is that
+    /// of all operations, because a typical slice has none.
     Stalled {
-        /// Who.
+        /// Which side.
         side: crate::Side,
     },
     /// Slices of two lengths give different ratios.
@@ -76,7 +75,7 @@ pub enum Warning {
         /// Ratio by the longer ones.
         long: f64,
     },
-    /// All slices together give another ratio than the middle half of them, which the verdict is
+    /// All slices together give a different ratio than their middle half, which the verdict is
     /// about.
     RareSlices {
         /// Ratio by the middle half.
@@ -87,7 +86,7 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// A short name of the kind of warning, for machines.
+    /// A short name of the kind of warning, for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::OneBlock => "one-block",
@@ -114,29 +113,29 @@ impl fmt::Display for Warning {
                 "too few blocks: 1, so there is no interval and no verdict; run at least {ENOUGH_BLOCKS}"
             ),
             Self::TooFewBlocks { blocks } => format!(
-                "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before believing a verdict"
+                "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before trusting a verdict"
             ),
             Self::SignFlipDisagrees { p } => format!(
-                "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): look at the single blocks"
+                "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): check the individual blocks"
             ),
             Self::MarginRaised { asked, used } => format!(
-                "margin raised from {:.1}% to {:.1}%: identical variants differ by that much here",
+                "margin raised from {:.1}% to {:.1}%: identical variants differ by this much here",
                 asked * 100.0,
                 used * 100.0
             ),
             Self::NotAmongMany { comparisons, adjusted_p } => format!(
-                "outside the margin alone, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
+                "outside the margin on its own, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
             Self::OneRestart => format!(
                 "the servers were started once, so there is no interval and no verdict: slices don't show how much starts \
-                 differ; run at least 3 blocks, better {ENOUGH_BLOCKS}"
+                 differ; run at least 3 blocks, preferably {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => format!(
-                "few rounds of slices: {rounds} in one restart; let the step run longer, {} at least",
+                "few rounds of slices: {rounds} in one restart; make the step longer to get at least {}",
                 crate::ENOUGH_ROUNDS
             ),
             Self::MuchSetAside { share } => format!(
-                "{:.0}% of the rounds could not be used, because a slice was disturbed or not measured: what is left may not be typical",
+                "{:.0}% of the rounds could not be used because a slice was disturbed or not measured: the rest may not be typical",
                 share * 100.0
             ),
             Self::ByCpu { stolen } => format!(
@@ -145,19 +144,19 @@ impl fmt::Display for Warning {
                 stolen * 100.0
             ),
             Self::IdleRounds { share } => format!(
-                "in {:.0}% of the rounds no operation ended in either slice, so they count for neither: choose longer slices, or \
+                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: choose longer slices, or \
                  look for what stopped both servers",
                 share * 100.0
             ),
             Self::Stalled { side } => format!(
-                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations instead of the \
+                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations rather than of the \
                  typical slice: look for stalls"
             ),
             Self::LengthsDisagree { short, long } => format!(
-                "longer slices give another ratio ({long:.3}, not {short:.3}): set slice_ms to a longer one"
+                "longer slices give a different ratio ({long:.3}, not {short:.3}): set slice_ms to a larger value"
             ),
             Self::RareSlices { middle, all } => format!(
-                "all slices together give {all:.3}, the middle half of them {middle:.3}, which the verdict is about: look for stalls"
+                "all slices together give {all:.3}, but the verdict is about their middle half, which gives {middle:.3}: look for stalls"
             ),
         })
     }

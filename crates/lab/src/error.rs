@@ -1,12 +1,12 @@
-//! Why a run could not begin or go on.
+//! Errors that prevent a run from starting or continuing.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// Why a run could not begin or go on. What had finished before is in the store.
+/// Why a run could not start or continue. Everything finished before is in the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A variant names no system that can be had.
+    /// A variant's system can't be obtained.
     #[error("variant `{variant}`: {source}")]
     Variant {
         /// The variant.
@@ -14,7 +14,7 @@ pub enum Error {
         /// Why.
         source: Box<dbms::Error>,
     },
-    /// A system under test did not do what it should.
+    /// A system under test failed.
     #[error(transparent)]
     Dbms(Box<dbms::Error>),
     /// The benchmark can't run on a variant.
@@ -33,7 +33,7 @@ pub enum Error {
     Report(#[from] report::ReportError),
     /// The memory limit could not be set.
     #[error(
-        "variant `{variant}`: its memory limit needs a control group, but {source}. \
+        "variant `{variant}`: a memory limit needs a control group, but {source}. \
          Run as root or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes), \
          or drop `memory_limit`"
     )]
@@ -43,19 +43,19 @@ pub enum Error {
         /// Why not.
         source: probe::CgroupError,
     },
-    /// Another run measures on this machine.
+    /// Another run is measuring on this machine.
     #[error(
-        "another run is measuring on this machine (pid {pid}): each would be noise in the other's \
-         results. Wait for it, or pass --allow-concurrent if you don't mind"
+        "another run is measuring on this machine (pid {pid}), and the two would disturb each other. \
+         Wait for it, or pass --allow-concurrent if you don't mind"
     )]
     Busy {
-        /// The other run's process; 0 where it can't be told.
+        /// The other run's process; 0 if unknown.
         pid: i32,
     },
     /// A step of a trial failed.
     #[error(
         "variant `{variant}`, block {block}, dop {dop}, step {step}: {reason}{log}\n\
-         The trials that were finished are kept; `steelyard run --resume` goes on from there"
+         The trials that were finished are kept; continue with `steelyard run --resume`"
     )]
     Step {
         /// The variant.
@@ -72,16 +72,14 @@ pub enum Error {
         log: String,
     },
     /// The user ended the run.
-    #[error(
-        "interrupted; finished trials are kept, and `steelyard run --resume` goes on from there"
-    )]
+    #[error("interrupted; finished trials are kept; continue with `steelyard run --resume`")]
     Interrupted,
     /// There is nothing to resume.
     #[error("{0}")]
     Resume(String),
     /// A running server already has tables of these names.
     #[error(
-        "variant `{variant}`: the server already has a table `{table}` that steelyard did not make. \
+        "variant `{variant}`: the server already has a table `{table}` that steelyard did not create. \
          Give it an empty database, or drop the table yourself"
     )]
     TableExists {
@@ -90,7 +88,7 @@ pub enum Error {
         /// The table.
         table: String,
     },
-    /// Two variants are one and the same running server.
+    /// Two variants are the same running server.
     #[error(
         "variants `{one}` and `{other}` are the same running server: they can't be measured at the \
          same time. Use pairing = \"blocks\", or another server or database for one of them"
@@ -101,10 +99,10 @@ pub enum Error {
         /// The other.
         other: String,
     },
-    /// The data of a server that already runs would have to be copied.
+    /// The data of a server that is already running would have to be copied.
     #[error(
-        "variant `{variant}`: the data of a server that already runs can't be copied, so every trial has to load: remove \
-         `restore_after`, or have steelyard start the server (dbms = \"postgres@14.3\" or \"path:…\")"
+        "variant `{variant}`: the data of a server that is already running can't be copied, so every trial has to load. Remove \
+         `restore_after`, or let steelyard start the server (dbms = \"postgres@14.3\" or \"path:…\")"
     )]
     NoCopy {
         /// The variant.
@@ -122,14 +120,14 @@ pub enum Error {
         /// The server's last log lines with a heading, or nothing.
         log: String,
     },
-    /// A plan names a kind of statement that there is not.
+    /// A plan names a kind of statement that does not exist.
     #[error(
-        "`kinds` in [count]: `{kind}` is no kind of statement of this workload; it has {known}"
+        "`kinds` in [count]: `{kind}` is not a kind of statement in this workload, which has {known}"
     )]
     NoSuchKind {
         /// As the plan names it.
         kind: String,
-        /// The kinds there are, for the reader.
+        /// The available kinds.
         known: String,
     },
     /// Valgrind is missing, or what it wrote can't be read.
@@ -138,9 +136,9 @@ pub enum Error {
     /// A file or directory could not be used.
     #[error("cannot use {path}: {source}. {remedy}")]
     Io {
-        /// What was to be used.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
         /// What to do.
         remedy: &'static str,
@@ -157,7 +155,7 @@ impl From<dbms::Error> for Error {
 }
 
 impl Error {
-    /// What a variant met.
+    /// A variant's error.
     pub(crate) fn of(variant: &str, error: dbms::Error) -> Error {
         match error {
             dbms::Error::Interrupted { .. } => Error::Interrupted,
@@ -165,7 +163,7 @@ impl Error {
         }
     }
 
-    /// Whether the request was wrong, so that running it again can't help.
+    /// Whether the request was wrong, so that repeating it can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Error::Variant { source, .. } | Error::Dbms(source) => source.is_request(),

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! Progress events of a run.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use workload::{End, Phase, Program, Step};
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// A line for people: something fetched, swept up, odd.
+    /// A line for people: something fetched, cleaned up or unusual.
     Note(String),
-    /// The experiment begins or goes on.
+    /// The experiment starts or continues.
     Began {
         /// Its name.
         name: String,
-        /// Trials it consists of.
+        /// Number of trials.
         trials: usize,
         /// Trials already finished by an earlier run.
         finished: usize,
-        /// Measured steps in each trial, with their dop apart; without those that load once.
+        /// Measured steps in each trial, counted per dop; without those that load once.
         steps: usize,
-        /// Its time, where the run chooses itself how to spend it.
+        /// Its time budget, if the run designs itself.
         budget: Option<Duration>,
     },
     /// A trial begins.
@@ -35,22 +35,22 @@ pub enum Event {
         /// Number of clients.
         dop: u32,
     },
-    /// The load for the trials of a variant and dop begins: steps follow.
+    /// The load for the trials of a variant and dop begins; its steps follow.
     LoadBegan {
         /// The variant.
         variant: String,
         /// Number of clients.
         dop: u32,
     },
-    /// A load has ended, and what it left is kept.
+    /// A load has ended, and its data is kept.
     Kept {
-        /// Names the content.
+        /// Digest of the content.
         digest: String,
         /// Number of files.
         files: usize,
         /// Bytes in them.
         bytes: u64,
-        /// How long it took to flush and read them.
+        /// Time to flush and read them.
         seconds: f64,
     },
     /// A step begins.
@@ -59,14 +59,14 @@ pub enum Event {
         name: String,
         /// Number of clients.
         dop: u32,
-        /// Operations it will do, where that is known.
+        /// Operations it will do, if known.
         operations: Option<u64>,
-        /// Seconds it will take, where that is known.
+        /// Seconds it will take, if known.
         seconds: Option<f64>,
         /// `rows` or `queries`; empty for settling.
         unit: String,
     },
-    /// How far a step is.
+    /// Progress of a step.
     Progress {
         /// Operations so far.
         operations: u64,
@@ -77,34 +77,34 @@ pub enum Event {
     StepEnded {
         /// The step.
         name: String,
-        /// The variant, where several trials are under way.
+        /// The variant, if several trials are running.
         variant: Option<String>,
         /// Operations per second; `None` for settling.
         rate: Option<f64>,
         /// `rows` or `queries`; empty for settling.
         unit: String,
-        /// How long it took.
+        /// Its duration.
         seconds: f64,
-        /// What to know about its figures.
+        /// Warnings about its figures.
         warnings: Vec<String>,
     },
-    /// A trial has ended well.
+    /// A trial has finished successfully.
     TrialEnded,
-    /// An adaptive run has looked at its results and goes on.
+    /// An adaptive run has looked at its results and continues.
     Look {
         /// Blocks so far.
         blocks: u32,
         /// How many comparisons are decided.
         decided: usize,
-        /// Of how many.
+        /// Number of comparisons.
         all: usize,
-        /// Those that are not, such as `pg14.3 l.i1 ±3.1%`.
+        /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
         open: Vec<String>,
         /// What comes until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
         next: String,
-        /// How many trials that is.
+        /// Number of trials in it.
         trials: usize,
-        /// How many measured steps the missing ones of these have together.
+        /// Number of measured steps in those still to run.
         steps: usize,
     },
     /// A run that designs itself has restarted its servers once more.
@@ -113,7 +113,7 @@ pub enum Event {
         restarts: u32,
         /// Time used so far.
         used: Duration,
-        /// How the comparisons stand.
+        /// The state of the comparisons.
         rows: Vec<IntervalRow>,
     },
     /// Counting of instructions begins.
@@ -123,7 +123,7 @@ pub enum Event {
         /// How many counts there will be.
         counts: usize,
     },
-    /// The data of a variant are there for its statements to be counted.
+    /// The data of a variant is loaded.
     CountLoaded {
         /// The variant.
         variant: String,
@@ -139,18 +139,18 @@ pub enum Event {
         /// Instructions of one execution.
         instructions: u64,
     },
-    /// Some counts did not agree, and come once more.
+    /// Some counts did not agree and are repeated.
     CountAgain {
         /// Which, such as `insert-5 (simple) of pg18.1`.
         differ: Vec<String>,
-        /// How many counts that is, with those that have to come before on the same servers.
+        /// Number of counts, including those that have to run first on the same servers.
         counts: usize,
     },
-    /// All trials or counts are there.
+    /// All trials or counts are finished.
     Ended,
 }
 
-/// How a comparison stands while a run goes on.
+/// The state of a comparison during a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IntervalRow {
     /// The step.
@@ -163,8 +163,7 @@ pub struct IntervalRow {
     pub interval: Option<(f64, f64)>,
     /// The margin, as a fraction.
     pub margin: f64,
-    /// The word for what the interval would mean if this were a look; `None` where nothing is
-    /// decided.
+    /// The verdict if this were a look; `None` if undecided.
     pub verdict: Option<&'static str>,
 }
 
@@ -183,7 +182,7 @@ impl Event {
         }
     }
 
-    /// Something between the steps begins, of which nobody knows how long it takes.
+    /// Something of unknown duration begins between the steps.
     pub(crate) fn untimed_began(name: &str, dop: u32) -> Event {
         Event::StepBegan {
             name: name.to_owned(),
@@ -194,8 +193,8 @@ impl Event {
         }
     }
 
-    /// A phase, or something between the steps, has ended well; it names the variant where several
-    /// are under way.
+    /// A phase, or something between the steps, has succeeded; names the variant if several are
+    /// running.
     pub(crate) fn step_ended(record: &StepRecord, variant: Option<&str>) -> Event {
         Event::StepEnded {
             name: labelled(&record.name, None, &record.measure.labels),
@@ -213,7 +212,7 @@ pub(crate) fn phase_name(phase: &Phase) -> &str {
     phase.step().map_or("settle", |step| &step.name)
 }
 
-/// Operations of a step that ends by its work; `None` for one that can't show how far it is.
+/// Operations of a step that ends by work; `None` for one that can't show its progress.
 pub(crate) fn planned(step: &Step) -> Option<u64> {
     if step.operations.is_some() {
         return None;

@@ -1,13 +1,13 @@
-//! Conducts a plan: the only room that sees plan, dbms, workload, drive, probe and store together.
+//! Runs a plan: the only crate that uses plan, dbms, workload, drive, probe and store together.
 //!
-//! [`run`] obtains the binaries of every variant, sweeps up what a killed run left, takes the
-//! machine for itself, and then goes through the blocks of the plan: each trial gets a fresh
-//! server, goes through the benchmark's steps, and has every finished step written to the store at
-//! once. It tells what it does through [`Event`]s and prints nothing.
+//! [`run`] obtains the binaries of every variant, cleans up after killed runs, locks the machine,
+//! and then runs the blocks of the plan: each trial gets a fresh server and runs the benchmark's
+//! steps, and every finished step is written to the store immediately. It reports progress through
+//! [`Event`]s and prints nothing.
 //!
-//! The folders follow an experiment from its outside in: `experiment` goes through blocks and
-//! looks at what they show, `joint` runs the trials of a block whose servers are up together,
-//! `trial` runs one, `observe` says what was seen in a step. `count` is a story of its own.
+//! The folders follow an experiment from the outside in: `experiment` runs blocks and looks at
+//! their results, `joint` runs the trials of a block whose servers run at the same time, `trial`
+//! runs one trial, `observe` records what happened in a step. `count` is separate.
 
 mod count;
 mod error;

@@ -1,4 +1,4 @@
-//! Before anything is measured: is the plan possible, and is all there that it needs?
+//! Checks before anything is measured: is the plan possible, and is everything it needs available?
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::systems::Systems;
 
-/// A variant with its binaries at hand.
+/// A variant with its binaries.
 #[derive(Debug)]
 pub struct Subject {
     /// What the plan says.
@@ -24,7 +24,7 @@ pub struct Subject {
     pub dialect: Dialect,
 }
 
-/// A plan with all that it needs at hand.
+/// A plan with everything it needs.
 #[derive(Debug)]
 pub struct Lineup {
     /// The plan.

@@ -1,4 +1,4 @@
-//! What a run can be told besides its plan.
+//! Options of a run that are not in its plan.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// User that servers run as when steelyard runs as root; `None`: `steelyard`.
     pub server_user: Option<String>,
-    /// Whether another run on this machine is no reason to refuse.
+    /// Whether to start even if another run is using this machine.
     pub allow_concurrent: bool,
     /// Version of steelyard, recorded with the results.
     pub version: String,

@@ -1,4 +1,4 @@
-//! Where an experiment has its systems under test from.
+//! Where an experiment gets its systems under test from.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,10 +8,10 @@ use dbms::{
 };
 use drive::{Address, Postgres, Reach, Target};
 
-/// A started system, with how the copy was made that it runs on, where it is one.
+/// A started system and, if it runs on a copy, how the copy was made.
 pub type Started = (Box<dyn System>, Option<Restored>);
 
-/// What an experiment asks of the systems under test before they run. [`Installed`] has the real
+/// What an experiment needs from systems under test before they run. [`Installed`] has the real
 /// ones; tests have their own.
 ///
 /// The errors are those of the functions of the same name in `dbms`.
@@ -35,7 +35,7 @@ pub trait Systems: Sync {
     /// Starts a server, empty or on a copy of `origin`.
     fn start(&self, spec: ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error>;
 
-    /// Connects to a server that already runs.
+    /// Connects to a server that is already running.
     fn attach(&self, reference: &Reference) -> Result<Box<dyn System>, Error>;
 
     /// Where the load goes.

@@ -3,25 +3,25 @@
 use crate::problem::Problems;
 use crate::types::{Given, Pairing, Plan};
 
-/// An adaptive run that does not say where it ends gives up at so many times its planned blocks: an
-/// interval is then half as wide.
+/// An adaptive run without a limit gives up at this multiple of its planned blocks: an interval is
+/// then half as wide.
 const LIMIT_FACTOR: u32 = 4;
 
-/// Where a run that designs itself without a budget gives up: ten looks beyond the first.
+/// When a run that designs itself without a budget gives up: ten looks after the first.
 const MOST_RESTARTS: u32 = 64;
-/// It first looks after so many restarts.
+/// Number of restarts before its first look.
 const FIRST_LOOK: u32 = 4;
 
 impl Plan {
-    /// Whether the run may go beyond [`Plan::blocks`] for steps that are undecided: one of
-    /// `precision`, `max_blocks` and `budget` is given.
+    /// Whether the run may exceed [`Plan::blocks`] for undecided steps: one of `precision`,
+    /// `max_blocks` and `budget` is given.
     pub fn is_adaptive(&self) -> bool {
         self.precision.is_some() || self.max_blocks.is_some() || self.budget.is_some()
     }
 
-    /// Whether the run chooses itself how steps are paired, how many blocks there are and how long
-    /// steps last: there is a `budget` or a `precision`, two variants or more, and nothing said of
-    /// these choices but perhaps how steps are to be sliced.
+    /// Whether the run itself chooses pairing, number of blocks and length of steps: it has a
+    /// `budget` or a `precision`, two or more variants, and the plan sets none of these choices,
+    /// except perhaps how to slice steps.
     pub fn designs_itself(&self) -> bool {
         let Given { blocks, pairing, seconds } = self.given;
         let open = !blocks && !seconds && self.max_blocks.is_none();
@@ -62,7 +62,7 @@ impl Plan {
     }
 }
 
-/// Adds to `problems` what does not fit together in an adaptive plan.
+/// Adds to `problems` what is inconsistent in an adaptive plan.
 pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
     if let Some(limit) = plan.max_blocks
         && limit < plan.blocks
@@ -70,7 +70,7 @@ pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
         problems.of(
             "max_blocks",
             format!(
-                "`max_blocks` = {limit} is less than `blocks` = {}, which are always run",
+                "`max_blocks` = {limit} is less than `blocks` = {}, which always run",
                 plan.blocks
             ),
         );
@@ -78,7 +78,7 @@ pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
     if plan.is_adaptive() && plan.blocks < 2 && plan.block_limit() > 1 {
         problems.of(
             "blocks",
-            "`blocks` = 1 shows no spread, so that nothing could be decided after it; an adaptive run needs at least 2",
+            "`blocks` = 1 shows no spread, so nothing can be decided; an adaptive run needs at least 2",
         );
     }
 }

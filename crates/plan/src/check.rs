@@ -1,4 +1,4 @@
-//! What must hold between the keys of a plan.
+//! Checks between the keys of a plan.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use crate::types::{Pairing, Plan};
 
 /// Names of files on Linux have at most 255 bytes; a variant's name is one part of several.
 const MAX_VARIANT_NAME: usize = 64;
-/// A trial per variant and block; beyond this the plan is a slip of the finger.
+/// A trial per variant and block; more than this must be a typo.
 const MAX_VARIANTS: usize = 1000;
 
-/// Adds to `problems` whatever is wrong with a plan of which every single value is fine.
+/// Adds to `problems` whatever is wrong with a plan whose values are valid one by one.
 pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     let Plan { base, variants, workload, .. } = plan;
     for variant in variants {
@@ -26,8 +26,8 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
         }
     }
     for (i, variant) in variants.iter().enumerate() {
-        // Only a plan made by a program can hold the same name twice; in TOML that is an error of
-        // syntax.
+        // Only a plan built by a program can have the same name twice; in TOML that is a syntax
+        // error.
         if variants[..i].iter().any(|v| v.name == variant.name) {
             problems.of(
                 "variants",
@@ -56,12 +56,12 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
             ),
         };
         problems
-            .of("base", format!("`base` is `{}`, which is no variant; {hint}", printable(base)));
+            .of("base", format!("`base` is `{}`, which is not a variant; {hint}", printable(base)));
     }
     if plan.slice_ms.is_some() && plan.pairing == Pairing::Blocks {
         problems.of(
             "slice_ms",
-            "`slice_ms` without slices; add pairing = \"slices\" or \"auto\", or remove it",
+            "`slice_ms` without slices; set pairing = \"slices\" or \"auto\", or remove it",
         );
     }
     check_adaptive(plan, problems);
@@ -84,7 +84,7 @@ fn check_restore(step: &str, sequences: &[Sequence], problems: &mut Problems) {
         let mut seen = BTreeSet::new();
         names.retain(|name| seen.insert(*name));
         format!(
-            "`restore_after` is `{}`, which is no step of this plan; its steps are {}",
+            "`restore_after` is `{}`, which is not a step of this plan; its steps are {}",
             printable(step),
             names.join(", ")
         )
@@ -96,7 +96,7 @@ fn check_restore(step: &str, sequences: &[Sequence], problems: &mut Problems) {
         )
     } else if sequences.iter().any(ends) {
         format!(
-            "`restore_after` is `{step}`, the last step, so that nothing would be left for the trials; name an earlier one"
+            "`restore_after` is `{step}`, the last step, which leaves nothing for the trials; name an earlier step"
         )
     } else {
         return;
@@ -111,17 +111,17 @@ fn check_variant_name(name: &str) -> Result<(), String> {
         Err("a variant has an empty name".to_owned())
     } else if let Some(c) = name.chars().find(|c| unfit(*c)) {
         Err(format!(
-            "variant `{shown}` has {:?} in its name, which names files; use letters, digits, `.`, `-`, `_`",
+            "variant `{shown}` has {:?} in its name, which is used in file names; use letters, digits, `.`, `-`, `_`",
             c
         ))
     } else if name.starts_with(['.', '-']) {
         Err(format!(
-            "variant `{shown}` starts with `{}`; begin with a letter or digit, since it names files",
+            "variant `{shown}` starts with `{}`; start it with a letter or digit, because it is used in file names",
             &shown[..1]
         ))
     } else if name.len() > MAX_VARIANT_NAME {
         Err(format!(
-            "variant `{shown}` has a name of {} bytes; at most {MAX_VARIANT_NAME}, since it names files",
+            "variant `{shown}` has a name of {} bytes; at most {MAX_VARIANT_NAME} are allowed, because it is used in file names",
             name.len()
         ))
     } else {

@@ -1,4 +1,4 @@
-//! `[count]`: which statements `steelyard count` counts, and on what data.
+//! `[count]`: which statements `steelyard count` counts, and on which data.
 
 use std::path::Path;
 
@@ -16,10 +16,10 @@ use crate::section::{Section, choice, integer, join, one_or_more, printable, str
 pub const DEFAULT_COUNT_ROWS: u64 = 20_000;
 /// What begins a statement's name in a file of statements.
 const NAME: &str = "-- name:";
-/// Name of the block that makes what the others use.
+/// Name of the block that creates what the others use.
 const SETUP: &str = "setup";
 
-/// What `steelyard count` is asked to count.
+/// What `steelyard count` counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountPlan {
     /// Rows in the table before the first statement that is counted, > 0.
@@ -33,7 +33,7 @@ pub struct CountPlan {
     pub kinds: Vec<String>,
     /// Name of the file of statements, as written in the plan.
     pub file: Option<String>,
-    /// What stood in it; its statements take the place of the workload's.
+    /// Its text; its statements replace those of the workload.
     pub file_text: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl CountPlan {
 impl Keyed for CountPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table before"),
+            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table at the start"),
             Key::optional("statements", &mut self.statements, |v| integer(v, 6..1_000_001))
                 .note("executions counted of each kind"),
             Key::new("protocols", &mut self.protocols, protocols),
@@ -99,7 +99,7 @@ impl Protocol {
 /// Statements of the user's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnStatements {
-    /// What makes the tables they use; may be empty.
+    /// Creates the tables they use; may be empty.
     pub setup: String,
     /// Name and text of each, in order.
     pub statements: Vec<(String, String)>,
@@ -119,13 +119,13 @@ impl OwnStatements {
                 let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
                 if name.is_empty() || !name.chars().all(fit) {
                     return Err(format!(
-                        "line {}: `{}` is no name of a statement; expected letters, digits, `_`, `-` and `.`",
+                        "line {}: `{}` is not a valid name of a statement; expected letters, digits, `_`, `-` and `.`",
                         number + 1,
                         printable(name)
                     ));
                 }
                 if blocks.iter().any(|(known, _)| known == name) {
-                    return Err(format!("line {}: `{name}` stands a second time", number + 1));
+                    return Err(format!("line {}: `{name}` appears twice", number + 1));
                 }
                 blocks.push((name.to_owned(), String::new()));
                 continue;
@@ -148,7 +148,7 @@ impl OwnStatements {
         for (name, block) in blocks {
             let block = block.trim().trim_end_matches(';').trim_end().to_owned();
             if block.is_empty() {
-                return Err(format!("`{name}` has no statement"));
+                return Err(format!("`{name}` has no statements"));
             }
             if name == SETUP {
                 own.setup = block;
@@ -182,7 +182,7 @@ fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
     let found = one_or_more(value, |one| choice(one, &Protocol::NAMED))?;
     match found.as_slice() {
         [] => Err("the list is empty; name \"simple\", \"prepared\" or both".to_owned()),
-        [first, second] if first == second => Err(format!("\"{}\" stands twice", first.as_str())),
+        [first, second] if first == second => Err(format!("\"{}\" appears twice", first.as_str())),
         [_, _, _, ..] => Err("name each protocol once".to_owned()),
         _ => Ok(found),
     }
@@ -196,7 +196,7 @@ pub(crate) fn write_count(out: &mut String, count: &CountPlan) {
     }
 }
 
-/// Complains where a kind of the user's own statements is wanted that the file lacks.
+/// Reports kinds that are requested but missing from the user's file of statements.
 pub(crate) fn check_count(count: &CountPlan, problems: &mut Problems) {
     let Some(own) = count.own() else { return };
     for kind in &count.kinds {
@@ -205,7 +205,7 @@ pub(crate) fn check_count(count: &CountPlan, problems: &mut Problems) {
             problems.of(
                 &join("count", "kinds"),
                 format!(
-                    "`kinds`: `{}` is no statement of the file; it has {}",
+                    "`kinds`: `{}` is not a statement in the file, which has {}",
                     printable(kind),
                     known.join(", ")
                 ),
@@ -237,11 +237,11 @@ mod tests {
         for (text, message) in [
             ("", "no statement to count; begin each with a line `-- name: NAME`"),
             ("select 1;", "line 1: a statement before the first `-- name: …`; give it a name"),
-            ("-- name: a\n;\n", "`a` has no statement"),
-            ("-- name: a\nx\n-- name: a\ny", "line 3: `a` stands a second time"),
+            ("-- name: a\n;\n", "`a` has no statements"),
+            ("-- name: a\nx\n-- name: a\ny", "line 3: `a` appears twice"),
             (
                 "-- name: a b\nx",
-                "line 1: `a b` is no name of a statement; expected letters, digits, `_`, `-` and `.`",
+                "line 1: `a b` is not a valid name of a statement; expected letters, digits, `_`, `-` and `.`",
             ),
             ("-- name: setup\nx", "no statement to count; begin each with a line `-- name: NAME`"),
         ] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// A time that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no time; write whole numbers of d, h, m and s, the largest first, such as 2h, 90m or 1h30m"
+    "`{found}` is not a time; write whole numbers of d, h, m and s, the largest first, such as 2h, 90m or 1h30m"
 )]
 pub struct DurationError {
     /// What was written.
@@ -15,13 +15,13 @@ pub struct DurationError {
 
 /// Units with their seconds, the largest first.
 const UNITS: [(char, u64); 4] = [('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
-/// 100 years: more is a slip of the finger.
+/// 100 years: more must be a typo.
 const LONGEST: u64 = 36_525 * 86_400;
 
-/// Reads a time in whole seconds: `2h`, `90m`, `1h30m`, `1d`, `45s`. Zero is none.
+/// Reads a time in whole seconds: `2h`, `90m`, `1h30m`, `1d`, `45s`. Zero is not allowed.
 ///
 /// # Errors
-/// When the text is no such time, or one of more than 100 years.
+/// When the text is not such a time, or is more than 100 years.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let mut rest = text.trim();
     let mut seconds: u64 = 0;

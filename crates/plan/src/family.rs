@@ -1,4 +1,4 @@
-//! What a workload tells of itself.
+//! What a workload declares about itself.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::problem::Problems;
 /// block and variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// What tells it from the workload's other sequences. Insert: its number of clients.
+    /// What distinguishes it from the workload's other sequences. Insert: its number of clients.
     pub key: u32,
     /// In the order in which they run.
     pub steps: Vec<PlannedStep>,
@@ -22,9 +22,9 @@ pub struct PlannedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else tells it from steps of the same name, such as a protocol.
+    /// What else distinguishes it from steps of the same name, such as a protocol.
     pub labels: BTreeMap<String, String>,
-    /// Whether it ends by time; else it ends when its work is done.
+    /// Whether it ends by time; otherwise it ends when its work is done.
     pub timed: bool,
 }
 
@@ -45,16 +45,15 @@ pub(crate) trait Family: Keyed {
     /// The options of its short form, each of which stands for a key.
     fn options(&self) -> &'static [CommandOption];
 
-    /// Sets what follows from other keys where it is not `given` itself.
+    /// Sets values that follow from other keys, unless they are `given`.
     fn complete(&mut self, _given: &dyn Fn(&str) -> bool) {}
 
-    /// Sets what the short form chooses by itself where it is not `given`; returns
-    /// `settle_seconds_scale`.
+    /// Sets what the short form chooses, unless it is `given`; returns `settle_seconds_scale`.
     fn shorten(&mut self, _given: &dyn Fn(&str) -> bool) -> f64 {
         1.0
     }
 
-    /// Complains of what does not fit together. Each single value is fine.
+    /// Reports inconsistencies between values that are valid one by one.
     fn check(&self, problems: &mut Problems);
 
     /// Older names of steps: what is written, what it means.
@@ -65,8 +64,8 @@ pub(crate) trait Family: Keyed {
     /// What runs.
     fn sequences(&self) -> Vec<Sequence>;
 
-    /// Takes away which steps run with how many clients. What is left is what makes results of
-    /// different experiments comparable.
+    /// Removes the list of steps and numbers of clients. What remains has to be equal for results
+    /// of different experiments to be comparable.
     fn clear_steps(&mut self);
 
     /// The numbers of rows to which durations of steps are in proportion.

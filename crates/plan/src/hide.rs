@@ -1,12 +1,12 @@
-//! Passwords that may stand in a plan, kept out of what is stored.
+//! Keeps passwords in a plan out of what is stored.
 
 use secret::{configuration_without_passwords, setting_without_passwords, without_passwords};
 
 use crate::count::OwnStatements;
 use crate::types::Plan;
 
-/// The text of a whole plan with passwords hidden. It reads as the same plan but for these; where
-/// something had to be hidden it is written anew, without comments.
+/// The text of a whole plan with passwords hidden. It is otherwise the same plan; if something had
+/// to be hidden, it is rewritten without comments.
 pub fn plan_without_passwords(text: &str) -> String {
     let Ok(plan) = Plan::parse(text, None, "the plan") else { return without_passwords(text) };
     let hidden = hide(&plan);
@@ -35,7 +35,7 @@ fn hide(plan: &Plan) -> Plan {
             build.cflags.iter_mut().chain(&mut build.compiler).for_each(hide);
         }
     }
-    // What hiding has made unreadable is left out as a whole.
+    // Whatever hiding has made unreadable is left out entirely.
     plan.count.file_text = plan.count.file_text.take().map(|text| without_passwords(&text));
     plan.count.file_text.take_if(|text| OwnStatements::parse(text).is_err());
     plan

@@ -1,4 +1,4 @@
-//! A key of a plan's table, declared once: how it is read, written and given on the command line.
+//! A key of a plan's table, declared once: how to read, write and give it on the command line.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -25,7 +25,7 @@ type Read<'a> = Box<dyn FnMut(&mut Problems, &Value<'_>, &str) + 'a>;
 /// A key with the field that it stands for.
 pub(crate) struct Key<'a> {
     name: &'static str,
-    /// What a written plan says of it; may be empty.
+    /// Its comment in a written plan; may be empty.
     note: &'static str,
     /// The present value; `None`: not written.
     value: Option<Toml>,
@@ -33,7 +33,7 @@ pub(crate) struct Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// A key whose value `read` understands, or says what is wrong with it.
+    /// A key whose value `read` parses, or rejects with a message.
     pub(crate) fn new<T: Serialize>(
         name: &'static str,
         field: &'a mut T,
@@ -81,19 +81,19 @@ impl<'a> Key<'a> {
         Key { name, note: "", value, read }
     }
 
-    /// The steps of a workload, by the names it knows; an older name stands for its present one.
+    /// The steps of a workload, by known names; an older name stands for the current one.
     pub(crate) fn steps(
         field: &'a mut Vec<String>,
         known: &'static [&'static str],
         aliases: &'static [(&'static str, &'static str)],
     ) -> Self {
         let value = toml(field);
-        let note = if field.len() == known.len() { "all there are" } else { "" };
+        let note = if field.len() == known.len() { "all of them" } else { "" };
         let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known, aliases));
         Key { name: "steps", note, value, read }
     }
 
-    /// What a written plan says of it.
+    /// Sets its comment in a written plan.
     pub(crate) fn note(self, note: &'static str) -> Self {
         Key { note, ..self }
     }
@@ -191,7 +191,9 @@ pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
         return Err("the list is empty; name at least one number of clients".to_owned());
     }
     match list.iter().enumerate().find(|(place, dop)| list[..*place].contains(dop)) {
-        Some((_, twice)) => Err(format!("{twice} stands twice; to repeat trials raise `blocks`")),
+        Some((_, twice)) => {
+            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
+        }
         None => Ok(list),
     }
 }
@@ -231,7 +233,7 @@ fn steps(
             let (name, known) = (printable(name), known.join(", "));
             p.at(item.span(), format!("unknown step `{name}`; {near}known steps: {known}"));
         } else if steps.iter().any(|earlier| earlier == name) {
-            let message = format!("step `{name}` stands twice in `steps`; every step runs once");
+            let message = format!("step `{name}` appears twice in `steps`; every step runs once");
             p.at(item.span(), message);
         } else {
             steps.push(name.to_owned());
@@ -243,7 +245,7 @@ fn steps(
     steps
 }
 
-/// The present name of a step.
+/// The current name of a step.
 pub(crate) fn canonical<'n>(name: &'n str, aliases: &[(&str, &'static str)]) -> &'n str {
     let meant = aliases.iter().find(|(alias, _)| *alias == name);
     meant.map_or(name, |(_, canonical)| *canonical)
@@ -257,7 +259,7 @@ fn toml(value: &impl Serialize) -> Option<Toml> {
     }
     match toml::Table::try_from(Held { value }) {
         Ok(mut held) => held.remove("value"),
-        // What does not fit into TOML is written as a text that its reader refuses.
+        // A value that does not fit in TOML is written as text that the reader rejects.
         Err(error) => Some(Toml::String(error.to_string())),
     }
 }

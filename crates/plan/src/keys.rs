@@ -11,9 +11,9 @@ use crate::types::{
     Plan, Variant,
 };
 
-/// More blocks than anyone can run; keeps a slip of the finger from filling the memory.
+/// More blocks than anyone can run; keeps a typo from filling memory.
 const MAX_BLOCKS: u64 = 10_000;
-/// A machine on which so many trials in a row are polluted is no machine to measure on.
+/// A machine on which this many trials in a row are polluted is unfit for measuring.
 const MAX_REPEATS: u64 = 100;
 
 const SYSTEMS: [(&str, BuildSystem); 2] =
@@ -25,7 +25,7 @@ impl Keyed for Plan {
         let designs_itself = self.designs_itself();
         vec![
             Key::new("name", &mut self.name, string),
-            Key::new("base", &mut self.base, string).note("what all others are compared with"),
+            Key::new("base", &mut self.base, string).note("the others are compared with it"),
             Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1)
                 .written(!designs_itself)
                 .note("trials per variant"),
@@ -36,7 +36,7 @@ impl Keyed for Plan {
             Key::new("settle_seconds_scale", &mut self.settle_seconds_scale, |v| {
                 number(v, 0.0..=1.0, "a factor from 0 to 1")
             })
-            .note("of the rest after settling, 0 to 1"),
+            .note("factor on the rest after settling, 0 to 1"),
             Key::new("pairing", &mut self.pairing, |v| choice(v, &Pairing::NAMED))
                 .written(self.given.pairing || !designs_itself)
                 .note("blocks, slices or auto"),
@@ -51,11 +51,11 @@ impl Keyed for Plan {
             .note("CPU share a hypervisor may take in a step"),
             Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1)
                 .unless(&DEFAULT_REPEATS)
-                .note("how often a polluted trial is run again"),
+                .note("how often to repeat a polluted trial"),
             Key::optional("precision", &mut self.precision, share)
-                .note("half-width of an interval that is enough"),
+                .note("half width of a sufficient interval"),
             Key::optional("max_blocks", &mut self.max_blocks, |v| integer(v, 1..MAX_BLOCKS + 1))
-                .note("where undecided steps end"),
+                .note("limit for undecided steps"),
             Key::optional("budget", &mut self.budget, |v| match v {
                 DeValue::String(text) => parse_duration(text).map_err(|e| e.to_string()),
                 other => {
@@ -66,7 +66,7 @@ impl Keyed for Plan {
             .note("no block ends after it"),
             Key::new("profile", &mut self.profile, boolean)
                 .unless(&false)
-                .note("perf looks at each step, outside of what is measured"),
+                .note("perf profiles each step, outside the measured time"),
             Key::whole("profile_seconds", &mut self.profile_seconds, 1..601)
                 .unless(&DEFAULT_PROFILE_SECONDS)
                 .note("of each profile"),
@@ -85,7 +85,7 @@ impl Keyed for Variant {
             Key::new("initdb", &mut self.initdb, strings).unless(&[""; 0]),
             memory_limit(&mut self.memory_limit),
             Key::optional("twin_of", &mut self.twin_of, string)
-                .note("the same system a second time"),
+                .note("the same system under a second name"),
         ]
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
             })?,
         };
         if bytes == 0 || bytes > i64::MAX as u64 {
-            return Err("a limit must be more than 0 and fit 63 bits".to_owned());
+            return Err("a limit must be above 0 and fit in 63 bits".to_owned());
         }
         Ok(bytes)
     })

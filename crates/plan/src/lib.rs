@@ -1,8 +1,8 @@
 //! Reads and checks a plan (TOML) and expands it into blocks of trials.
 //!
-//! A plan names the *variants* to compare, the *workload* they go through and how often.
-//! This crate knows neither databases nor files of results: what `dbms = "postgres@13.7"` means is
-//! the business of the crate `dbms`; here it is a string.
+//! A plan names the *variants* to compare, the *workload* they run and how often.
+//! This crate knows nothing about databases or result files: what `dbms = "postgres@13.7"` means is
+//! up to the crate `dbms`; here it is a string.
 //!
 //! ```
 //! let text = r#"

@@ -2,8 +2,7 @@
 
 use strsim::osa_distance;
 
-/// The known word nearest to `word`, when it is near enough to be meant; upper case counts as
-/// lower, and `-` as `_`.
+/// The known word nearest to `word`, if it is near enough; ignores case and treats `-` as `_`.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |s: &str| s.to_ascii_lowercase().replace('-', "_");
     let distance = |candidate| (osa_distance(&fold(word), &fold(candidate)), candidate);

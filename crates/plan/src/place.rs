@@ -1,4 +1,4 @@
-//! Paths in a plan: relative to its folder, whatever the directory in which the command runs.
+//! Paths in a plan: relative to its folder, whatever the current directory.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -6,15 +6,14 @@ use std::path::{Component, Path, PathBuf};
 use crate::problem::Problems;
 use crate::section::printable;
 
-/// Longest file read beside a plan, 1 MiB.
+/// Largest file that a plan may refer to, 1 MiB.
 const MAX_FILE: u64 = 1 << 20;
 
-/// What a `dbms` begins with that names something by its path. A repository may also be somewhere
-/// else.
+/// Prefixes of a `dbms` given by a path. A repository may also be remote.
 const KINDS: [&str; 3] = ["path:", "git:", "src:"];
 
-/// The same `dbms` with its path absolute, where it is relative and the plan has a folder. `~/` is
-/// left to stand for the home directory of whoever runs the plan.
+/// Makes the path of a `dbms` absolute if it is relative and the plan has a folder. Keeps `~/`,
+/// which stands for the home directory of whoever runs the plan.
 pub(crate) fn in_folder(dbms: &str, folder: Option<&Path>) -> String {
     let whole = || dbms.to_owned();
     let Some(folder) = folder else { return whole() };
@@ -43,12 +42,12 @@ pub(crate) fn in_folder(dbms: &str, folder: Option<&Path>) -> String {
     }
     match std::path::absolute(folder.join(path)) {
         Ok(absolute) => format!("{system}{kind}{}{revision}", absolute.display()),
-        // There is no current directory; whoever opens the path will say so.
+        // There is no current directory; opening the path will report that.
         Err(_) => whole(),
     }
 }
 
-/// The text of a file that the key of this path, `x_file`, names. A plan without a folder gives the
+/// The text of the file named by the key at this path, `x_file`. A plan without a folder gives the
 /// text itself, as `text_key`.
 pub(crate) fn read_beside(
     p: &mut Problems,
@@ -67,7 +66,7 @@ pub(crate) fn read_beside(
         };
         let meta = fs::metadata(&path).map_err(cannot)?;
         if !meta.is_file() || meta.len() > MAX_FILE {
-            return Err(format!("{shown} is no text file of at most 1 MiB"));
+            return Err(format!("{shown} is not a text file of at most 1 MiB"));
         }
         match fs::read_to_string(&path).map_err(cannot)? {
             text if text.is_empty() => Err(format!("{shown} is empty")),
@@ -77,7 +76,7 @@ pub(crate) fn read_beside(
     let missing = || {
         let file = printable(file);
         format!(
-            "\"{file}\" cannot be read, since this plan has no folder; give its text as `{text_key}`"
+            "\"{file}\" cannot be read because this plan has no folder; give its text as `{text_key}`"
         )
     };
     match folder.ok_or_else(missing).and_then(read) {

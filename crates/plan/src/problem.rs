@@ -1,4 +1,4 @@
-//! What can be wrong with a plan, and where.
+//! Problems of a plan, with their positions.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -18,7 +18,7 @@ pub enum PlanError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The plan was read, but not all of it makes sense. Displayed with one line per problem.
+    /// The plan was read but is invalid. Displayed with one line per problem.
     #[error("{}", lines(problems))]
     Invalid {
         /// What is wrong, in the order of the text; never empty.
@@ -35,13 +35,13 @@ impl PlanError {
         }
     }
 
-    /// A problem that no text belongs to.
+    /// A problem without a position in a text.
     pub(crate) fn of(origin: &str, message: String) -> Self {
         let problem = Problem { origin: origin.to_owned(), place: None, message };
         PlanError::Invalid { problems: vec![problem] }
     }
 
-    /// The same without places, for a text that the user has never seen.
+    /// The same without positions, for a text the user has never seen.
     #[must_use]
     pub fn without_places(mut self) -> Self {
         if let PlanError::Invalid { problems } = &mut self {
@@ -81,7 +81,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems<'t> {
     text: &'t str,
     origin: &'t str,
-    /// Where the value of a key stands, by its path, such as `workload.insert.rows`.
+    /// Position of a key's value, by its path, such as `workload.insert.rows`.
     places: HashMap<String, Range<usize>>,
     found: Vec<(Option<usize>, Problem)>,
     /// Paths of keys whose value could not be understood; checks that build on them would only add
@@ -94,7 +94,7 @@ impl<'t> Problems<'t> {
         Problems { text, origin, places: HashMap::new(), found: Vec::new(), unread: HashSet::new() }
     }
 
-    /// Remembers that the value of this key could not be understood, which was said.
+    /// Remembers that the value of this key could not be understood, which is already reported.
     pub(crate) fn mark_unread(&mut self, path: &str) {
         self.unread.insert(path.to_owned());
     }
@@ -104,7 +104,7 @@ impl<'t> Problems<'t> {
         self.unread.contains(path)
     }
 
-    /// Remembers where the key of this path stands.
+    /// Remembers the position of the key at this path.
     pub(crate) fn place(&mut self, path: String, span: Range<usize>) {
         self.places.insert(path, span);
     }

@@ -17,7 +17,7 @@ use crate::types::{Given, Pairing, Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 impl Plan {
-    /// Reads a plan from a file; configuration files are looked for beside it.
+    /// Reads a plan from a file; configuration files are looked up next to it.
     ///
     /// # Errors
     /// [`PlanError::Read`] when the file cannot be read, otherwise as [`Plan::parse`].
@@ -33,9 +33,9 @@ impl Plan {
 
     /// Reads a plan from its text.
     ///
-    /// `folder` is where configuration files are looked for; without one they cannot be read (a
-    /// stored plan holds their text). `origin` says where the text came from; problems begin with
-    /// it.
+    /// `folder` is where configuration files are looked up; without one they cannot be read (a
+    /// stored plan contains their text). `origin` says where the text came from; problems begin
+    /// with it.
     ///
     /// # Errors
     /// [`PlanError::Invalid`] with every problem found.
@@ -47,7 +47,7 @@ impl Plan {
                 let span = error.span().unwrap_or(0..0);
                 let found = text.get(span.clone()).unwrap_or_default();
                 let message = match error.message() {
-                    "duplicate key" => format!("`{}` stands a second time", printable(found)),
+                    "duplicate key" => format!("`{}` appears twice", printable(found)),
                     other => other.to_owned(),
                 };
                 problems.at(span, message);
@@ -108,7 +108,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     plan
 }
 
-/// What the top of the plan says for all variants.
+/// Top-level settings for all variants.
 #[derive(Default)]
 struct Shared<'f> {
     config: BTreeMap<String, String>,
@@ -128,7 +128,7 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
     section.keys(p, variant.keys());
     if !table.contains_key("dbms") {
         let name = printable(name);
-        p.of(&path, format!("variant `{name}` lacks `dbms`; add dbms = \"postgres@14.3\""));
+        p.of(&path, format!("variant `{name}` has no `dbms`; add dbms = \"postgres@14.3\""));
     }
     variant.dbms = in_folder(&variant.dbms, shared.folder);
     if let Some(table) = section.table(p, "config") {
@@ -149,7 +149,7 @@ fn settings(p: &mut Problems, table: &DeTable, path: &str) -> BTreeMap<String, S
         let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
         if name.is_empty() || !name.chars().all(fit) {
             let message = format!(
-                "`{}` in [{path}] is no name of a setting; expected letters, digits, `_`, `-` and `.`",
+                "`{}` in [{path}] is not a valid name of a setting; expected letters, digits, `_`, `-` and `.`",
                 printable(name)
             );
             p.at(key.span(), message);

@@ -1,4 +1,4 @@
-//! The order of trials: randomised blocks.
+//! The order of trials: randomized blocks.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -28,7 +28,7 @@ pub struct Trial {
 }
 
 /// Spreads block numbers over seeds. Any odd constant would do except the increment of SplitMix64,
-/// with which `seed_from_u64` fills the generator's state: neighbouring blocks would then share
+/// with which `seed_from_u64` fills the generator's state: neighboring blocks would then share
 /// state words.
 const BLOCK_STRIDE: u64 = 0xD1B5_4A32_D192_ED03;
 
@@ -74,8 +74,8 @@ fn shuffle<T>(items: &mut [T], seed: u64, block: u32) {
     }
 }
 
-/// A uniform number in [0, n): draws beyond the largest multiple of n are thrown away, so that no
-/// value is favoured.
+/// A uniform number in [0, n): draws beyond the largest multiple of n are discarded, so that no
+/// value is favored.
 fn below(random: &mut Xoshiro256PlusPlus, n: u64) -> u64 {
     let limit = u64::MAX - u64::MAX % n;
     loop {

@@ -1,4 +1,4 @@
-//! Reading one table of the TOML text, key by key, with a place for every complaint.
+//! Reads one table of the TOML text, key by key, with a position for every problem.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -11,7 +11,7 @@ use crate::problem::Problems;
 /// A value with its place.
 pub(crate) type Value<'i> = Spanned<DeValue<'i>>;
 
-/// One table, of which keys are taken; what is left over at the end is unknown.
+/// One table from which keys are taken; those left over at the end are unknown.
 pub(crate) struct Section<'a, 'i> {
     table: &'a DeTable<'i>,
     /// Path of the table, empty at the top; `workload.insert`.
@@ -29,7 +29,7 @@ impl<'a, 'i> Section<'a, 'i> {
         join(&self.path, key)
     }
 
-    /// Takes the value of a key, which thereby is known.
+    /// Takes the value of a key, which marks it as known.
     pub(crate) fn take(
         &mut self,
         problems: &mut Problems,
@@ -51,7 +51,7 @@ impl<'a, 'i> Section<'a, 'i> {
         as_table(problems, &self.path_of(key), value)
     }
 
-    /// Complains of every key that was not taken.
+    /// Reports every key that was not taken.
     pub(crate) fn finish(self, problems: &mut Problems) {
         for key in self.table.keys() {
             let name = key.get_ref().as_ref();
@@ -68,12 +68,12 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 }
 
-/// Where a key stands, for messages.
+/// The table of a key, for messages.
 pub(crate) fn within(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!(" in [{}]", printable(path)) }
 }
 
-/// The value as a table, or a complaint.
+/// The value as a table; otherwise reports a problem.
 pub(crate) fn as_table<'a, 'i>(
     problems: &mut Problems,
     path: &str,
@@ -90,7 +90,7 @@ pub(crate) fn as_table<'a, 'i>(
     }
 }
 
-/// A text fit for a message: control characters escaped.
+/// A text for use in a message, with control characters escaped.
 pub(crate) fn printable(text: &str) -> String {
     text.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'")
 }
@@ -185,7 +185,7 @@ pub(crate) fn one_or_more<T>(
     }
 }
 
-/// One of several words, each of which means something.
+/// One of several words, each with a meaning.
 pub(crate) fn choice<T: Copy>(value: &DeValue, all: &[(&str, T)]) -> Result<T, String> {
     let meant = value.as_str().and_then(|word| all.iter().find(|(known, _)| *known == word));
     meant.map(|(_, meaning)| *meaning).ok_or_else(|| {
@@ -199,18 +199,18 @@ pub(crate) fn choice<T: Copy>(value: &DeValue, all: &[(&str, T)]) -> Result<T, S
 pub(crate) fn setting(value: &DeValue) -> Result<String, String> {
     match value {
         DeValue::String(s) if s.chars().any(|c| c == '\0' || c == '\n' || c == '\r') => {
-            Err("a setting must stand on one line".to_owned())
+            Err("a setting must be on one line".to_owned())
         }
         DeValue::String(s) => Ok(s.to_string()),
         DeValue::Integer(i) => i64::from_str_radix(i.as_str(), i.radix())
             .map(|n| n.to_string())
-            .map_err(|_| format!("the integer {i} does not fit 64 bits; write it as a string")),
+            .map_err(|_| format!("the integer {i} does not fit in 64 bits; write it as a string")),
         DeValue::Float(f) => {
             number(value, f64::MIN..=f64::MAX, "a finite number").map(|_| f.to_string())
         }
         DeValue::Boolean(b) => Ok(b.to_string()),
         DeValue::Table(_) => {
-            Err("expected a value, found a table; a name with a dot needs quotes".to_owned())
+            Err("expected a value, found a table; quote a name that contains a dot".to_owned())
         }
         other => {
             Err(format!("expected a string, a number or a boolean, found {}", describe(other)))

@@ -1,5 +1,5 @@
-//! The short form: a plan without a file, as `steelyard run insert -v postgres@13.7 -v
-//! postgres@14.3` makes it.
+//! The short form: a plan without a file, as in `steelyard run insert -v postgres@13.7 -v
+//! postgres@14.3`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::problem::PlanError;
 use crate::types::Plan;
 use crate::workloads::WorkloadPlan;
 
-/// What the command line says in place of a plan's file.
+/// The command line's replacement for a plan file.
 #[derive(Debug, Clone)]
 pub struct ShortForm {
     /// The workload with all its defaults.
@@ -23,7 +23,7 @@ pub struct ShortForm {
 }
 
 impl Plan {
-    /// The plan that a short form stands for, all else by default.
+    /// Builds the plan of a short form, with defaults for everything else.
     ///
     /// # Errors
     /// [`PlanError`] as for a plan from a file in this directory, without places.
@@ -44,7 +44,7 @@ impl Plan {
             let known = known.iter().find(|known| known.name == option);
             let line = match known {
                 Some(known) => known.line(value),
-                None => Err(format!("`--{option}` is no option of `{name}`")),
+                None => Err(format!("`--{option}` is not an option of `{name}`")),
             };
             text.push_str(&line.map_err(|message| PlanError::of("the short form", message))?);
             given.extend(known.map(|known| known.key));
@@ -65,7 +65,7 @@ impl Plan {
 /// `pg-db`.
 pub fn variant_name(dbms: &str) -> String {
     let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    // What stands behind this kind, with or without the system before it.
+    // The text after this kind, with or without the system before it.
     let after = |kind| dbms.strip_prefix("postgres@").unwrap_or(dbms).strip_prefix(kind);
     let url = dbms.split_once("://").filter(|(scheme, _)| scheme.starts_with("postgres"));
     let raw = if let Some((_, rest)) = url {
@@ -77,7 +77,7 @@ pub fn variant_name(dbms: &str) -> String {
         format!("pg-{}", if host.is_empty() { "local" } else { host })
     } else if let Some(source) = after("git:") {
         let revision = source.rsplit_once('#').map_or("HEAD", |(_, revision)| revision);
-        // A whole commit is longer than people care for.
+        // A full commit is too long for a name.
         let digits = revision.len() >= 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
         format!("pg-{}", if digits { &revision[..10] } else { revision })
     } else if let Some(path) = after("src:") {
@@ -100,7 +100,7 @@ pub fn variant_name(dbms: &str) -> String {
     }
 }
 
-/// Names for several variants, all different: a name that comes again gets a number, `pg13.7`,
+/// Names for several variants, all different: a repeated name gets a number, `pg13.7`,
 /// `pg13.7-2`.
 pub fn variant_names<S: AsRef<str>>(dbms: &[S]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
         for (options, message) in [
             (&[("rows", "many")][..], "`--rows`: expected a count above 0 such as 200000, 200k"),
             (&[("steps", "l.i0,l.y")], "unknown step `l.y`; did you mean `l.x`?"),
-            (&[("threads", "4")], "`--threads` is no option of `insert`"),
+            (&[("threads", "4")], "`--threads` is not an option of `insert`"),
             (&[("rows", "3"), ("dop", "4")], "`rows` = 3 is fewer than `dop` = 4"),
         ] {
             let error = short(one(), options).unwrap_err().to_string();

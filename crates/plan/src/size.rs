@@ -3,7 +3,7 @@
 /// A size that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no size; write a number of bytes or a number with B, KB, MB, GB or TB, such as \"512MB\""
+    "`{found}` is not a size; write a number of bytes or a number with B, KB, MB, GB or TB, such as \"512MB\""
 )]
 pub struct SizeError {
     /// What was written.
@@ -12,11 +12,11 @@ pub struct SizeError {
 
 /// Reads a size in bytes: `4096`, `512MB`, `1.5 GiB`.
 ///
-/// Units count in steps of 1024, with or without `i` and in either case, since that is how Postgres
+/// Units are powers of 1024, with or without `i` and in either case, because that is how Postgres
 /// and MySQL read `MB` in their settings: `512MB` = `512MiB` = 536870912.
 ///
 /// # Errors
-/// When the text is no such size or does not fit 64 bits.
+/// When the text is not such a size, or does not fit in 64 bits.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let error = || SizeError { found: text.to_owned() };
     let trimmed = text.trim();

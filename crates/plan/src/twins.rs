@@ -1,11 +1,11 @@
-//! Variants that are there twice, for an A/A experiment: how much do identical systems differ?
+//! Duplicated variants, for an A/A experiment: how much do identical systems differ?
 
 use crate::key::Keyed;
 use crate::problem::Problems;
 use crate::section::printable;
 use crate::types::{Plan, Variant};
 
-/// What the second name of a variant ends with.
+/// Suffix of a variant's second name.
 const SUFFIX: &str = ".aa";
 
 impl Plan {
@@ -38,7 +38,7 @@ impl Plan {
     }
 }
 
-/// Adds to `problems` twins that are none.
+/// Adds to `problems` twins that are invalid.
 pub(crate) fn check_twins(plan: &Plan, problems: &mut Problems) {
     if problems.is_unread("variants") {
         return;
@@ -48,14 +48,16 @@ pub(crate) fn check_twins(plan: &Plan, problems: &mut Problems) {
         let shown = (printable(&variant.name), printable(original));
         let path = format!("variants.{}.twin_of", variant.name);
         let problem = match plan.variant(original) {
-            _ if *original == variant.name => "which is itself; name another variant".to_owned(),
-            None => "which is no variant".to_owned(),
+            _ if *original == variant.name => {
+                "which is the variant itself; name another variant".to_owned()
+            }
+            None => "which is not a variant".to_owned(),
             Some(found) => match difference(variant, found) {
-                Some(key) => format!(
-                    "but `{key}` differs; a twin is the same system to the last setting, or no twin"
-                ),
+                Some(key) => {
+                    format!("but `{key}` differs; a twin must be the same system in every setting")
+                }
                 None if found.twin_of.is_some() => {
-                    "which is a twin itself; name the variant that both are twins of".to_owned()
+                    "which is itself a twin; name the original variant".to_owned()
                 }
                 None => continue,
             },
@@ -65,7 +67,7 @@ pub(crate) fn check_twins(plan: &Plan, problems: &mut Problems) {
     }
 }
 
-/// The first key in which two variants differ. The name of a file means nothing, its text does.
+/// The first key in which two variants differ. The name of a file does not matter, only its text.
 fn difference(one: &Variant, other: &Variant) -> Option<&'static str> {
     let bare = |v: &Variant| Variant { config_file: None, twin_of: None, ..v.clone() };
     let (mut one, mut other) = (bare(one), bare(other));

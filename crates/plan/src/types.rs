@@ -11,24 +11,24 @@ use crate::workloads::WorkloadPlan;
 
 /// Trials per variant when the plan does not say (design.md, "How it judges": k ≥ 6 by default).
 pub const DEFAULT_BLOCKS: u32 = 6;
-/// What counts as a small difference when the plan does not say (design.md: δ, default 2%).
+/// The default for the largest difference that counts as small (design.md: δ, default 2%).
 pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Share of the machine's CPU time that a hypervisor may take during a step when the plan does not
 /// say. A twentieth gone to others moves a CPU-bound rate by about as much: more than twice the
 /// margin, so the sample would decide nothing.
 pub const DEFAULT_STEAL_LIMIT: f64 = 0.05;
-/// How often a polluted trial is run again when the plan does not say.
+/// The default for how often to repeat a polluted trial.
 pub const DEFAULT_REPEATS: u32 = 2;
 
-/// Seconds that a profile of a step takes when the plan does not say: some 2500 samples of each
-/// busy process, which tell a share of 20% to within 2 points.
+/// The default length of a step's profile in seconds: about 2500 samples of each busy process,
+/// enough to determine a share of 20% to within 2 points.
 pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
 
 /// An experiment as its author wants it: variants, workload, repetitions.
 ///
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
-/// stand in each variant, a configuration file's text stands where its name stood. What was written
-/// is in [`Plan::text`].
+/// are copied to each variant, and the text of a configuration file replaces its name. The original
+/// text is in [`Plan::text`].
 ///
 /// `==` compares [`Plan::text`] too: plans that mean the same may be written in other words.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,9 +58,9 @@ pub struct Plan {
     /// loads.
     pub restore_after: Option<String>,
     /// Share of the machine's CPU time taken by the hypervisor in a step above which the trial
-    /// counts as polluted and is run again; 0 to 1, 1 = never.
+    /// counts as polluted and is repeated; 0 to 1, 1 = never.
     pub steal_limit: f64,
-    /// How often a polluted trial is run again at most.
+    /// How often a polluted trial is repeated at most.
     pub repeats: u32,
     /// Half-width of an interval, as a fraction in (0, 1), with which a step counts as decided
     /// whatever its verdict. See [`Plan::is_adaptive`].

@@ -21,7 +21,7 @@ use crate::table::{Section, Table, distinct};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
 
-/// What the rows of the tables over all steps are.
+/// Which rows the tables over all steps have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rows {
     /// Variants; steps are columns, as in the published tables.
@@ -34,22 +34,22 @@ pub enum Rows {
 /// What to compare, and how to lay it out.
 #[derive(Debug, Clone, Default)]
 pub struct CompareOptions {
-    /// What the rows of the tables over all steps are.
+    /// Which rows the tables over all steps have.
     pub rows: Rows,
-    /// Name of the variant to compare with; that of the plan when `None`.
+    /// Name of the variant to compare with; the plan's base when `None`.
     pub base: Option<String>,
-    /// δ as a fraction; that of the plan when `None`.
+    /// δ as a fraction; the plan's when `None`.
     pub margin: Option<f64>,
-    /// The metrics that verdicts and gates are about; throughput when empty.
+    /// The metrics to judge and gate; throughput when empty.
     pub metrics: Vec<String>,
-    /// Which tables to print; `None`: all but the DBMS's counters, which are long.
+    /// Which tables to print; `None`: all except the DBMS's counters, which are long.
     pub sections: Option<Vec<Section>>,
 }
 
 /// A comparison, ready to be printed.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// All tables that apply, also those of sections that are not printed.
+    /// All tables that apply, including those of sections that are not printed.
     pub tables: Vec<Table>,
     /// The same as data.
     pub document: Document,
@@ -62,8 +62,7 @@ pub struct Comparison {
 /// Judges every step and lays everything out.
 ///
 /// # Errors
-/// When the base asked for is no variant, the margin no fraction between 0 and 1, or a metric is
-/// none.
+/// When the base is not a variant, the margin is not between 0 and 1, or a metric does not exist.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
     let metrics = distinct(&options.metrics).into_iter();
@@ -91,7 +90,7 @@ impl Comparison {
         self.tables.iter().filter(wanted).collect()
     }
 
-    /// The comparison as text that ends with a line feed.
+    /// Renders the comparison as text that ends with a line feed.
     ///
     /// # Errors
     /// When it cannot be written as JSON, which no stored result should cause.
@@ -100,7 +99,8 @@ impl Comparison {
         Sheet { parts }.render(format, &self.document)
     }
 
-    /// What ends a run, as text: verdicts first, then throughput and how paced streams went.
+    /// The text printed at the end of a run: verdicts first, then throughput and how paced streams
+    /// went.
     ///
     /// # Errors
     /// As [`Self::render`].
@@ -113,8 +113,7 @@ impl Comparison {
         Sheet { parts }.render(Format::Text, &self.document)
     }
 
-    /// The reasons for which the gate fails, one sentence each with its step; none when it is
-    /// passed.
+    /// The reasons why the gate fails, one sentence each with its step; empty when it passes.
     pub fn gate(&self, gate: Gate) -> Vec<String> {
         self.reasons.of(gate)
     }
@@ -186,7 +185,7 @@ fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> 
             costs,
             ..RelativeFigures::default()
         },
-        // A twin is not judged; its ratio is known all the same.
+        // A twin is not judged, but its ratio is known.
         None => RelativeFigures {
             ratio: costs.get(OPS.name).copied().flatten(),
             costs,

@@ -1,9 +1,9 @@
-//! All tables as one CSV table in long form, which every program can read and pivot.
+//! All tables as one CSV table in long form, which any program can read and pivot.
 
 use crate::table::Table;
 
-/// One line per cell, with the columns table, step, part, row, column, value. Quoted as RFC 4180
-/// has it, lines end with a line feed.
+/// One line per cell, with the columns table, step, part, row, column, value. Quoted as in RFC
+/// 4180; lines end with a line feed.
 pub(crate) fn csv(tables: &[&Table]) -> String {
     let mut out = String::from("table,step,part,row,column,value\n");
     for table in tables {

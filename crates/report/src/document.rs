@@ -1,7 +1,7 @@
 //! What `compare --format json` prints: the shape documented in `docs/compare-json.md`.
 //!
-//! Every key is always there, but for classes of statements that a step has not; what is not known
-//! is `null`. Numbers are not rounded.
+//! Every key is always there, except for classes of statements that a step does not have; unknown
+//! values are `null`. Numbers are not rounded.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::latency::Latency;
 use crate::sliced::Slicing;
 
-/// The version of the shape; it grows when a key changes its meaning or goes.
+/// Version of the shape; it grows when a key is removed or changes its meaning.
 pub const FORMAT: u32 = 3;
 
 /// A whole comparison.
@@ -31,17 +31,17 @@ pub struct Document {
     pub blocks: u32,
     /// When the experiment began, RFC 3339.
     pub started: String,
-    /// Whether all trials are there.
+    /// Whether all trials are finished.
     pub finished: bool,
     /// Names of the variants in the order of the plan.
     pub variants: Vec<String>,
     /// In order of execution; every step of the plan.
     pub steps: Vec<StepDocument>,
-    /// The metrics that verdicts were asked about, throughput if none was named.
+    /// The metrics that were judged; throughput if none was named.
     pub metrics: Vec<MetricDocument>,
     /// What identical variants showed; `null` without twins.
     pub twins: Option<TwinsDocument>,
-    /// What to know beside the figures.
+    /// Notes on the figures.
     pub warnings: Vec<WarningDocument>,
 }
 
@@ -52,11 +52,11 @@ pub struct StepDocument {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else tells it from steps of the same name, such as `pinning`; mostly empty.
+    /// What else distinguishes it from steps of the same name, such as `pinning`; usually empty.
     pub labels: Labels,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
-    /// `more` or `less`: which way its throughput is better.
+    /// `more` or `less`: which direction of its throughput is better.
     pub better: String,
     /// Whether the plan runs it once per variant (`restore_after`): shown, never judged.
     pub loaded_once: bool,
@@ -86,20 +86,20 @@ pub struct VariantDocument {
     pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
     pub latency: BTreeMap<String, LatencyFigures>,
-    /// Paced statements beside what the step counts, by class.
+    /// Paced statements that the step does not count, by class.
     pub rates: BTreeMap<String, RateFigures>,
-    /// Bytes at the end of the step, all tables together, by what is in them: medians over the
+    /// Bytes at the end of the step in all tables together, by what they hold: medians over the
     /// blocks.
     pub size: BTreeMap<String, u64>,
     /// Share of the seconds that were stalls, 0 to 1, median over the blocks.
     pub stall_share: Option<f64>,
     /// Failed statements over all blocks, retried ones included.
     pub failures: u64,
-    /// Texts.
+    /// Notes.
     pub warnings: Vec<String>,
 }
 
-/// One thing for throughput and for each cost per operation, by name of the metric.
+/// A value for throughput and for each cost per operation, by name of the metric.
 pub type Costs<T> = BTreeMap<String, T>;
 
 /// Calls `of` with the name of each metric of [`Costs`].
@@ -111,8 +111,8 @@ pub(crate) fn costs<T>(of: impl Fn(&str) -> T) -> Costs<T> {
 /// A figure over the blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figure {
-    /// Geometric mean over the blocks that are paired with the base; arithmetic where one has none
-    /// of it.
+    /// Geometric mean over the blocks that are paired with the base; arithmetic where the value is
+    /// 0 in a block.
     pub mean: Option<f64>,
     /// One value per block that has one, in order of the blocks.
     pub values: Vec<f64>,
@@ -129,7 +129,7 @@ pub struct MetricDocument {
     pub better: String,
     /// What it is.
     pub meaning: String,
-    /// One for each step and variant that was to be judged.
+    /// One for each step and variant to be judged.
     pub comparisons: Vec<MetricComparison>,
 }
 
@@ -149,7 +149,7 @@ pub struct MetricComparison {
     pub relative: RelativeFigures<BothMeans>,
 }
 
-/// What a comparison is about.
+/// The two values of a comparison.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct BothMeans {
     /// The base's mean.
@@ -162,8 +162,7 @@ pub struct BothMeans {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(concrete(T = ())))]
 pub struct RelativeFigures<T = Costs<Option<f64>>> {
-    /// The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an
-    /// interval.
+    /// Value / the base's value, `exp(mean ln)` over paired blocks; `null` without an interval.
     pub ratio: Option<f64>,
     /// Lower end of the 95% interval of the ratio.
     pub low: Option<f64>,
@@ -180,15 +179,15 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// `regression`, `improvement`, `equivalent` or `inconclusive`.
     #[cfg_attr(test, ts(type = "Verdict"))]
     pub verdict: Option<String>,
-    /// Whether there is a difference for sure, be it smaller than the margin.
+    /// Whether there is certainly a difference, even if smaller than the margin.
     pub confirmed: Option<bool>,
-    /// Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as
-    /// many blocks again would confirm with a power of 80% among as many comparisons; `null` below
-    /// 5 blocks.
+    /// Minimum detectable effect: the slowdown (for a cost, the increase), as a fraction, that an
+    /// experiment with as many blocks and comparisons would confirm with a power of 80%; `null`
+    /// below 5 blocks.
     pub detectable: Option<f64>,
-    /// Estimated further blocks until the verdict is decided; 0 when it is.
+    /// Estimated number of further blocks until the verdict is decided; 0 if it is.
     pub further_blocks: Option<u32>,
-    /// Why it can't be judged, where it can't.
+    /// The reason if it can't be judged.
     pub reason: Option<String>,
     /// The comparison in plain words.
     #[cfg_attr(test, ts(type = "string"))]
@@ -199,7 +198,7 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     pub costs: T,
 }
 
-/// What the same system under two names showed: whatever differs is noise.
+/// What the same system under two names showed: any difference is noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TwinsDocument {
     /// Comparisons of twins that have an interval.
@@ -214,8 +213,7 @@ pub struct TwinsDocument {
     pub rate_high: Option<f64>,
     /// Each pair in each step.
     pub pairs: Vec<TwinDocument>,
-    /// Per step of the experiment the difference below which nothing is called a difference, as a
-    /// fraction.
+    /// For each step of the experiment, the smallest difference that counts, as a fraction.
     pub noise_floors: Vec<Option<f64>>,
 }
 
@@ -230,7 +228,7 @@ pub struct TwinDocument {
     pub labels: Labels,
     /// Name of the variant.
     pub variant: String,
-    /// Name of the same under its second name.
+    /// Its second name.
     pub twin: String,
     /// Throughput of the twin / throughput of the variant.
     pub ratio: f64,
@@ -258,16 +256,16 @@ pub struct LatencyFigures {
 /// A paced class of statements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RateFigures {
-    /// Operations (of inserts and deletes rows) per second asked for.
+    /// Target rate in operations per second (for inserts and deletes, rows per second).
     pub target: Option<f64>,
-    /// The same reached, median over the blocks.
+    /// The rate reached, median over the blocks.
     pub rate: Option<f64>,
-    /// Whether at least 95% of the target was reached in every block; where it was not, what is
-    /// counted had an easier time.
+    /// Whether at least 95% of the target was reached in every block; if not, the statements that
+    /// the step counts had an easier time.
     pub held: bool,
 }
 
-/// Something to know; what is absent means all.
+/// A warning; an absent key means all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning"))]
 pub struct WarningDocument {

@@ -1,4 +1,5 @@
-//! Absolute figures and relative ones, made so that two of the first divide to the second.
+//! Absolute and relative figures, computed so that a relative one is the quotient of two absolute
+//! ones.
 
 use crate::model::{StepResults, VariantStep};
 
@@ -23,8 +24,8 @@ pub(crate) fn paired(base: &VariantStep, variant: &VariantStep, metric: &str) ->
     pairs
 }
 
-/// The mean of values over blocks: geometric, as ratios are; arithmetic where a block has none of
-/// it (0 reads), because a geometric mean would then say that there were none in any.
+/// The mean of values over blocks: geometric, like that of ratios; arithmetic if the value is 0 in
+/// a block (0 reads), because a geometric mean would then be 0.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     if values.iter().all(|value| *value > 0.0) {
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -33,8 +34,8 @@ pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     judge::mean(values)
 }
 
-/// What is shown of a variant in a step: the [`mean`] over the blocks in which it is paired with
-/// the base (the base: with any other), or over all of its blocks where there is no pair.
+/// The figure shown for a variant in a step: the [`mean`] over the blocks in which it is paired
+/// with the base (for the base, with any other), or over all of its blocks if there is no pair.
 pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
     let own = step.variant(place)?.values(metric);
     let others: Vec<Vec<(u32, f64)>> = step
@@ -55,7 +56,7 @@ pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &s
 
 /// A metric of a variant as a fraction of the base's: the quotient of their [`mean`]s over the
 /// paired blocks, which with positive values is `exp(mean ln(variant / base))`. `None` when the
-/// base has none of it, and with a single pair: one block says nothing about a difference.
+/// base's value is 0, and with a single pair: one block says nothing about a difference.
 pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
     let pairs = paired(step.variant(base)?, step.variant(place)?, metric);
     if pairs.blocks.len() < 2 {

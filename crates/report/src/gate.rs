@@ -1,4 +1,4 @@
-//! What a gate in a script fails on.
+//! What makes a gate fail.
 
 use judge::Verdict;
 
@@ -8,32 +8,32 @@ use crate::model::{Results, VariantStep};
 /// How strict a gate is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gate {
-    /// A confirmed regression fails it, and whatever says nothing: an unfinished experiment,
-    /// missing results, steps that can't be judged.
+    /// Fails on a confirmed regression and on anything inconclusive by absence: an unfinished
+    /// experiment, missing results, steps that can't be judged.
     #[default]
     Regressions,
-    /// Also a step that is judged and undecided.
+    /// Also fails on a step that is judged but undecided.
     Undecided,
 }
 
-/// Sentences with their steps, by the gate that fails on them.
+/// Sentences with their steps, by the gate they make fail.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reasons {
     pub(crate) regressions: Vec<String>,
-    /// What is missing or can't be judged.
+    /// Results that are missing or can't be judged.
     missing: Vec<String>,
     undecided: Vec<String>,
 }
 
 impl Reasons {
-    /// Those on which a gate fails.
+    /// Those that make a gate fail.
     pub(crate) fn of(&self, gate: Gate) -> Vec<String> {
         let undecided = self.undecided.iter().filter(|_| gate == Gate::Undecided);
         self.regressions.iter().chain(&self.missing).chain(undecided).cloned().collect()
     }
 }
 
-/// What gates may fail on, by all metrics that were asked for.
+/// Everything gates may fail on, over all requested metrics.
 pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
     let mut found = Reasons::default();
     found.missing.extend(unfinished(results));
@@ -43,7 +43,7 @@ pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
             let metric = &judged.metric;
             found
                 .missing
-                .push(format!("nothing was compared by {metric}: no step of two variants"));
+                .push(format!("nothing was compared by {metric}: no step has two variants"));
         }
         for finding in findings {
             let Some(step) = results.steps.get(finding.step) else { continue };
@@ -78,11 +78,11 @@ fn unfinished(results: &Results) -> Option<String> {
         many => format!(", {many} of its trials failed"),
     };
     Some(format!(
-        "the experiment is not finished{failed}; `steelyard run --resume` goes on with it"
+        "the experiment is not finished{failed}; continue it with `steelyard run --resume`"
     ))
 }
 
-/// Variants that did not hold a rate that the base held: what they did beside it was easier.
+/// Variants that did not hold a rate that the base held, which made the rest of their work easier.
 fn easier(results: &Results, base: usize) -> Vec<String> {
     let mut found = Vec::new();
     for step in &results.steps {
@@ -94,7 +94,7 @@ fn easier(results: &Results, base: usize) -> Vec<String> {
                 let (label, name) = (results.step_label(step), results.variant_name(place));
                 let base = results.variant_name(base);
                 found.push(format!(
-                    "{label}: {name} did not hold its {class} rate, which {base} held; what it did beside it can't be compared"
+                    "{label}: {name} did not hold its {class} rate, but {base} did; the rest of its work can't be compared"
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! One self-contained page: the template built by `web/` with the data put in.
+//! One self-contained page: the template built by `web/`, filled with data.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,19 +9,19 @@ use crate::history::HistoryDocument;
 use crate::model::Results;
 use crate::{ReportError, page};
 
-/// The page as `web/` builds it, or the stand-in of `build.rs`.
+/// The page as built by `web/`, or the placeholder of `build.rs`.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 
-/// What the data takes the place of; exactly as in `web/report.html`.
+/// What the data replaces; exactly as in `web/report.html`.
 const PLACE: &str = r#"<script type="application/json" id="steelyard-data">null</script>"#;
 
-/// Whether this binary can write reports: whether `web/` was built before it.
+/// Whether this binary can write reports, that is, whether `web/` was built before it.
 pub fn has_page() -> bool {
     TEMPLATE.contains(PLACE)
 }
 
-/// The report of an experiment as one HTML file that needs nothing else, with a history if one is
-/// given. Series are read from the store.
+/// Renders the report of an experiment as one self-contained HTML file, with a history if one is
+/// given. Reads series from the store.
 ///
 /// # Errors
 /// When the binary was built without the page, or the store cannot be read.
@@ -35,8 +35,8 @@ pub fn html(
     filled(TEMPLATE, &serde_json::to_string(&page)?)
 }
 
-/// Writes the report to a file: first beside it, then renamed, so that a reader never sees half of
-/// one.
+/// Writes the report to a temporary file next to `path`, then renames it, so that a reader never
+/// sees an incomplete one.
 ///
 /// # Errors
 /// As [`html`], and when the file cannot be written.
@@ -50,7 +50,7 @@ pub fn write_html(
     let failed = |source| ReportError::Write { path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
-    // Removed again when anything fails before the rename.
+    // Removed again if anything fails before the rename.
     let mut builder = tempfile::Builder::new();
     builder.prefix(".steelyard-report");
     #[cfg(unix)]
@@ -68,9 +68,9 @@ fn filled(template: &str, json: &str) -> Result<String, ReportError> {
     Ok(format!("{before}{tag}{}</script>{after}", harmless(json)))
 }
 
-/// JSON that cannot end the script element it stands in (`</script`, `<!--`), all ASCII, so that
-/// the browser keeps the page in one byte a character. In JSON these characters occur only inside
-/// strings, where escapes mean the same.
+/// Escapes JSON so that it cannot end its script element (`</script`, `<!--`) and is all ASCII, so
+/// that the browser keeps the page in one byte per character. In JSON these characters occur only
+/// inside strings, where escapes mean the same.
 fn harmless(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 64);
     let mut units = [0_u16; 2];

@@ -17,78 +17,77 @@ use crate::{ReportError, sliced};
 /// The comparisons of an experiment by one metric.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// Name of the metric as asked for: `o/s`, `dbms.cpu/o`, or `p99` for the one of what each step
+    /// Name of the requested metric: `o/s`, `dbms.cpu/o`, or `p99` for that of the class each step
     /// counts.
     pub metric: String,
-    /// Place of the base in [`Results::variants`].
+    /// Index of the base in [`Results::variants`].
     pub base: usize,
-    /// δ as asked for.
+    /// The requested δ.
     pub margin: f64,
     /// Per step, per variant.
     pub steps: Vec<Vec<Outcome>>,
-    /// Every twin compared with the variant that it is the same system as.
+    /// Every twin compared with the variant it duplicates.
     pub twins: Vec<Twin>,
     /// Per step the noise floor that its twins show, as a fraction; `None` without twins.
     pub noise_floors: Vec<Option<f64>>,
-    /// Comparisons that lack blocks that should be there.
+    /// Comparisons with missing blocks.
     pub gaps: Vec<Gap>,
 }
 
-/// What became of one variant in one step.
+/// The outcome for one variant in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Not to be judged: the base, a twin, a load that ran once, a metric that the step is not
-    /// about.
+    /// Not to be judged: the base, a twin, a load that ran once, a metric that does not apply to
+    /// the step.
     Aside,
     /// Judged.
     Compared(judge::Comparison),
-    /// To be judged, and it can't be.
+    /// Should be judged but can't be.
     Unjudged(Unjudged),
 }
 
 /// A comparison over fewer blocks than there should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// Place of the step in [`Results::steps`].
+    /// Index of the step in [`Results::steps`].
     pub step: usize,
-    /// Place of the variant.
+    /// Index of the variant.
     pub variant: usize,
     /// What is missing, in plain words.
     pub text: String,
 }
 
-/// An outcome as it is told.
+/// An outcome as it is reported.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Finding<'a> {
-    /// Place of the step in [`Results::steps`].
+    /// Index of the step in [`Results::steps`].
     pub(crate) step: usize,
-    /// Place of the variant.
+    /// Index of the variant.
     pub(crate) variant: usize,
-    /// `None` where both have exactly none of a cost.
+    /// `None` if a cost is exactly 0 for both.
     pub(crate) verdict: Option<Verdict>,
     /// Paired blocks; with slices, restarts of the servers.
     pub(crate) blocks: usize,
-    /// Where there is one with an interval: one block says nothing that could be shown as a
-    /// difference.
+    /// The comparison, if it has an interval: with one block there is no difference to show.
     pub(crate) comparison: Option<&'a judge::Comparison>,
-    /// Why there is none.
+    /// Why there is no comparison.
     pub(crate) reason: Option<Cow<'a, str>>,
-    /// All in plain words.
+    /// The finding in plain words.
     pub(crate) sentence: String,
-    /// Whether a gate must not pass over it, whatever the verdict.
+    /// Whether a gate must not ignore it, whatever the verdict.
     pub(crate) fails: bool,
 }
 
 /// One step of one pair of identical variants.
 #[derive(Debug, Clone)]
 pub struct Twin {
-    /// Place of the step in [`Results::steps`].
+    /// Index of the step in [`Results::steps`].
     pub step: usize,
-    /// Place of the variant that came first.
+    /// Index of the variant that comes first.
     pub original: usize,
-    /// Place of the same under its second name.
+    /// Index of the same variant under its second name.
     pub twin: usize,
-    /// The second compared with the first. Whatever differs is noise.
+    /// The second compared with the first. Any difference is noise.
     pub comparison: judge::Comparison,
 }
 
@@ -109,7 +108,7 @@ impl Judged {
         })
     }
 
-    /// The metric as asked for; of `p99` its family.
+    /// The requested metric; for `p99`, its family.
     pub(crate) fn asked(&self) -> Option<&'static Metric> {
         metrics::named(&self.metric)
     }
@@ -117,16 +116,16 @@ impl Judged {
     /// What the metric is.
     pub(crate) fn meaning(&self) -> String {
         match self.asked() {
-            // A percentile alone is that of another class in each step.
+            // A bare percentile refers to a different class in each step.
             Some(family) if family.is_family() => format!(
-                "response time of the statements that the step counts, {} of each block",
+                "response time of the statements the step counts, {} of each block",
                 self.metric
             ),
             metric => metric.map_or("", |metric| metric.meaning).to_owned(),
         }
     }
 
-    /// The classes of statements whose rate was not held by the base or a variant.
+    /// The classes of statements whose rate the base or a variant did not hold.
     pub(crate) fn not_held<'a>(&self, step: &'a StepResults, place: usize) -> Vec<&'a str> {
         let both = [self.base, place].into_iter().filter_map(|place| step.variant(place));
         both.flat_map(VariantStep::not_held).collect::<BTreeSet<_>>().into_iter().collect()
@@ -137,7 +136,7 @@ impl Judged {
         metric_of(&self.metric, step)
     }
 
-    /// What is told of a variant in a step; `None` where nothing was to be judged.
+    /// The finding about a variant in a step; `None` if there is nothing to judge.
     pub(crate) fn finding(
         &self,
         results: &Results,
@@ -173,7 +172,7 @@ impl Judged {
         Some(Finding { step, variant, verdict, blocks, comparison, reason, sentence, fails })
     }
 
-    /// What is told of all variants in all steps, in order.
+    /// The findings about all variants in all steps, in order.
     pub(crate) fn findings(&self, results: &Results) -> Vec<Finding<'_>> {
         let order = self.order(results);
         (0..self.steps.len())
@@ -182,14 +181,14 @@ impl Judged {
             .collect()
     }
 
-    /// How often twins were said to differ; `None` without twins that have an interval.
+    /// How often twins were reported to differ; `None` without twins that have an interval.
     pub fn false_alarms(&self) -> Option<judge::FalseAlarms> {
         let comparisons: Vec<_> = self.twins.iter().map(|twin| twin.comparison.clone()).collect();
         judge::false_alarm_rate(&comparisons)
     }
 
-    /// The warnings of the comparisons, each once; with its step and variant (places) when it is
-    /// about one comparison only, else with neither.
+    /// The warnings of the comparisons, each once; with indexes of its step and variant if it is
+    /// about only one comparison.
     pub(crate) fn warnings(&self) -> Vec<(Option<(usize, usize)>, judge::Warning)> {
         let mut found: Vec<(Option<(usize, usize)>, judge::Warning)> = Vec::new();
         for (step, variants) in self.steps.iter().enumerate() {
@@ -206,22 +205,22 @@ impl Judged {
         found
     }
 
-    /// Places of the variants in the order of rows: the base, then the others as in the plan.
+    /// Indexes of the variants in the order of rows: the base, then the others as in the plan.
     pub fn order(&self, results: &Results) -> Vec<usize> {
         let others = (0..results.variants.len()).filter(|v| *v != self.base);
         std::iter::once(self.base).chain(others).collect()
     }
 }
 
-/// Judges the throughput of all steps, paired by block, and controls false discoveries over all of
-/// them.
+/// Judges the throughput of all steps, paired by block, and controls false discoveries over all
+/// steps.
 ///
-/// `base` and `margin` are those of the plan when not given. Every interval has the confidence of
-/// the look that its number of blocks has reached: where the plan looks several times, 5% of error
-/// are split over its looks.
+/// `base` and `margin` default to those of the plan. Every interval has the confidence of the look
+/// that its number of blocks has reached: if the plan looks several times, the 5% of error are
+/// split over its looks.
 ///
 /// # Errors
-/// When `base` names no variant or `margin` is no fraction.
+/// When `base` is not a variant or `margin` is not a fraction.
 pub fn judge_results(
     results: &Results,
     base: Option<&str>,
@@ -230,12 +229,12 @@ pub fn judge_results(
     judge_metric(results, OPS.name, base, margin)
 }
 
-/// The same by any metric that has a better direction. Of a cost a regression is more of it by more
-/// than the margin. False discoveries are controlled within the metric, so that a verdict does not
-/// depend on what else was asked for.
+/// Like [`judge`], by any metric that has a better direction. For a cost, an increase by more than
+/// the margin is a regression. False discoveries are controlled within the metric, so that a
+/// verdict does not depend on what other metrics were requested.
 ///
 /// # Errors
-/// Also when there is no such metric.
+/// Also when the metric does not exist.
 pub fn judge_metric(
     results: &Results,
     metric: &str,
@@ -287,12 +286,12 @@ pub fn judge_metric(
     Ok(Judged { metric: metric.to_owned(), base, margin, steps, twins, noise_floors, gaps })
 }
 
-/// What was asked for as the error where it is no fraction between 0 and 1.
+/// Returns the value as the error if it is not between 0 and 1.
 pub(crate) fn fraction(asked: f64) -> Result<(), f64> {
     if asked > 0.0 && asked < 1.0 { Ok(()) } else { Err(asked) }
 }
 
-/// What is judged, and by what.
+/// What to judge, and by which metric.
 #[derive(Clone, Copy)]
 struct Judge<'a> {
     results: &'a Results,
@@ -319,8 +318,8 @@ impl Judge<'_> {
         self.results.steps.iter().enumerate().flat_map(of_step).collect()
     }
 
-    /// One variant in a step compared with another: its throughput by slices where the step ran in
-    /// slices, everything else by blocks.
+    /// Compares one variant in a step with another: throughput by slices if the step ran in slices,
+    /// everything else by blocks.
     fn outcome(&self, step: &StepResults, base: usize, variant: usize, margin: Margin) -> Outcome {
         let results = self.results;
         if let Some(lacking) = Unjudged::without_results(results, step, base, variant) {
@@ -369,8 +368,8 @@ impl Judge<'_> {
         }
     }
 
-    /// What a comparison lacks: blocks in which both were to run, and figures of some in which both
-    /// did.
+    /// What a comparison is missing: blocks in which both should have run, and figures of blocks in
+    /// which both did.
     fn gap(
         &self,
         step: &StepResults,
@@ -382,25 +381,25 @@ impl Judge<'_> {
         let blocks = |place: usize| step.variant(place).map(|v| v.samples.iter().map(|s| s.block));
         let of_base: Vec<u32> = blocks(base)?.collect();
         let both = blocks(variant)?.filter(|block| of_base.contains(block)).count();
-        // What an unfinished experiment lacks is told once, of the whole.
+        // For an unfinished experiment, this is reported once, for all of it.
         let planned =
             if self.results.is_finished() { self.results.least_blocks as usize } else { 0 };
         let name = self.results.variant_name(variant);
         if comparison.blocks < both {
             let used = comparison.blocks;
             return Some(format!(
-                "{name} could be compared in {used} of the {both} blocks that it has in common with {}",
+                "{name} could be compared in only {used} of the {both} blocks it has in common with {}",
                 self.results.variant_name(base)
             ));
         }
         (both < planned)
-            .then(|| format!("{name} has {both} of the {planned} blocks that the plan asks for"))
+            .then(|| format!("{name} has only {both} of the {planned} blocks in the plan"))
     }
 }
 
-/// Operations per second of the DBMS's own CPU time in the same blocks, and the share of the CPU
-/// that was stolen: for a CPU-bound step, where a hypervisor took more than a plan allows by
-/// default. What is stolen lengthens a step without costing the server anything.
+/// Operations per second of the DBMS's own CPU time in the same blocks, and the share of CPU that
+/// was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by default.
+/// Stolen time lengthens a step without costing the server anything.
 fn by_cpu_time(
     base: &VariantStep,
     variant: &VariantStep,
@@ -410,7 +409,7 @@ fn by_cpu_time(
         [base, variant].iter().flat_map(|side| side.values(name)).map(|(_, value)| value).collect()
     };
     let stolen = all(STEAL.name).into_iter().fold(0.0, f64::max);
-    // What was stolen they could not use.
+    // They could not use what was stolen.
     let bound = all(CPU_SHARE.name).into_iter().fold(f64::INFINITY, f64::min) / (1.0 - stolen);
     if stolen <= plan::DEFAULT_STEAL_LIMIT || !(CPU_BOUND..f64::INFINITY).contains(&bound) {
         return None;
@@ -422,14 +421,14 @@ fn by_cpu_time(
     (costs.blocks == pairs.blocks && fit).then_some((base, variant, stolen))
 }
 
-/// The metric that is meant by a name in a step.
+/// The metric that a name refers to in a step.
 fn metric_of(name: &str, step: &StepResults) -> Option<&'static Metric> {
     let found = in_step(name, &step.class)?;
     let lower = found.name == OPS.name && step.better == store::Better::Less;
     Some(if lower { &OPS_AS_COST } else { found })
 }
 
-/// `judge` knows more as better; of a cost it is worse.
+/// `judge` treats more as better; for a cost, more is worse.
 fn turned(mut comparison: judge::Comparison, metric: &Metric) -> judge::Comparison {
     if metric.better == Better::Less {
         comparison.verdict = match comparison.verdict {
@@ -437,7 +436,7 @@ fn turned(mut comparison: judge::Comparison, metric: &Metric) -> judge::Comparis
             Verdict::Improvement => Verdict::Regression,
             same => same,
         };
-        // The same distance of logarithms upwards: 1 / (1 - effect) - 1.
+        // The same distance upward in logarithms: 1 / (1 - effect) - 1.
         comparison.detectable = comparison.detectable.map(|effect| effect / (1.0 - effect));
     }
     comparison

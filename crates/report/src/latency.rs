@@ -1,4 +1,4 @@
-//! Response times: histograms of all blocks pooled, percentiles, and the buckets of published
+//! Response times: pooled histograms of all blocks, percentiles, and the buckets of published
 //! reports.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::ReportError;
 
 /// The buckets of the published insert benchmark reports: name and upper bound (inclusive) in
-/// nanoseconds. A response counts once, in the first bucket it fits; `gt` takes the rest.
+/// nanoseconds. A response counts once, in the first bucket it fits; the rest are `gt`.
 pub const BUCKETS: [(&str, u64); 9] = [
     ("256us", 256_000),
     ("1ms", 1_000_000),
@@ -24,13 +24,13 @@ pub const BUCKETS: [(&str, u64); 9] = [
     ("16s", 16_000_000_000),
 ];
 
-/// Percentiles of a curve: dense where tails are looked at.
+/// Percentiles of a curve, dense in the tail.
 const CURVE: [f64; 26] = [
     0.0, 5.0, 10.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0,
     96.0, 97.0, 98.0, 99.0, 99.5, 99.9, 99.95, 99.99, 99.999, 100.0,
 ];
 
-/// The response times of one class of statements, of all blocks together.
+/// The response times of one class of statements, over all blocks.
 #[derive(Debug, Clone)]
 pub struct Pooled {
     /// Its name, such as `query`.
@@ -87,7 +87,7 @@ impl Pooled {
     }
 
     /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number
-    /// of values carries.
+    /// of values allows.
     pub fn curve(&self) -> Vec<(f64, f64)> {
         let count = self.histogram.len() as f64;
         CURVE
@@ -97,19 +97,19 @@ impl Pooled {
             .collect()
     }
 
-    /// The microseconds that this share of the responses takes at most.
+    /// The microseconds within which this share of the responses completes.
     fn at(&self, share: f64) -> f64 {
         self.histogram.value_at_quantile(share).min(self.histogram.max()) as f64 / 1e3
     }
 
-    /// Share of the responses in each of [`BUCKETS`] and, last, over them all; 0 to 1.
+    /// Share of the responses in each of [`BUCKETS`] and, last, above all of them; 0 to 1.
     pub fn shares(&self) -> Vec<f64> {
         let count = self.histogram.len().max(1) as f64;
         let mut counts = vec![0_u64; BUCKETS.len() + 1];
         for recorded in self.histogram.iter_recorded() {
             let value = recorded.value_iterated_to();
             let place = BUCKETS.iter().position(|(_, bound)| {
-                // A bin of the histogram that holds the bound belongs under it.
+                // A bin of the histogram that contains the bound counts as below it.
                 self.histogram.lowest_equivalent(value) <= *bound
             });
             counts[place.unwrap_or(BUCKETS.len())] += recorded.count_at_value();

@@ -1,6 +1,6 @@
 //! Tables, HTML and exports of stored results.
 //!
-//! The way of the data: [`load`] reads an experiment from a store into [`Results`]; [`compare`]
+//! How data flows: [`load`] reads an experiment from a store into [`Results`]; [`compare`]
 //! judges every step and lays out [`Table`]s and a [`Document`]; [`Comparison::render`] prints them
 //! as text, Markdown, CSV or JSON; [`explain`](fn@explain) adds what the profiles of its steps say;
 //! [`write_html`] puts the same tables, the series and the recorded environment into one
@@ -9,10 +9,10 @@
 //! [`count`](fn@count) lays out exact instruction counts, which need no trials: kinds of
 //! statements, phases, functions.
 //!
-//! An absolute figure is the geometric mean over the blocks that are paired with the base, a
-//! relative one `exp(mean ln(variant / base))` over the same blocks, so the second is the quotient
-//! of two of the first. Only finished steps of finished trials count. How a verdict comes about is
-//! the business of the crate `judge`; what can't be judged is told with its reason.
+//! An absolute figure is the geometric mean over the blocks that are paired with the base. A
+//! relative figure is `exp(mean ln(variant / base))` over the same blocks, and therefore the
+//! quotient of two absolute ones. Only finished steps of finished trials count. The crate `judge`
+//! decides on verdicts; what can't be judged is shown with the reason.
 
 mod advise;
 mod compare;

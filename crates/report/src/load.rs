@@ -20,8 +20,8 @@ use crate::starts::differing;
 use crate::table::place_of;
 use crate::used::looks;
 
-/// Above so many steps in one experiment only throughput, rates and costs are read; a warning says
-/// so. Response times, sizes and counters of more would take seconds to read.
+/// With more steps than this in one experiment, only throughput, rates and costs are read, and a
+/// warning says so. Reading response times, sizes and counters of more steps would take seconds.
 const DETAILED_STEPS: usize = 20_000;
 
 /// Which experiment of a store.
@@ -30,29 +30,29 @@ pub enum Which<'a> {
     /// The newest run.
     #[default]
     Latest,
-    /// The newest run or, where there is none, the newest count: results without steps, for a page
+    /// The newest run or, if there is none, the newest count: results without steps, for a page
     /// that shows counts.
     LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),
-    /// The newest of this name; when there is none and the name is a number, the one with that id.
+    /// The newest with this name; if there is none and the name is a number, the one with that id.
     Named(&'a str),
 }
 
 /// Reads an experiment: the finished steps of its finished trials.
 ///
 /// # Errors
-/// When there is no such experiment, the store cannot be read, or a histogram in it is damaged.
+/// When the experiment does not exist, the store cannot be read, or a histogram is damaged.
 pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     let mut experiment = find(store, which)?;
     let trials = store.trials(experiment.id)?;
     let variants = store.variants(experiment.id)?;
     let places: HashMap<_, _> =
         variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
-    // A plan that this steelyard cannot read tells nothing; the figures are there all the same.
+    // Without a plan that this steelyard can read, there are still the figures.
     let plan = match experiment.purpose {
         Purpose::Run => plan::Plan::parse(&experiment.plan, None, "the stored plan").ok(),
-        // It ran no step of it.
+        // A count runs no steps of the plan.
         Purpose::Count => None,
     };
     let twins = twins(plan.as_ref(), &variants);
@@ -128,13 +128,13 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
     }
 }
 
-/// None of those known has the name asked for.
+/// The error for an unknown experiment.
 pub(crate) fn unknown_experiment(asked: &str, known: impl Iterator<Item = String>) -> ReportError {
     let known = known.collect::<BTreeSet<_>>().into_iter().collect();
     ReportError::UnknownExperiment { asked: asked.to_owned(), known }
 }
 
-/// For each variant the place of the one that the plan calls the same system.
+/// For each variant, the index of the one that the plan calls the same system.
 fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<usize>> {
     let twin = |variant: &store::Variant| {
         let planned = plan?.variants.iter().find(|planned| planned.name == variant.name)?;
@@ -144,8 +144,7 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
     variants.iter().map(twin).collect()
 }
 
-/// The steps that the plan asks for, without figures. Without a plan the steps are those that were
-/// stored.
+/// The steps of the plan, without figures; without a plan, the stored steps.
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
     let of = |sequence: plan::Sequence| {
@@ -161,7 +160,7 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     plan.workload.sequences().into_iter().flat_map(of).collect()
 }
 
-/// Medians need all blocks first: what is collected per step and variant until then.
+/// What is collected per step and variant until all blocks are there, because medians need all.
 #[derive(Default)]
 struct Gathered {
     sizes: BTreeMap<String, Vec<f64>>,
@@ -193,7 +192,7 @@ impl Loader<'_> {
         let detailed = values.len() <= DETAILED_STEPS;
         if !detailed {
             let text = format!(
-                "the experiment has {} steps: response times, sizes and counters are not shown above {DETAILED_STEPS}",
+                "the experiment has {} steps: response times, sizes and counters are shown only up to {DETAILED_STEPS} steps",
                 values.len()
             );
             let warning = Warning { code: "details-left-out".to_owned(), text };
@@ -288,7 +287,7 @@ impl Loader<'_> {
     }
 }
 
-/// Reads what hangs on a single step.
+/// Reads everything stored with a single step.
 fn detail(
     store: &Store,
     reader: &mut Deserializer,
@@ -320,7 +319,7 @@ fn detail(
     Ok(())
 }
 
-/// Adds what a step has of each, over all objects.
+/// Adds up the step's values of each, over all objects.
 fn gather<K: Ord>(all: &mut BTreeMap<K, Vec<f64>>, figures: impl Iterator<Item = (K, f64)>) {
     let mut sums: BTreeMap<K, f64> = BTreeMap::new();
     figures.for_each(|(key, figure)| *sums.entry(key).or_default() += figure);

@@ -1,5 +1,4 @@
-//! The results of one experiment, ready to be laid out: what was measured, and nothing about how it
-//! is shown.
+//! The results of one experiment, ready for layout: what was measured, not how to show it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,45 +11,45 @@ use crate::rounds::Slices;
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// What was asked for and when.
+    /// What was requested and when.
     pub experiment: Experiment,
     /// The machine.
     pub host: Vec<HostFact>,
     /// In the order of the plan.
     pub variants: Vec<VariantResults>,
-    /// In order of execution: per number of clients, the steps of the plan. Steps without results
-    /// are there, empty.
+    /// In order of execution: the steps of the plan for each number of clients. Steps without
+    /// results are included, but empty.
     pub steps: Vec<StepResults>,
-    /// The looks that an adaptive experiment planned; a plain one has a single look.
+    /// The planned looks of an adaptive experiment; other experiments have a single look.
     pub looks: judge::Looks,
-    /// Blocks that every comparison of a finished experiment must have: those of the plan, none
-    /// where a budget may have ended it before.
+    /// Blocks that every comparison of a finished experiment must have: those of the plan, or none
+    /// if a budget may have ended it early.
     pub least_blocks: u32,
-    /// What to know beside the figures.
+    /// Warnings about the figures.
     pub warnings: Vec<Noted>,
     /// Trials without results.
     pub failed: Vec<FailedTrial>,
 }
 
-/// A variant and how its server was set.
+/// A variant and the settings of its server.
 #[derive(Debug, Clone)]
 pub struct VariantResults {
     /// As stored.
     pub variant: Variant,
     /// Settings that differ from their defaults, from its latest finished trial.
     pub settings: Vec<Setting>,
-    /// Place of the variant that this one is the same system as, under a second name (an A/A pair).
+    /// Index of the variant that this one duplicates under a second name (an A/A pair).
     pub twin_of: Option<usize>,
 }
 
-/// What tells a step from the others of its experiment.
+/// What identifies a step in its experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepKey {
     /// Name, such as `l.i0`.
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else tells it from steps of the same name, such as `pinning`; mostly empty.
+    /// What else distinguishes it from steps of the same name, such as `pinning`; usually empty.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -59,39 +58,39 @@ pub struct StepKey {
 pub struct StepResults {
     /// Name, number of clients and labels.
     pub key: StepKey,
-    /// Key of the plan's sequence that it belongs to; `None` where the plan does not have it.
+    /// Key of the plan's sequence that it belongs to; `None` if it is not in the plan.
     pub sequence: Option<u32>,
-    /// Which way its throughput is better.
+    /// Which direction of its throughput is better.
     pub better: Better,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
     /// The class of statements that an operation is.
     pub class: String,
-    /// Whether the plan runs it once per variant and has trials begin on copies of what it left:
-    /// there is nothing to pair, so it is shown and never judged.
+    /// Whether the plan runs it once per variant and starts trials from copies of its result. There
+    /// is nothing to pair, so it is shown but never judged.
     pub loaded_once: bool,
     /// One per variant, in the order of [`Results::variants`].
     pub variants: Vec<VariantStep>,
 }
 
-/// What one variant did in one step, over all blocks.
+/// One variant in one step, over all blocks.
 #[derive(Debug, Clone, Default)]
 pub struct VariantStep {
     /// Names of the metrics that samples may have, sorted.
     pub metrics: Arc<[String]>,
     /// One per finished trial, by block.
     pub samples: Vec<Sample>,
-    /// Response times of all blocks together, by class of statement.
+    /// Response times over all blocks, by class of statement.
     pub latency: Vec<Pooled>,
     /// Sizes of all tables together at the end, in bytes: medians over the blocks.
     pub sizes: BTreeMap<String, u64>,
     /// Differences of the DBMS's counters, summed over objects: medians over the blocks.
     pub counters: Vec<CounterFigure>,
-    /// Views that this version lacks.
+    /// Views that this version does not have.
     pub absent: BTreeSet<String>,
     /// Errors of statements, over all blocks.
     pub failures: Vec<Failure>,
-    /// What was recorded about the measuring, such as what could not be measured and why.
+    /// Notes about the measurement, such as what could not be measured and why.
     pub notes: BTreeSet<String>,
 }
 
@@ -106,9 +105,9 @@ pub struct Sample {
     pub step: StepId,
     /// When it began, milliseconds since 1970 (UTC).
     pub started_ms: i64,
-    /// One value per entry of [`VariantStep::metrics`]; NaN where nothing is known.
+    /// One value per entry of [`VariantStep::metrics`]; NaN if unknown.
     pub values: Vec<f64>,
-    /// Its slices, where the load moved between the servers of all variants.
+    /// Its slices, if the load moved between the servers of all variants.
     pub slices: Option<Slices>,
 }
 
@@ -123,27 +122,27 @@ pub struct CounterFigure {
     pub value: f64,
 }
 
-/// A warning and what it belongs to; `None` means all.
+/// A warning and what it applies to; `None` means all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted {
     /// The step.
     pub step: Option<StepKey>,
-    /// Place in [`Results::variants`].
+    /// Index in [`Results::variants`].
     pub variant: Option<usize>,
     /// The block.
     pub block: Option<u32>,
-    /// What to know.
+    /// The warning.
     pub warning: Warning,
 }
 
-/// A trial that is no result.
+/// A trial without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedTrial {
-    /// Place in [`Results::variants`].
+    /// Index in [`Results::variants`].
     pub variant: usize,
     /// The block, from 1.
     pub block: u32,
-    /// The sequence of steps that it went through.
+    /// The sequence of steps that it ran.
     pub sequence: u32,
     /// `failed`, `polluted`, `abandoned` or `running`.
     pub state: &'static str,
@@ -152,12 +151,12 @@ pub struct FailedTrial {
 }
 
 impl Results {
-    /// Place of the variant with this name.
+    /// Index of the variant with this name.
     pub fn variant_named(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.variant.name == name)
     }
 
-    /// The classes of statements that the results directory has metrics of, each once.
+    /// The classes of statements that have metrics in the results directory, each once.
     pub(crate) fn classes(&self) -> Vec<&str> {
         let variants = self.steps.iter().flat_map(|step| &step.variants);
         let names: BTreeSet<&String> = variants.flat_map(|variant| &*variant.metrics).collect();
@@ -167,13 +166,14 @@ impl Results {
         found.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Whether all trials are there.
+    /// Whether all trials are finished.
     pub fn is_finished(&self) -> bool {
         self.experiment.state == store::ExperimentState::Finished
     }
 
-    /// Leaves out the samples of blocks after `last`, as if only those had been run when it comes
-    /// to judging. What is pooled over all blocks (response times, sizes, counters) stays as it is.
+    /// Removes the samples of blocks after `last`, so that judging works as if only the blocks up
+    /// to it had run. Figures pooled over all blocks (response times, sizes, counters) stay as they
+    /// are.
     pub fn keep_blocks(&mut self, last: u32) {
         for variant in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             variant.samples.retain(|sample| sample.block <= last);
@@ -185,13 +185,13 @@ impl Results {
         self.variants.get(place).map_or("?", |v| v.variant.name.as_str())
     }
 
-    /// Place of the variant that this one is the same system as.
+    /// Index of the variant that this one duplicates.
     pub(crate) fn twin_of(&self, place: usize) -> Option<usize> {
         self.variants.get(place)?.twin_of
     }
 
-    /// How tables name a step: with the number of clients where the experiment has several, and
-    /// with its labels.
+    /// Name of a step in tables: with the number of clients if the experiment has several, and with
+    /// its labels.
     pub fn step_label(&self, step: &StepResults) -> String {
         let StepKey { name, dop, labels } = &step.key;
         let one_dop = self.steps.iter().all(|other| other.key.dop == *dop);
@@ -216,7 +216,7 @@ impl StepResults {
         self.variants.get(place)
     }
 
-    /// The classes of statements that were sent at a rate asked for.
+    /// The classes of statements that were sent at a target rate.
     pub fn paced(&self) -> BTreeSet<&str> {
         self.with(&metrics::TARGET)
     }
@@ -234,7 +234,7 @@ impl Sample {
 }
 
 impl VariantStep {
-    /// The known values of a metric with their blocks.
+    /// The known values of a metric, with their blocks.
     pub fn values(&self, metric: &str) -> Vec<(u32, f64)> {
         let Some(place) = self.place(metric) else { return Vec::new() };
         self.samples.iter().filter_map(|s| Some((s.block, s.value(place)?))).collect()
@@ -249,13 +249,13 @@ impl VariantStep {
         self.metrics.binary_search_by(|name| name.as_str().cmp(metric)).ok()
     }
 
-    /// Median of a metric over the blocks; `None` when it is not known in any.
+    /// Median of a metric over the blocks; `None` if it is not known in any.
     pub fn median(&self, metric: &str) -> Option<f64> {
         let values: Vec<f64> = self.values(metric).into_iter().map(|(_, value)| value).collect();
         judge::median(&values)
     }
 
-    /// The paced classes of statements that fell under 95% of their target in any block.
+    /// The paced classes of statements that fell below 95% of their target in any block.
     pub fn not_held(&self) -> BTreeSet<&str> {
         let mut classes = self.with(&metrics::HELD);
         classes.retain(|class| {

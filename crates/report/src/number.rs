@@ -1,6 +1,6 @@
-//! Numbers as tables print them.
+//! Number formats of tables.
 
-/// What stands where nothing is known.
+/// Printed for unknown values.
 pub(crate) const UNKNOWN: &str = "–";
 
 /// A figure or [`UNKNOWN`].
@@ -8,12 +8,12 @@ pub(crate) fn or_unknown(value: Option<f64>, format: impl Fn(f64) -> String) -> 
     value.filter(|v| v.is_finite()).map_or_else(|| UNKNOWN.to_owned(), format)
 }
 
-/// Operations per second, or microseconds: whole from 100 on, three digits below.
+/// Operations per second, or microseconds: whole numbers from 100, three digits below.
 pub(crate) fn rate(value: f64) -> String {
     if value.abs() >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
 }
 
-/// A relative figure: three decimals, as the published tables have it.
+/// A relative figure: three decimals, as in the published tables.
 pub(crate) fn relative(value: f64) -> String {
     format!("{value:.3}")
 }
@@ -42,7 +42,7 @@ pub(crate) fn digits(value: f64, digits: i32) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A count with the magnitudes of the published tables: 109.2B, 3.0M, 103K, 42.
+/// A count with the units of the published tables: 109.2B, 3.0M, 103K, 42.
 pub(crate) fn count(value: f64) -> String {
     let size = value.abs();
     if size >= 999_950_000.0 {
@@ -58,7 +58,8 @@ pub(crate) fn count(value: f64) -> String {
     }
 }
 
-/// Instructions or calls: whole numbers and from 1000 on whole, else one decimal, two under 10.
+/// Instructions or calls: whole numbers, or rounded to whole from 1000; otherwise one decimal, two
+/// below 10.
 pub(crate) fn work(value: f64) -> String {
     let size = value.abs();
     if size >= 999.95 || value.fract() == 0.0 {
@@ -76,7 +77,7 @@ pub(crate) fn signed_work(value: f64) -> String {
     if text == "0.00" { "0".to_owned() } else { text }
 }
 
-/// The text of an absolute value with the value's sign, none where it says zero.
+/// The text of an absolute value with the value's sign, or no sign if the text is zero.
 fn with_sign(value: f64, text: String) -> String {
     match value {
         _ if text.bytes().all(|c| matches!(c, b'0' | b'.' | b'%')) => text,
@@ -95,7 +96,7 @@ pub(crate) fn exact_change(ratio: f64) -> String {
     with_sign(ratio - 1.0, format!("{:.2}%", (ratio - 1.0).abs() * 100.0))
 }
 
-/// By how much counts of the same differ, given as a fraction: 0.0003%, 0%.
+/// How much counts of the same statements differ, given as a fraction: 0.0003%, 0%.
 pub(crate) fn repeated(value: f64) -> String {
     let percent = value * 100.0;
     if percent == 0.0 {
@@ -119,7 +120,7 @@ pub(crate) fn signed(fraction: f64) -> String {
 
 const MB: f64 = 1_048_576.0;
 
-/// Bytes in MB, or in G from 10 GB on, as the published tables have it: 8378, 12G.
+/// Bytes in MB, or in G from 10 GB, as in the published tables: 8378, 12G.
 pub(crate) fn megabytes(bytes: f64) -> String {
     let mb = bytes / MB;
     if mb >= 10.0 * 1024.0 {
@@ -131,7 +132,7 @@ pub(crate) fn megabytes(bytes: f64) -> String {
     }
 }
 
-/// Rounded to so many significant digits, to keep exports small.
+/// Rounds to this many significant digits, to keep exports small.
 pub(crate) fn rounded(value: f64, digits: i32) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

@@ -24,7 +24,7 @@ use crate::table::Table;
 use crate::tables::{self, View};
 use crate::time::rfc3339;
 
-/// So many values of series go into a page at most; a browser opens that in about two seconds.
+/// Maximum number of series values in a page; a browser opens that in about two seconds.
 /// Throughput of all blocks comes first, then everything of the block nearest the median of each
 /// variant, then the other blocks.
 const MAX_VALUES: usize = 3_000_000;
@@ -101,8 +101,8 @@ fn variant(results: &crate::VariantResults) -> PageVariant {
         map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     };
     let with_unit = |value: &str, setting: &Setting| {
-        // "8192" with the unit "8kB" is 8192 times 8 kB: PostgreSQL keeps them apart, and so does
-        // this.
+        // "8192" with the unit "8kB" is 8192 times 8 kB: PostgreSQL keeps them separate, and so do
+        // we.
         if setting.unit.is_empty() {
             value.to_owned()
         } else {
@@ -177,7 +177,7 @@ fn page_step(
     Ok(out)
 }
 
-/// What a paced class was asked for.
+/// The target rate of a paced class.
 fn rate(step: &StepResults, class: &str) -> Option<(String, Number)> {
     let name = metrics::TARGET.of(class);
     let asked = step.variants.iter().find_map(|variant| variant.median(&name))?;
@@ -195,7 +195,7 @@ fn typical(figures: &VariantStep) -> Option<u32> {
         .map(|(block, _)| block)
 }
 
-/// How many of the series go into the page.
+/// Which of the series go into the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     All,
@@ -204,21 +204,21 @@ enum Detail {
 }
 
 impl Detail {
-    /// What is said of the series that are left out.
+    /// The warning about the series that are left out.
     fn left_out(self) -> Option<&'static str> {
         match self {
             Self::All => None,
             Self::OneBlock => Some(
-                "the page would be too large with all series: those of hardware are shown for one block of each \
-                 variant, the one nearest its median; throughput is shown for all",
+                "the page would be too large with all series: hardware series are shown for one block of each \
+                 variant, the one nearest its median; throughput is shown for all blocks",
             ),
             Self::Throughput => Some(
-                "the page would be too large with all series: only throughput is shown; the others are in the results",
+                "the page would be too large with all series: only throughput is shown; the rest are in the results directory",
             ),
         }
     }
 
-    /// Decided by the series of one trial per step, which stand for the others.
+    /// Decides from the series of one trial per step, which represent the others.
     fn affordable(store: &Store, results: &Results) -> Result<Self, ReportError> {
         let (mut all, mut one_block) = (0, 0);
         for step in &results.steps {
@@ -254,7 +254,7 @@ impl Gatherer<'_> {
         typical: bool,
     ) -> Result<Option<PageTrial>, ReportError> {
         let Some(series) = per_second(self.store, class, sample)? else { return Ok(None) };
-        // Stalls are those of what the step counts.
+        // Stalls of the operations that the step counts.
         let about = metrics::throughput_of(class);
         let stalls = series.iter().find(|s| s.name == about);
         let stalls = stalls.map(|series| spans(series, whole)).unwrap_or_default();
@@ -284,8 +284,8 @@ impl Gatherer<'_> {
     }
 }
 
-/// What was recorded per second in a trial; `None` where its server shared the load with others.
-/// Every second of all servers together would be on the axis, and none of them would be its own.
+/// The per-second series of a trial; `None` if its server shared the load with others, because the
+/// seconds would be those of all servers together.
 fn per_second(
     store: &Store,
     class: &str,
@@ -293,8 +293,8 @@ fn per_second(
 ) -> Result<Option<Vec<Series>>, ReportError> {
     let mut series = store.series(sample.step)?;
     let has = |name: &str| series.iter().any(|one| one.name == name);
-    // Slices that turned out not to count are not among the results, but a shared load has response
-    // times without a throughput per second all the same.
+    // Slices that don't count are not among the results, but a shared load still has response times
+    // without a throughput per second.
     let shared = sample.slices.is_some()
         || has(&metrics::longest_of(class)) && !has(&metrics::throughput_of(class));
     series.retain(|one| one.group != metrics::SLICES);
@@ -307,7 +307,7 @@ fn spans(series: &Series, whole: usize) -> Vec<(usize, usize)> {
     judge::stalls(seconds).spans.into_iter().map(|span| (span.start, span.end)).collect()
 }
 
-/// The tables as the page shows them: each part stands alone there, so its title says which it is.
+/// The tables as the page shows them: each part stands alone, so its title names the part.
 fn page_tables(view: View<'_>) -> Vec<Table> {
     let mut tables = tables::all(view);
     for table in &mut tables {

@@ -87,19 +87,19 @@ pub(crate) struct PageStep {
     #[serde(skip_serializing_if = "Labels::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Labels>", optional))]
     pub(crate) labels: Labels,
-    /// Which way its throughput is better: `more` or `less`.
+    /// Which direction of its throughput is better: `more` or `less`.
     #[cfg_attr(test, ts(type = "\"more\" | \"less\""))]
     pub(crate) better: &'static str,
-    /// The class of statements that an operation is, and what its throughput counts.
+    /// The class of statements that counts as an operation, and the unit of its throughput.
     pub(crate) class: String,
     pub(crate) unit: String,
-    /// Statements per second that paced classes were asked for.
+    /// Target rates of paced classes, in statements per second.
     pub(crate) rates: BTreeMap<String, Number>,
     pub(crate) throughput: Vec<Number>,
     pub(crate) relative: Vec<PageRelative>,
     pub(crate) latency: Vec<PageLatency>,
     pub(crate) percentiles: Vec<PagePercentiles>,
-    /// Those whose server had the load to itself.
+    /// Trials whose server had the load to itself.
     pub(crate) trials: Vec<PageTrial>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
@@ -149,7 +149,7 @@ pub(crate) struct PageSeries {
     pub(crate) group: String,
 }
 
-/// What the page's glossary says of a metric.
+/// A metric's entry in the page's glossary.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageMetric {

@@ -1,4 +1,4 @@
-//! The slices of a step as the page shows them: rates per round, and the ratio as restarts came.
+//! The slices of a step as the page shows them: rates per round, and the ratio after each restart.
 
 use std::collections::BTreeSet;
 
@@ -12,20 +12,20 @@ use crate::page_number::Number;
 use crate::rounds::Slices;
 use crate::sliced::{Running, running};
 
-/// Above so many points, over all variants and restarts of a step, neighboring rounds share one. A
-/// page of 40 such steps has 2 MB of them.
+/// With more points than this over all variants and restarts of a step, neighboring rounds share a
+/// point. In a page of 40 such steps they take 2 MB.
 const MOST_POINTS: usize = 2000;
 
 /// A step that ran in slices.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageSlices {
-    /// The length of the slices, milliseconds; the longest where restarts differ.
+    /// The length of the slices in milliseconds; the longest if restarts differ.
     pub(crate) length_ms: Number,
-    /// Neighboring rounds that share a point.
+    /// Number of neighboring rounds that share a point.
     pub(crate) rounds_per_point: usize,
-    /// Rounds of slices that were shorter than the length chosen. They count for nothing and are
-    /// not among the points.
+    /// Rounds of slices shorter than the chosen length. They don't count and are not among the
+    /// points.
     pub(crate) shorter: usize,
     pub(crate) restarts: Vec<PageRestart>,
     /// The ratios within which a variant is equivalent.
@@ -47,7 +47,7 @@ pub(crate) struct PageRestart {
     pub(crate) levels: Vec<Number>,
     /// Medians of the rates, by variant and point.
     pub(crate) rates: Vec<Vec<Number>>,
-    /// The lowest rate, by variant and point; none where a point is one round.
+    /// The lowest rate, by variant and point; empty if a point is one round.
     pub(crate) low: Vec<Vec<Number>>,
     /// The highest.
     pub(crate) high: Vec<Vec<Number>>,
@@ -56,7 +56,7 @@ pub(crate) struct PageRestart {
     pub(crate) aside: Vec<(usize, usize, usize, usize)>,
 }
 
-/// A variant compared with the base as restarts came.
+/// A variant compared with the base after each restart.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageRunning {
@@ -77,7 +77,7 @@ pub(crate) struct PageSoFar {
     pub(crate) high: Option<f64>,
 }
 
-/// Why a slice has no rate, in words, each at the place of its number.
+/// Why a slice has no rate, in words, indexed by number.
 pub(crate) fn reasons() -> Vec<&'static str> {
     SliceReason::ALL.into_iter().map(SliceReason::words).collect()
 }
@@ -147,7 +147,7 @@ fn restarts(step: &StepResults) -> Vec<Restart<'_>> {
         let known = || variants.iter().copied().flatten();
         let length_ms = known().map(|slices| slices.length_ms).fold(0.0, f64::max);
         let came = known().map(Slices::rounds).max().unwrap_or_default();
-        // Planned lengths of the same round are the same.
+        // Planned lengths are the same within a round.
         let lengths = known().next().map(|slices| slices.lengths.as_slice()).unwrap_or_default();
         let rounds = || lengths.iter().take(came).enumerate();
         let used: Vec<(usize, f64)> = rounds()
@@ -203,8 +203,8 @@ impl Restart<'_> {
     }
 }
 
-/// How many of these rounds have no rate, by reason. Rounds after a server's last slice are none of
-/// its own.
+/// How many of these rounds have no rate, by reason. Rounds after a server's last slice do not
+/// count.
 fn without_rate(
     slices: Option<&Slices>,
     rounds: &[(usize, f64)],

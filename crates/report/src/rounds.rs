@@ -1,4 +1,4 @@
-//! The slices of one step in one trial, as a store holds them.
+//! The stored slices of one step in one trial.
 
 use metrics::SliceReason;
 use store::{StepId, Store};
@@ -8,19 +8,19 @@ use crate::ReportError;
 /// The slices of one step in one trial, by round; all variants of a block have the same rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slices {
-    /// The length chosen for slices, milliseconds.
+    /// The chosen length of slices, in milliseconds.
     pub length_ms: f64,
-    /// Operations per second, 0 where the server held its clients throughout; NaN where the slice
-    /// was set aside or never came.
+    /// Operations per second; 0 if the server blocked its clients throughout; NaN if the slice was
+    /// set aside or never ran.
     pub rates: Vec<f64>,
-    /// Planned length, milliseconds.
+    /// Planned length in milliseconds.
     pub lengths: Vec<f64>,
     /// Why there is no rate: [`SliceReason`] as stored.
     pub reasons: Vec<f64>,
 }
 
 impl Slices {
-    /// Reads the slices of a step that says it has some.
+    /// Reads the slices of a step that has some.
     pub(crate) fn read(
         store: &Store,
         step: StepId,
@@ -37,12 +37,12 @@ impl Slices {
         Ok(Some(Self { length_ms, rates, lengths, reasons }))
     }
 
-    /// The rates of both by round, as they are compared.
+    /// The rates of both by round, as used for comparison.
     ///
-    /// A slice that never came, because another server held a client beyond its own slot, takes the
-    /// rate of the nearest slice of the same length: a stall would else take the slice it is to be
-    /// compared with out of the round, and the round with its own slice out of the comparison. NaN
-    /// where neither came, or one was set aside.
+    /// A slice that never ran, because another server blocked a client beyond its own slot, takes
+    /// the rate of the nearest slice of the same length. Otherwise a stall would remove from the
+    /// round the slice it should be compared with, and with it the stall itself from the
+    /// comparison. NaN if neither ran, or one was set aside.
     pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
         let pair = |round: usize| match (self.came(round), other.came(round)) {
             (false, true) => (self.neighbour(round), other.rate(round)),
@@ -60,7 +60,7 @@ impl Slices {
         self.reasons.get(round).is_some_and(came)
     }
 
-    /// The rate of the nearest slice of the same length that has one.
+    /// The rate of the nearest slice of the same length that has a rate.
     fn neighbour(&self, round: usize) -> f64 {
         let length = |round: usize| self.lengths.get(round).copied().unwrap_or(f64::NAN);
         let alike = |other: &usize| (length(*other) / length(round) - 1.0).abs() < 1e-6;
@@ -71,21 +71,21 @@ impl Slices {
         nearest.map_or(f64::NAN, |other| self.rate(other))
     }
 
-    /// Whether a round's slices are long enough to count: a step that looks for a length has
-    /// shorter ones too. Lengths were drawn from exact values, but stored as milliseconds.
+    /// Whether a round's slices are long enough to count: a step that searches for a length also
+    /// has shorter ones. Lengths were drawn from exact values but are stored as milliseconds.
     pub(crate) fn counts(length_ms: f64, chosen_ms: f64) -> bool {
         length_ms >= 0.999 * chosen_ms
     }
 
-    /// Number of rounds up to the last that was measured or set aside; what follows are rounds that
-    /// never came.
+    /// Number of rounds up to the last that was measured or set aside; the rounds after it never
+    /// ran.
     pub(crate) fn rounds(&self) -> usize {
         let rounds = self.reasons.iter().rposition(came).map_or(0, |last| last + 1);
         rounds.min(self.rates.len()).min(self.lengths.len())
     }
 }
 
-/// Whether a slice came, be it measured or set aside.
+/// Whether a slice ran, whether measured or set aside.
 fn came(reason: &f64) -> bool {
     (*reason - SliceReason::NotMeasured.value()).abs() > 0.5
 }

@@ -9,7 +9,7 @@ use crate::number::{percent, signed};
 /// −7.4% to −5.8%, 6 blocks): regression", "14.3 uses 5.2% more CPU per operation of the DBMS than
 /// 13.7 (…): regression".
 ///
-/// `not_held`: the classes whose rate one of the two did not hold, which puts the figure in doubt.
+/// `not_held`: the classes whose rate one of the two did not hold, which makes the figure doubtful.
 pub(crate) fn sentence(
     variant: &str,
     base: &str,
@@ -40,20 +40,20 @@ fn open(comparison: &Comparison, words: Words) -> String {
         }
         Some(_) => String::new(),
         None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
-            "; not enough among so many comparisons".to_owned()
+            "; too weak for so many comparisons".to_owned()
         }
         None => format!("; on the edge of the margin of {}", percent(comparison.margin)),
     });
     said
 }
 
-/// A difference that is sure, which may be small, or the minimum detectable effect: how small one
-/// could have been seen.
+/// A certain difference, which may be small, or the minimum detectable effect: the smallest
+/// difference that would have been noticed.
 fn seen(comparison: &Comparison, words: Words, perhaps: &str) -> String {
     match comparison.detectable {
         _ if comparison.confirmed() => {
             let direction = direction(comparison.ratio, words);
-            format!("; surely {direction}, {perhaps}by less than {}", percent(comparison.margin))
+            format!("; certainly {direction}, {perhaps}by less than {}", percent(comparison.margin))
         }
         Some(effect) if effect >= 0.0005 => {
             format!("; {} {} would have been noticed", percent(effect), words.worse)
@@ -140,7 +140,7 @@ mod tests {
         );
         assert_eq!(
             said(&[94.0, 98.5, 96.0, 98.0, 95.0, 99.0]),
-            "14.3 is 3.3% slower than 13.7 (95% interval −5.4% to −1.1%, 6 blocks): inconclusive; surely slower, \
+            "14.3 is 3.3% slower than 13.7 (95% interval −5.4% to −1.1%, 6 blocks): inconclusive; certainly slower, \
              perhaps by less than 2.0%; about 7 more blocks would decide"
         );
         assert_eq!(
@@ -150,7 +150,7 @@ mod tests {
         );
         assert_eq!(
             said(&[99.0, 99.1, 98.9, 99.0, 99.1, 98.9]),
-            "14.3 is 1.0% slower than 13.7 (95% interval −1.1% to −0.9%, 6 blocks): equivalent; surely slower, by less \
+            "14.3 is 1.0% slower than 13.7 (95% interval −1.1% to −0.9%, 6 blocks): equivalent; certainly slower, by less \
              than 2.0%"
         );
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What a command prints that is more than tables: tables, lists and texts in order, in any format.
+//! The output of a command: tables, lists and texts in order, in any format.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use crate::csv::csv;
 use crate::table::{Row, Section, Table, texts};
 use crate::text::{Style, tables};
 
-/// How to print.
+/// Output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// Aligned with spaces, fit for a terminal and a mail.
+    /// Aligned with spaces, for terminals and email.
     #[default]
     Text,
     /// Headings, lists and pipes.
@@ -21,7 +21,7 @@ pub enum Format {
     Json,
 }
 
-/// What a command prints, as data and ready to be printed.
+/// The output of a command, as data and as a sheet.
 #[derive(Debug, Clone)]
 pub struct Printable<D> {
     /// As data.
@@ -30,7 +30,7 @@ pub struct Printable<D> {
 }
 
 impl<D: Serialize> Printable<D> {
-    /// As text that ends with a line feed.
+    /// Renders it as text that ends with a line feed.
     ///
     /// # Errors
     /// When it cannot be written as JSON, which no stored result should cause.
@@ -39,7 +39,7 @@ impl<D: Serialize> Printable<D> {
     }
 }
 
-/// Tables, lists and texts in the order in which they are read.
+/// Tables, lists and texts in reading order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sheet {
     pub(crate) parts: Vec<Part>,
@@ -50,13 +50,13 @@ pub(crate) struct Sheet {
 pub(crate) enum Part {
     Table(Table),
     List(List),
-    /// Lines in another language that are there to be copied, such as a plan.
+    /// Lines in another language to copy, such as a plan.
     Verbatim {
         title: &'static str,
         language: &'static str,
         text: String,
     },
-    /// What to know, a sentence each.
+    /// Notes, a sentence each.
     Notes(Vec<String>),
 }
 
@@ -69,15 +69,15 @@ impl Part {
     }
 }
 
-/// `- label - text`, as published lists have it.
+/// `- label - text`, as in published lists.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
     pub(crate) id: String,
     pub(crate) title: String,
-    /// What stands above it.
+    /// The text above it.
     pub(crate) lead: String,
     pub(crate) items: Vec<(String, String)>,
-    /// What stands there when it is empty.
+    /// The text shown if it is empty.
     pub(crate) nothing: String,
 }
 
@@ -92,7 +92,7 @@ impl Sheet {
         }
     }
 
-    /// The sheet as text that ends with a line feed; JSON is made of `document`.
+    /// Renders the sheet as text that ends with a line feed; JSON comes from `document`.
     pub(crate) fn render(
         &self,
         format: Format,
@@ -106,7 +106,7 @@ impl Sheet {
         })
     }
 
-    /// Tables that follow each other are printed together, since some are parts of one.
+    /// Consecutive tables are printed together, because some are parts of one.
     fn printed(&self, style: Style) -> String {
         let rows = self.parts.chunk_by(|a, b| matches!((a, b), (Part::Table(_), Part::Table(_))));
         let texts = rows.map(|parts| {
@@ -137,7 +137,7 @@ impl Sheet {
     }
 }
 
-/// A part that is no table.
+/// Writes a part that is not a table.
 fn other(part: &Part, style: Style) -> String {
     let plain = style == Style::Plain;
     match part {

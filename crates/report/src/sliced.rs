@@ -9,36 +9,36 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Results, StepResults, VariantStep};
 use crate::rounds::Slices;
 
-/// From this multiple of the length chosen on a slice is one of those that check it.
+/// Slices of at least this multiple of the chosen length serve to check it.
 const LONGER: f64 = 1.5;
 
-/// How the slices of a variant and its base went, beside the ratio that came out.
+/// Figures behind the ratio of a variant and its base in slices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slicing {
-    /// The length chosen, milliseconds; the longest where restarts differ.
+    /// The chosen length in milliseconds; the longest if restarts differ.
     pub length_ms: f64,
     /// Restarts of all servers.
     pub restarts: usize,
     /// Rounds in which both were measured, over all restarts.
     pub rounds: usize,
-    /// Share of the rounds, 0 to 1, in which a slice of one of the two was disturbed or not
-    /// measured.
+    /// Share of the rounds, 0 to 1, in which a slice of either was disturbed or not measured.
     pub set_aside: f64,
     /// Throughput of the variant / throughput of the base.
     pub ratio: f64,
-    /// Standard error of the log ratio of one restart, from batches of its rounds: the root mean
-    /// square over the restarts.
+    /// Standard error of one restart's log ratio, from batches of its rounds: the root mean square
+    /// over the restarts.
     pub within: f64,
     /// Standard deviation of the log ratios of the restarts; `null` with one.
     pub between: Option<f64>,
-    /// The ratio by slices of the length chosen, over the restarts with two lengths; `null` where
+    /// The ratio by slices of the chosen length, over the restarts with two lengths; `null` if
     /// there are none.
     pub by_chosen: Option<f64>,
     /// The ratio by slices at least half as long again; `null` as above.
     pub by_longer: Option<f64>,
 }
 
-/// One restart: what all rounds say, and those of the length chosen and of longer ones apart.
+/// One restart: the result of all rounds, and separately of rounds of the chosen length and of
+/// longer ones.
 struct Restart {
     length_ms: f64,
     /// The planned length of all slices of a variant, in seconds.
@@ -47,9 +47,9 @@ struct Restart {
     by_length: Option<(RestartRatio, RestartRatio)>,
 }
 
-/// A variant compared with the base over the restarts in which both have slices; `None` where there
-/// are none with rounds enough. A restart in which one of the two did nothing is not left out: it
-/// is an error, with its block.
+/// Compares a variant with the base over the restarts in which both have slices; `None` if none has
+/// enough rounds. A restart in which one of the two did nothing is not skipped: it is an error,
+/// with its block.
 pub(crate) fn compare(
     base: &VariantStep,
     variant: &VariantStep,
@@ -73,18 +73,18 @@ pub(crate) fn compare(
     Some(Ok(comparison))
 }
 
-/// What a restart said, and what was known after it.
+/// The result of a restart, and of all restarts up to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Running {
     /// The block.
     pub(crate) block: u32,
-    /// Throughput of the variant / throughput of the base in this restart alone.
+    /// Throughput of the variant / throughput of the base in this restart only.
     pub(crate) own: f64,
     /// The comparison over the restarts up to this one.
     pub(crate) so_far: judge::Comparison,
 }
 
-/// What [`compare`] would have said after each restart; it ends before one that it refuses.
+/// What [`compare`] would have said after each restart; ends before the first one that it rejects.
 pub(crate) fn running(
     base: &VariantStep,
     variant: &VariantStep,
@@ -103,7 +103,7 @@ pub(crate) fn running(
             Err(_) => break,
         }
     }
-    // As `compare_slices` does it: with stalls all are compared by all that was done.
+    // As in `compare_slices`: with stalls, all are compared by everything that was done.
     let stalled = restarts.iter().any(|restart| restart.stalled.is_some());
     let own = |restart: &RestartRatio| {
         (restart.mean_log + if stalled { restart.tails_log } else { 0.0 }).exp()
@@ -117,7 +117,7 @@ pub(crate) fn running(
     blocks.iter().enumerate().filter_map(after).collect()
 }
 
-/// How a step's slices went: beside the base, or for a twin beside its original.
+/// Figures of a step's slices, compared with the base or, for a twin, with its original.
 pub(crate) fn slicing_of(
     results: &Results,
     step: &StepResults,
@@ -128,20 +128,20 @@ pub(crate) fn slicing_of(
     slicing(step.variant(other).filter(|_| other != place)?, step.variant(place)?)
 }
 
-/// How the log ratio of a step in slices scatters.
+/// The spread of a step's log ratio in slices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scatter {
     /// Restarts with slices of both.
     pub restarts: usize,
     /// Sample variance of the restarts' log ratios; 0 with one.
     pub all: f64,
-    /// Variance of the log ratio of one restart that its slices show: the mean over the restarts.
+    /// Variance of one restart's log ratio, estimated from its slices: the mean over the restarts.
     pub within: f64,
     /// Seconds that each of the two had the load in a restart: the mean over the restarts.
     pub seconds: f64,
 }
 
-/// How the log ratio of two variants scatters; `None` where they have no slices to compare.
+/// The spread of the log ratio of two variants; `None` if they have no slices to compare.
 pub fn scatter(base: &VariantStep, variant: &VariantStep) -> Option<Scatter> {
     let found: Vec<Restart> =
         by_block(base, variant).into_iter().filter_map(|(_, restart)| restart.ok()).collect();
@@ -154,7 +154,7 @@ pub fn scatter(base: &VariantStep, variant: &VariantStep) -> Option<Scatter> {
     })
 }
 
-/// How the slices of two variants went; `None` where [`compare`] has nothing to say either.
+/// Figures of the slices of two variants; `None` where [`compare`] has no result either.
 fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
     let found = by_block(base, variant).into_iter();
     let restarts: Vec<Restart> = found.filter_map(|(_, restart)| restart.ok()).collect();
@@ -183,7 +183,7 @@ fn by_length(restarts: &[Restart]) -> (Vec<RestartRatio>, Vec<RestartRatio>) {
     restarts.iter().filter_map(|restart| restart.by_length).unzip()
 }
 
-/// Per block in which both have slices, what its rounds say.
+/// The result of the rounds of each block in which both have slices.
 fn by_block(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, Result<Restart, JudgeError>)> {
     let slices = |step: &VariantStep, block: u32| {
         let place = step.samples.binary_search_by_key(&block, |sample| sample.block).ok()?;
@@ -201,7 +201,7 @@ fn by_block(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, Result<Resta
 
 fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
     let length_ms = base.length_ms.max(variant.length_ms);
-    // Planned lengths of the same round are the same; those of the base are taken.
+    // Planned lengths are the same within a round, so the base's will do.
     let (base_rates, variant_rates) = base.paired(variant);
     let of = |wanted: &dyn Fn(f64) -> bool| {
         let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base_rates
@@ -373,7 +373,7 @@ mod tests {
             variant.rates[round] = 0.0;
             (base.rates[round], base.reasons[round]) = (f64::NAN, 3.0);
         }
-        // Where neither came nothing is compared.
+        // If neither ran, nothing is compared.
         for slices in [&mut base, &mut variant] {
             (slices.rates[100], slices.reasons[100]) = (f64::NAN, 3.0);
         }

@@ -1,19 +1,19 @@
-//! Trials whose step began on another page cache than those of the others: what can only be seen
-//! when several are there.
+//! Trials whose step began with a different page cache than the others, which shows only in the
+//! comparison of several trials.
 
 use store::Warning;
 
 use crate::model::{Noted, Results, StepResults, VariantStep};
 use metrics::{START_CACHED, START_DIRTY, START_WRITEBACK};
 
-/// A difference to the median of a step's trials is told from this factor on …
+/// A difference from the median of a step's trials is reported from this factor …
 const FACTOR: f64 = 2.0;
-/// … if it is of at least so many KB. 64 MB are written in a fraction of a second by most storage
-/// today, and are what a few seconds of load leave behind; what is less is soon over.
+/// … if it is at least this many KB. Most storage today writes 64 MB in a fraction of a second, and
+/// a few seconds of load leave as much behind; anything less is soon gone.
 const KB: f64 = 64.0 * 1024.0;
 
-/// One warning for each trial and step that began on a page cache far from the median of all trials
-/// of that step, of all variants.
+/// One warning for each trial and step that began with a page cache far from the median of all
+/// trials of that step, over all variants.
 pub(crate) fn differing(results: &Results) -> Vec<Noted> {
     results.steps.iter().flat_map(of_step).collect()
 }
@@ -36,7 +36,7 @@ fn of_step(step: &StepResults) -> Vec<Noted> {
         for (variant, block, kb) in values {
             let known =
                 |noted: &Noted| (noted.variant, noted.block) == (Some(variant), Some(block));
-            // One warning for a trial: what is dirty tells more than how much is cached.
+            // One warning per trial: dirty pages matter more than the amount cached.
             if !differs(kb, middle) || found.iter().any(known) {
                 continue;
             }
@@ -47,7 +47,7 @@ fn of_step(step: &StepResults) -> Vec<Noted> {
                 warning: Warning {
                     code: "start-differs".to_owned(),
                     text: format!(
-                        "the step began with {} {what}, where the median of its trials is {}",
+                        "the step began with {} {what}; the median of its trials is {}",
                         megabytes(kb),
                         megabytes(middle)
                     ),
@@ -62,7 +62,7 @@ fn differs(kb: f64, middle: f64) -> bool {
     (kb - middle).abs() > KB && (kb > FACTOR * middle || kb < middle / FACTOR)
 }
 
-/// As the kernel counts: 1 MB are 1024 KB.
+/// As the kernel counts: 1 MB is 1024 KB.
 fn megabytes(kb: f64) -> String {
     format!("{:.0} MB", kb / 1024.0)
 }
@@ -77,7 +77,7 @@ mod tests {
         StepKey { name: "l.i1".to_owned(), dop: 1, ..StepKey::default() }
     }
 
-    /// Two variants with these dirty and cached MB at the begin of their blocks.
+    /// Two variants with these dirty and cached MB at the start of their blocks.
     fn step(variants: [&[(f64, f64)]; 2]) -> StepResults {
         let sample = |block: u32, (dirty, cached): (f64, f64)| {
             let id = i64::from(block);
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(noted.warning.code, "start-differs");
         assert_eq!(
             noted.warning.text,
-            "the step began with 300 MB waiting to be written, where the median of its trials is 2 MB"
+            "the step began with 300 MB waiting to be written; the median of its trials is 2 MB"
         );
     }
 

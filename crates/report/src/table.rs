@@ -1,17 +1,17 @@
-//! A table, already formatted, without a decision about the medium.
+//! A table, already formatted but independent of the output format.
 
 use serde::{Deserialize, Serialize};
 
-/// What a table is about; the page groups by it and `compare` can be asked for some of them.
+/// The subject of a table; the page groups by it, and `compare` can print selected ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
-    /// Throughput as it was measured.
+    /// Measured throughput.
     Absolute,
     /// Throughput as a fraction of the base's, and verdicts.
     Relative,
-    /// What was asked of paced streams and what they reached.
+    /// Target and actual rates of paced streams.
     Rates,
     /// Response times.
     Latency,
@@ -25,7 +25,7 @@ pub enum Section {
     Other,
 }
 
-/// How a row stands out.
+/// How a row is highlighted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -36,11 +36,11 @@ pub enum RowKind {
     Regression,
     /// At least one improvement and no regression.
     Improvement,
-    /// A figure in it is in doubt.
+    /// A figure in it is doubtful.
     Marked,
 }
 
-/// A row: its label and one cell per further column.
+/// A row: its label and a cell for each other column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Row {
@@ -48,7 +48,7 @@ pub struct Row {
     pub label: String,
     /// The other cells.
     pub cells: Vec<String>,
-    /// How it stands out.
+    /// How it is highlighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub kind: Option<RowKind>,
@@ -56,8 +56,8 @@ pub struct Row {
 
 /// A table of texts.
 ///
-/// Tables of the same `title` and `step` following each other are parts of one (absolute, then
-/// relative): in text they share the title and the legend.
+/// Consecutive tables with the same `title` and `step` are parts of one (absolute, then relative);
+/// in text they share the title and the legend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Table {
@@ -65,15 +65,15 @@ pub struct Table {
     pub id: String,
     /// What it shows.
     pub title: String,
-    /// The step it belongs to, if to one.
+    /// The step it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
-    /// Which part of the title this is: `absolute`, `relative to first result`; may be empty.
+    /// Which part of the table this is: `absolute`, `relative to first result`; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[cfg_attr(test, ts(as = "Option<String>", optional))]
     pub part: String,
-    /// Remarks about single figures.
+    /// Notes on single figures.
     #[serde(default, rename = "note", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<String>>", optional))]
     pub notes: Vec<String>,
@@ -83,7 +83,7 @@ pub struct Table {
     pub columns: Vec<String>,
     /// In order.
     pub rows: Vec<Row>,
-    /// What it is about.
+    /// Its subject.
     pub section: Section,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Each once, in the order in which they first come.
+/// Each once, in order of first appearance.
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
@@ -108,7 +108,7 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     found
 }
 
-/// Place of the first that is the same as a new one, which is added where there is none.
+/// Index of the first item equal to a new one, which is added if there is none.
 pub(crate) fn place_of<T>(all: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) -> usize {
     all.iter().position(|known| same(known, &new)).unwrap_or_else(|| {
         all.push(new);
@@ -117,7 +117,7 @@ pub(crate) fn place_of<T>(all: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> boo
 }
 
 impl RowKind {
-    /// That of rows with one verdict, or with several that are not of both kinds.
+    /// The kind of a row with one verdict, or with several that agree.
     pub(crate) fn of(regression: bool, improvement: bool) -> Option<Self> {
         match (regression, improvement) {
             (true, false) => Some(Self::Regression),
@@ -128,19 +128,19 @@ impl RowKind {
 }
 
 impl Row {
-    /// A row that does not stand out.
+    /// A row that is not highlighted.
     pub(crate) fn new(label: impl Into<String>, cells: Vec<String>) -> Self {
         Self { label: label.into(), cells, kind: None }
     }
 
-    /// The same row standing out.
+    /// The same row, highlighted.
     pub(crate) fn of_kind(self, kind: Option<RowKind>) -> Self {
         Self { kind, ..self }
     }
 }
 
 impl Table {
-    /// A table without rows, to be filled.
+    /// A table without rows.
     pub(crate) fn new(section: Section, id: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -155,12 +155,12 @@ impl Table {
         }
     }
 
-    /// A table about the step that tables call so.
+    /// A table about the step with this label.
     pub(crate) fn of_step(section: Section, id: &str, title: String, step: &str) -> Self {
         Self { step: Some(step.to_owned()), ..Self::new(section, format!("{id}.{step}"), title) }
     }
 
-    /// This table as the absolute part, and the relative one that belongs to it.
+    /// This table as an absolute part, and the relative part that belongs to it.
     pub(crate) fn in_two_parts(self) -> [Self; 2] {
         let part = |id: &str, part: &str| Self {
             id: format!("{}.{id}", self.id),
@@ -170,18 +170,18 @@ impl Table {
         [part("absolute", "absolute"), part("relative", "relative to first result")]
     }
 
-    /// Whether any cell says something.
+    /// Whether any cell has content.
     pub(crate) fn says_something(&self) -> bool {
         let mut cells = self.rows.iter().flat_map(|row| &row.cells);
         cells.any(|cell| cell != crate::number::UNKNOWN && !cell.is_empty())
     }
 
-    /// Whether `other` is a part of the same table.
+    /// Whether `other` is part of the same table.
     pub(crate) fn continues(&self, other: &Self) -> bool {
         !self.part.is_empty() && self.title == other.title && self.step == other.step
     }
 
-    /// Rows and columns exchanged; kinds of rows are lost.
+    /// Exchanges rows and columns; kinds of rows are lost.
     pub(crate) fn transposed(&self, corner: &str) -> Self {
         let heads = self.columns.iter().skip(1);
         let rows = heads
@@ -206,14 +206,14 @@ impl Table {
         std::iter::once(row.label.as_str()).chain(row.cells.iter().map(String::as_str))
     }
 
-    /// How many characters wide a column is.
+    /// Width of a column in characters.
     pub(crate) fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| self.line(row).nth(column));
         let all = cells.chain(self.columns.get(column).map(String::as_str));
         all.map(|cell| cell.chars().count()).max().unwrap_or(0)
     }
 
-    /// Whether a column holds figures, which are set flush right.
+    /// Whether a column holds numbers, which are right-aligned.
     pub(crate) fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| self.line(row).nth(column)).peekable();
         column > 0

@@ -1,8 +1,8 @@
-//! Tables as text for a terminal or a mail, and as Markdown.
+//! Tables as text for terminals and email, and as Markdown.
 
 use crate::table::Table;
 
-/// How what surrounds the cells is written.
+/// The style of everything around the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Columns are aligned with spaces.
@@ -12,7 +12,7 @@ pub(crate) enum Style {
 }
 
 /// Tables in the published shape: a legend, absolute values, a line `--- relative to first result`,
-/// relative values. A legend that stood above an earlier table is not repeated.
+/// relative values. A legend already printed above an earlier table is not repeated.
 pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
     let mut out = String::new();
     let mut before: Option<&Table> = None;
@@ -54,7 +54,7 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
 }
 
 impl Style {
-    /// A title with what separates it from what follows.
+    /// A title with the separator after it.
     pub(crate) fn heading(self, title: &str) -> String {
         match self {
             Self::Plain => format!("{title}\n"),
@@ -62,7 +62,7 @@ impl Style {
         }
     }
 
-    /// What Markdown would take as markup is made text.
+    /// Escapes what Markdown would treat as markup.
     fn escaped(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -83,7 +83,7 @@ fn aligned(out: &mut String, table: &Table) {
     let mut line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut written = String::new();
         for ((cell, width), numeric) in cells.zip(&widths).zip(&numeric) {
-            // Not by format's own padding: it would not count what `chars` counts.
+            // Not format's own padding, which counts differently from `chars`.
             let gap = " ".repeat(width.saturating_sub(cell.chars().count()));
             let (left, right) = if *numeric { (gap.as_str(), "") } else { ("", gap.as_str()) };
             written.push_str(&format!("{left}{cell}{right}  "));

@@ -1,5 +1,5 @@
-//! The finished trials of several experiments, one metric of each: what `variance`, `history` and
-//! `advise` group in their own ways.
+//! The finished trials of several experiments, with one metric each, for `variance`, `history` and
+//! `advise` to group in their own ways.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,28 +20,28 @@ use crate::table::place_of;
 pub struct Source<'a> {
     /// Its database, open for reading.
     pub store: &'a Store,
-    /// What messages call it.
+    /// Its name in messages.
     pub directory: String,
-    /// What its machine is called; `None`: by its processor, as recorded with each experiment.
+    /// Name of its machine; `None`: that of its processor, as recorded with each experiment.
     pub machine: Option<String>,
 }
 
 /// Which experiments of the results directories.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Chosen {
-    /// Those that ran the same workload as the newest: the same in everything but the numbers of
-    /// clients and the list of steps.
+    /// Those that ran the same workload as the newest: the same except for the numbers of clients
+    /// and the list of steps.
     #[default]
     SameWorkload,
     /// Those that ran the same workload as this one of the first results directory.
     LikeExperiment(ExperimentId),
     /// All.
     All,
-    /// Those with one of these names or numbers; a name chooses every experiment that has it.
+    /// Those with one of these names or numbers; a name selects every experiment that has it.
     Named(Vec<String>),
 }
 
-/// Trials of experiments, with one metric of each of their steps.
+/// Trials of experiments, with one metric for each of their steps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trials {
     /// Name of the metric.
@@ -52,14 +52,14 @@ pub(crate) struct Trials {
     pub(crate) workloads: Vec<Workload>,
     /// Steps in the order in which they first ran.
     pub(crate) steps: Vec<StepKey>,
-    /// A value per step of each finished trial, where the metric is known.
+    /// A value per step of each finished trial, if the metric is known.
     pub(crate) values: Vec<Value>,
 }
 
 /// An experiment.
 #[derive(Debug, Clone)]
 pub(crate) struct Conducted {
-    /// Place of its results directory.
+    /// Index of its results directory.
     pub(crate) source: usize,
     pub(crate) experiment: Experiment,
     /// Place in [`Trials::workloads`].
@@ -73,44 +73,44 @@ pub(crate) struct Conducted {
 /// What an experiment ran, apart from numbers of clients and the list of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Workload {
-    /// As tables name it.
+    /// Its name in tables.
     pub(crate) label: String,
     pub(crate) shape: Shape,
 }
 
-/// By what two workloads are the same.
+/// What makes two workloads the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Without numbers of clients and steps.
     Plan(WorkloadPlan),
-    /// A plan that this steelyard cannot read is only the same as its equal.
+    /// A plan that this steelyard cannot read, which only equals itself.
     Unread(String),
 }
 
 /// Where an experiment ran.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Machine {
-    /// As tables name it.
+    /// Its name in tables.
     pub(crate) label: String,
-    /// Facts by which machines differ; empty where the user gave the name.
+    /// Facts that distinguish machines; empty if the user gave the name.
     facts: Vec<String>,
 }
 
 /// A system under test.
 #[derive(Debug, Clone)]
 pub(crate) struct System {
-    /// Name; that of the variant it is a twin of, if it is one.
+    /// Name; for a twin, that of the variant it duplicates.
     pub(crate) name: String,
     /// From the plan, such as `postgres@13.7`.
     pub(crate) dbms: String,
-    /// As the DBMS says it, such as `13.7`.
+    /// As the DBMS reports it, such as `13.7`.
     pub(crate) version: String,
     /// Facts of the build.
     pub(crate) build: BTreeMap<String, String>,
     pub(crate) configuration: Configuration,
 }
 
-/// How a system is set, whatever its version.
+/// The settings of a system, whatever its version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Configuration {
     /// Which DBMS: `postgres`.
@@ -127,9 +127,9 @@ pub(crate) struct StepKey {
     pub(crate) workload: usize,
     pub(crate) name: String,
     pub(crate) dop: u32,
-    /// What is counted, and what tells it from steps of the same name.
+    /// What is counted, and what distinguishes it from steps of the same name.
     pub(crate) measure: Measure,
-    /// The steps that the plan puts before it: they make the data that it finds.
+    /// The steps before it in the plan, because they create its data.
     before: Vec<String>,
     /// Whether the load moved between variants in slices.
     pub(crate) sliced: bool,
@@ -149,15 +149,15 @@ pub(crate) struct Value {
     pub(crate) id: StepId,
     /// The metric.
     pub(crate) value: f64,
-    /// How long the step took.
+    /// Duration of the step.
     pub(crate) seconds: f64,
 }
 
 impl Trials {
-    /// Reads the finished trials of the experiments chosen.
+    /// Reads the finished trials of the chosen experiments.
     ///
     /// # Errors
-    /// When a store cannot be read, an experiment asked for is in none of them, no step has the
+    /// When a store cannot be read, a requested experiment is in none of them, no step has the
     /// metric, or there is no finished trial.
     pub(crate) fn read(
         sources: &[Source<'_>],
@@ -269,7 +269,7 @@ impl Trials {
         })
     }
 
-    /// Machines of one label that differ get their facts behind it.
+    /// Appends their facts to the labels of different machines with the same label.
     fn name_machines(&mut self) {
         let all: BTreeSet<Machine> =
             self.experiments.iter().map(|conducted| conducted.machine.clone()).collect();
@@ -282,7 +282,8 @@ impl Trials {
         }
     }
 
-    /// Workloads of one label that differ get the names of their experiments behind it.
+    /// Appends the names of their experiments to the labels of different workloads with the same
+    /// label.
     fn name_workloads(&mut self) {
         let labels: Vec<String> = self.workloads.iter().map(|w| w.label.clone()).collect();
         for (place, workload) in self.workloads.iter_mut().enumerate() {
@@ -309,7 +310,7 @@ impl Trials {
         &self.steps[value.step]
     }
 
-    /// Throughput in the whole seconds of a value's step; empty where it has none, as the creation
+    /// Throughput in the whole seconds of a value's step; empty if it has none, as for the creation
     /// of an index.
     pub(crate) fn seconds(
         &self,
@@ -324,20 +325,20 @@ impl Trials {
         Ok(values)
     }
 
-    /// Whether trials of more than one machine are here.
+    /// Whether there are trials of more than one machine.
     pub(crate) fn has_machines(&self) -> bool {
         self.experiments.windows(2).any(|pair| pair[0].machine != pair[1].machine)
     }
 }
 
-/// The steps that a plan puts before one.
+/// The steps before one in a plan.
 fn before(sequences: &[Sequence], key: &StepKey) -> Vec<String> {
     let steps = |sequence: &Sequence| Some(sequence.steps[..key.place(sequence)?].to_vec());
     let steps = sequences.iter().find_map(steps).unwrap_or_default();
     steps.into_iter().map(|step| step.name).collect()
 }
 
-/// The experiments chosen with their plans, in the order in which they began.
+/// The chosen experiments with their plans, ordered by when they began.
 fn experiments(
     sources: &[Source<'_>],
     chosen: &Chosen,
@@ -359,7 +360,7 @@ fn experiments(
             if all.is_empty() {
                 return Err(ReportError::NoExperiment);
             }
-            // The newest with results: one that has just begun says nothing.
+            // The newest with results, because one that has just begun has nothing to show.
             let mut wanted = None;
             for one in all.iter().rev() {
                 if !sources[one.0].store.finished_trials(one.1.id)?.is_empty() {
@@ -391,7 +392,7 @@ fn experiments(
     Ok(all)
 }
 
-/// How legends name experiments.
+/// The names of experiments in legends.
 pub(crate) fn named(experiments: &[String]) -> String {
     match experiments {
         [one] => format!("experiment {one}"),
@@ -428,8 +429,8 @@ impl Shape {
 }
 
 impl Machine {
-    /// By the hardware: model and numbers of the processor, model of the storage. Kernel and
-    /// settings may change from run to run on one machine.
+    /// Identified by hardware: model and counts of the processor, model of the storage. Kernel and
+    /// settings may change between runs on one machine.
     fn of(facts: &[store::HostFact]) -> Self {
         let fact = |group: &str, name: &str| {
             let found = facts.iter().find(|fact| fact.group == group && fact.name == name)?;
@@ -465,7 +466,7 @@ impl System {
         }
     }
 
-    /// Whether both are the same to the last setting.
+    /// Whether both are the same in every setting.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.name == other.name
             && self.dbms == other.dbms
@@ -474,8 +475,8 @@ impl System {
     }
 }
 
-/// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it, `path:…`
-/// does not, and the only one there is so far is meant.
+/// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it; `path:…`
+/// does not and stands for the only supported one.
 fn family(dbms: &str) -> &str {
     match dbms.split(['@', ':']).next().unwrap_or_default() {
         "" | "path" | "git" | "postgresql" => "postgres",
@@ -484,12 +485,12 @@ fn family(dbms: &str) -> &str {
 }
 
 impl StepKey {
-    /// Its place in a sequence of a plan.
+    /// Its index in a sequence of a plan.
     pub(crate) fn place(&self, sequence: &Sequence) -> Option<usize> {
         sequence.place(&self.name, self.dop, &self.measure.labels)
     }
 
-    /// As tables name it where all have the same number of clients.
+    /// Its name in tables if all have the same number of clients.
     pub(crate) fn label(&self) -> String {
         let name = labelled(&self.name, None, &self.measure.labels);
         if self.sliced { format!("{name} (slices)") } else { name }

@@ -1,4 +1,4 @@
-//! Why a variant can't be judged in a step, and what follows from it.
+//! Why a variant can't be judged in a step, and what follows.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,19 @@ use crate::model::{Results, StepResults};
 use crate::sentence::trials;
 use crate::table::{one_line, place_of};
 
-/// What can't be judged: it is shown with its reason, and no gate passes over it.
+/// A variant that can't be judged: shown with the reason, and no gate ignores it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unjudged {
-    /// What is sure all the same: [`Verdict::Regression`] for a variant that did nothing where the
-    /// base worked, [`Verdict::Inconclusive`] elsewhere. `None` where there is nothing to compare
-    /// because both sides have exactly none.
+    /// The verdict that is certain anyway: [`Verdict::Regression`] for a variant that did nothing
+    /// while the base worked, otherwise [`Verdict::Inconclusive`]. `None` if there is nothing to
+    /// compare because both sides are exactly 0.
     pub verdict: Option<Verdict>,
     /// Why, in plain words.
     pub reason: String,
 }
 
 impl Unjudged {
-    /// Undecided, for this reason.
+    /// Undecided for this reason.
     pub(crate) fn open(reason: String) -> Self {
         Self { verdict: Some(Verdict::Inconclusive), reason }
     }
@@ -74,13 +74,13 @@ impl Unjudged {
         })
     }
 
-    /// A value that is no positive number; `None` where all are. Zero against zero in all blocks is
-    /// no difference of a cost and nothing to go by in a throughput.
+    /// A value that is not a positive number; `None` if all are. Zero on both sides in all blocks
+    /// means no difference for a cost, and nothing to compare for throughput.
     ///
-    /// A variant that did nothing in some blocks gets the verdict towards which the interval goes
-    /// when its rate in these blocks goes to 0 ([`surely_less`]). A base that did nothing is
-    /// nothing to compare with. Of a cost a block without any says little: one read more would make
-    /// it a ratio. So there is no verdict.
+    /// A variant that did nothing in some blocks gets the verdict that the interval approaches
+    /// when its rate in these blocks goes to 0 ([`certainly_less`]). A base that did nothing is
+    /// nothing to compare with. For a cost, a block with 0 says little, because a single read more
+    /// would make it a ratio, so there is no verdict.
     pub(crate) fn by_values(
         names: (&str, &str),
         metric: &Metric,
@@ -92,7 +92,7 @@ impl Unjudged {
         let all = || pairs.base.iter().chain(&pairs.variant);
         if let Some(value) = all().find(|value| !(**value >= 0.0 && value.is_finite())) {
             return Some(Self::open(format!(
-                "{name} is {value} in a block, which is not a figure"
+                "{name} is {value} in a block, which is not a valid value"
             )));
         }
         let zeros = |values: &[f64]| -> Vec<u32> {
@@ -125,17 +125,17 @@ impl Unjudged {
         if of_variant.is_empty() {
             return None;
         }
-        let sure = surely_less(of_variant.len(), count, confidence);
+        let sure = certainly_less(of_variant.len(), count, confidence);
         Some(Self {
             verdict: Some(if sure { Verdict::Regression } else { Verdict::Inconclusive }),
             reason: format!(
-                "{variant} did nothing {}, where {base} did",
+                "{variant} did nothing {}, but {base} did",
                 in_blocks(&of_variant, count)
             ),
         })
     }
 
-    /// One block, or one restart: nothing is known of the spread.
+    /// One block, or one restart: the spread is unknown.
     pub(crate) fn too_few(name: &str, base: &str, comparison: &judge::Comparison) -> Self {
         let few = trials(comparison, comparison.blocks, "");
         Self::open(format!("{few}: too few to compare {name} with {base}"))
@@ -154,10 +154,10 @@ impl Unjudged {
 }
 
 /// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios
-/// of `zeros` of them go to zero. With these at −M and the others at 0 the mean is −M·j/k, the
-/// standard error M·√(j(k−j)/(k−1))/k, so that for large M the upper end is below everything
-/// exactly where √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
-fn surely_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
+/// of `zeros` of them go to zero. With these at −M and the others at 0, the mean is −M·j/k and the
+/// standard error is M·√(j(k−j)/(k−1))/k, so for large M the upper end is below any margin exactly
+/// if √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
+fn certainly_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
     if blocks < 2 || zeros == 0 {
         return false;
     }
@@ -223,13 +223,15 @@ mod tests {
                 assert_ne!(found.verdict, Verdict::Improvement);
                 assert_eq!(
                     found.verdict == Verdict::Regression,
-                    surely_less(zeros, blocks, judge::CONFIDENCE),
+                    certainly_less(zeros, blocks, judge::CONFIDENCE),
                     "{zeros} of {blocks}: {found:?}"
                 );
             }
         }
-        assert!(!surely_less(1, 1, 0.95), "one block decides nothing");
-        assert!(surely_less(6, 6, 0.95) && surely_less(4, 6, 0.95) && !surely_less(3, 6, 0.95));
+        assert!(!certainly_less(1, 1, 0.95), "one block decides nothing");
+        assert!(
+            certainly_less(6, 6, 0.95) && certainly_less(4, 6, 0.95) && !certainly_less(3, 6, 0.95)
+        );
     }
 
     fn by(metric: &str, base: &[f64], variant: &[f64]) -> Option<(Option<Verdict>, String)> {

@@ -1,11 +1,11 @@
-//! How much time the trials of an experiment have taken.
+//! The time that the trials of an experiment have taken.
 
 use std::time::Duration;
 
 use store::Trial;
 
-/// How much time spans from begin to end cover together, in milliseconds since any moment, where
-/// several may cover the same.
+/// The time covered by spans, given as start and end in milliseconds since any moment; overlapping
+/// time counts once.
 pub fn covered(mut spans: Vec<(i64, i64)>) -> Duration {
     spans.sort_unstable();
     let mut sum = 0;
@@ -23,8 +23,8 @@ pub fn time_used(trials: &[Trial], block: u32) -> Duration {
     covered(until.filter_map(|trial| Some((trial.started_ms, trial.ended_ms?))).collect())
 }
 
-/// The looks of a plan: after the numbers of blocks that it says, or where it designs itself within
-/// a budget by the time that its trials have used.
+/// The looks of a plan: after the numbers of blocks it sets, or, if it designs itself within a
+/// budget, by the time that its trials have used.
 pub fn looks(plan: &plan::Plan, trials: &[Trial]) -> judge::Looks {
     let Some(budget) = plan.budget.filter(|_| plan.designs_itself()) else {
         return judge::Looks::new(&plan.looks());

@@ -131,7 +131,7 @@ fn other_sizes_serve_where_the_same_is_not_stored() {
     let many = pilot();
     let request = Request { systems: &SYSTEMS, rows: 400_000, ..Request::default() };
     let document = found(&many, &wanted(&plan(&request)), &options(8)).document;
-    assert!(document.notes[0].contains("another number of rows"), "{:?}", document.notes);
+    assert!(document.notes[0].contains("different number of rows"), "{:?}", document.notes);
     assert!((document.steps[0].seconds_now.unwrap() - 48.0).abs() < 1e-9, "four times 12 s");
 }
 

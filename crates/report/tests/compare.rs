@@ -480,7 +480,7 @@ fn what_is_missing_fails_the_gate() {
     let few = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
     few.run(&["l.i0"], 4, 1, &|name, _, block| record(name, 100.0 + f64::from(block)));
     few.store.finish_experiment(few.experiment).unwrap();
-    assert_eq!(gate(&few), ["l.i0: b has 4 of the 6 blocks that the plan asks for"]);
+    assert_eq!(gate(&few), ["l.i0: b has only 4 of the 6 blocks in the plan"]);
 
     let unknown = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
     unknown.run(&["l.i0"], 6, 1, &|name, place, block| {
@@ -492,7 +492,7 @@ fn what_is_missing_fails_the_gate() {
     });
     unknown.store.finish_experiment(unknown.experiment).unwrap();
     let reasons = gate(&unknown);
-    let said = "l.i0: b could be compared in 5 of the 6 blocks that it has in common with a";
+    let said = "l.i0: b could be compared in only 5 of the 6 blocks it has in common with a";
     assert_eq!(reasons, [said]);
     assert!(unknown.compare().render(Format::Text).unwrap().contains(said));
 

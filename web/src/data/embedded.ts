@@ -1,6 +1,6 @@
 /**
- * Takes the data out of the page's own text. Nearly all of a large report are figures per second,
- * of which a reader opens a few steps: they stay text until they are asked for, trial by trial.
+ * Extracts the data from the page's own text. Most of a large report is figures per second, and a
+ * reader opens only a few steps: they stay text until they are needed, trial by trial.
  */
 
 import type { PageTrial } from "#page";
@@ -21,14 +21,14 @@ export function embeddedText(holder: Element | null): string | null {
   return start < 0 ? null : text.slice(start + TAG.length, text.lastIndexOf("</script>"));
 }
 
-/** The data as they stand in the text, but that trials may carry a mark instead of their series. */
+/** The data as in the text, except that trials may have a mark instead of their series. */
 export interface Embedded {
   raw: unknown;
-  /** The figures that stand where a trial carries `mark`. Throws where they are not valid JSON. */
+  /** The figures for a trial with `mark`. Throws if they are not valid JSON. */
   series: (mark: unknown) => SeriesByKey;
 }
 
-/** Reads the text, leaving series where their places can be told. Throws where it is no JSON. */
+/** Reads the text, deferring series that can be located. Throws if it is not JSON. */
 export function parseEmbedded(text: string): Embedded {
   return (
     withoutSeries(text) ?? {
@@ -76,7 +76,7 @@ function withoutSeries(text: string): Embedded | null {
   };
 }
 
-/** Trials whose series was taken out; other places are in data that nobody reads late. */
+/** Trials whose series was taken out; other marks are in data that is never read later. */
 function countMarks(raw: unknown): number {
   const steps = (raw as { steps?: { trials?: { series?: unknown }[] }[] } | null)?.steps;
   if (!Array.isArray(steps)) return 0;
@@ -90,7 +90,7 @@ function countMarks(raw: unknown): number {
   );
 }
 
-/** Makes `read()` the value of a property as soon as somebody asks for it, and not before. */
+/** Makes `read()` the value of a property when it is first accessed. */
 export function whenAsked<T extends object, K extends keyof T>(
   object: T,
   key: K,

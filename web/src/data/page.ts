@@ -1,4 +1,4 @@
-/** What the parts of the page ask of its data. */
+/** What the parts of the page need to know about its data. */
 
 import type { Page, PageStep } from "#page";
 
@@ -15,12 +15,12 @@ export function variantName(page: Page, variant: number): string {
   return page.variants[variant]?.name ?? `variant ${variant + 1}`;
 }
 
-/** Whether nothing was run: all there is are instruction counts. */
+/** Whether nothing was run, so that there are only instruction counts. */
 export function onlyCounted(page: Page): boolean {
   return page.steps.length === 0 && (page.counts?.kinds.length ?? 0) > 0;
 }
 
-/** Whether steps have to be told apart by their numbers of clients. */
+/** Whether steps differ in their numbers of clients. */
 export function severalDops(page: Page): boolean {
   return page.steps.some((step) => step.dop !== page.steps[0]?.dop);
 }
@@ -28,7 +28,7 @@ export function severalDops(page: Page): boolean {
 /** What names a step: steps of one name differ in their clients or labels. */
 type StepKey = Pick<PageStep, "name" | "dop" | "labels">;
 
-/** What tells a step from others of its name. */
+/** What distinguishes a step from others of its name. */
 export function stepMarks(page: Page, { dop, labels = {} }: Omit<StepKey, "name">): string[] {
   const marks = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
   return severalDops(page) ? [`dop ${dop}`, ...marks] : marks;
@@ -44,7 +44,7 @@ export function stepAnchor(page: Page, step: PageStep): string {
   return `step-${page.steps.indexOf(step) + 1}`;
 }
 
-/** What counts as a small difference, as text: "2%". */
+/** The margin as text: "2%". */
 export function marginText(page: Page): string {
   return `${(page.experiment.margin * 100).toFixed(1).replace(/\.0$/, "")}%`;
 }

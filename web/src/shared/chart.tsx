@@ -1,5 +1,5 @@
-/** A uPlot canvas as a component: axes in the page's ink, as wide as its room, drawn anew when the
- * theme changes, with a note under the pointer. */
+/** A uPlot canvas as a component: axes in the page's ink, as wide as its container, redrawn when
+ * the theme changes, with a note at the pointer. */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -33,7 +33,7 @@ export interface ChartProps {
   data: uPlot.AlignedData;
   /** Read once. */
   options: () => ChartOptions;
-  /** Brings the plot in step with what `state` holds, when that changes. */
+  /** Updates the plot when `state` changes. */
   update?: (plot: uPlot) => void;
   state?: unknown[];
   /** The point that the cursor of this and other plots is on. */

@@ -1,4 +1,4 @@
-/** What several views are made of: choosers, rooms that scroll, lists of remarks. */
+/** Parts shared by several views: choosers, scrolling containers, lists of remarks. */
 
 import type { ComponentChildren } from "preact";
 
@@ -13,7 +13,7 @@ interface SelectProps<V extends string | number> {
   onChange: (value: V) => void;
 }
 
-/** A chooser of one value among some. */
+/** A chooser of one value among several. */
 export function Select<V extends string | number>(props: SelectProps<V>) {
   const choose = (index: number): void => {
     const option = props.options[index];
@@ -37,7 +37,7 @@ export function Select<V extends string | number>(props: SelectProps<V>) {
   );
 }
 
-/** A room that scrolls when what is in it is too wide. */
+/** A container that scrolls when its content is too wide. */
 export function Scroll({ name, children }: { name: string; children: ComponentChildren }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.

@@ -1,4 +1,4 @@
-/** Things that have something in common, in order of their first. */
+/** Groups things by a key, in order of first appearance. */
 export function grouped<T, K>(all: readonly T[], key: (one: T) => K): [K, T[]][] {
   const groups = new Map<K, T[]>();
   for (const one of all) {

@@ -1,4 +1,4 @@
-/** Colours and fonts of the canvases; the colours are those of the style sheet. */
+/** Colors and fonts of the canvases; the colors come from the style sheet. */
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
@@ -10,7 +10,7 @@ let cache: { theme: string | undefined; values: Map<string, string> } = {
   values: new Map(),
 };
 
-/** The value of a colour of the style sheet in the theme in force, for example `ink("grid")`. */
+/** The value of a style sheet color in the current theme, for example `ink("grid")`. */
 export function ink(name: "grid" | "axis" | "text" | "minor" | "paper"): string {
   const theme = document.documentElement.dataset.theme;
   if (cache.theme !== theme) cache = { theme, values: new Map() };

@@ -1,18 +1,17 @@
 /**
- * Work that waits until the reader comes near what it is for, all of the page is wanted on paper,
- * or there is time for it.
+ * Work that waits until the reader comes near it, the page is printed, or the browser is idle.
  */
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import { isPrinting, onPrint } from "./print";
 
-/** How far below and above the window something is near, so that it is there before the reader. */
+/** How far outside the window something counts as near, so that it is ready in time. */
 const AHEAD = "300px 0px";
 
 type Idle = (work: (deadline: Pick<IdleDeadline, "timeRemaining">) => void) => void;
 
-/** Safari has no idle time to give; there the work goes on in short pieces. */
+/** Safari has no idle callbacks, so there the work continues in short pieces. */
 const whenIdle: Idle =
   typeof window !== "undefined" && "requestIdleCallback" in window
     ? (work) => void window.requestIdleCallback(work)
@@ -27,7 +26,7 @@ const near = new Map<Element, () => void>();
 const idle = new Set<() => void>();
 let observer: IntersectionObserver | undefined;
 
-/** Nothing waits for long: a picture of the whole page shows what was never in sight. */
+/** Nothing waits for long, so that a screenshot of the whole page is complete. */
 function workIdly(): void {
   whenIdle((deadline) => {
     for (const work of [...idle]) {
@@ -40,7 +39,7 @@ function workIdly(): void {
 
 /**
  * True as soon as the reader has come near an element or prints; with `whenever`, at the latest
- * when nothing else is to do.
+ * when the browser is idle.
  */
 export function useNear(
   element: RefObject<Element | null>,

@@ -22,6 +22,6 @@ export const PageContext = createContext<Page | null>(null);
 /** The data of the page. */
 export function usePage(): Page {
   const page = useContext(PageContext);
-  if (page === null) throw new Error("a component stands outside of the page");
+  if (page === null) throw new Error("a component is outside the page");
   return page;
 }

@@ -1,4 +1,4 @@
-/** Printing. Paper gets what the window would get later, before the browser takes the page. */
+/** Printing: renders everything deferred before the browser prints the page. */
 
 import { options } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
@@ -6,7 +6,7 @@ import { useLayoutEffect, useState } from "preact/hooks";
 const listeners = new Set<(printing: boolean) => void>();
 let printing = false;
 
-/** Tells all listeners and renders what they change at once: the browser waits for nothing else. */
+/** Notifies all listeners and renders their changes immediately, because the browser won't wait. */
 function announce(begins: boolean): void {
   printing = begins;
   const usual = options.debounceRendering;
@@ -25,7 +25,7 @@ if (typeof window !== "undefined") {
   window.addEventListener("afterprint", () => announce(false));
 }
 
-/** Whether the page is on its way to paper. */
+/** Whether the page is being printed. */
 export function isPrinting(): boolean {
   return printing;
 }
@@ -36,7 +36,7 @@ export function onPrint(listener: (printing: boolean) => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Whether the page is on its way to paper, as state. */
+/** Whether the page is being printed, as state. */
 export function usePrinting(): boolean {
   const [prints, setPrints] = useState(printing);
   useLayoutEffect(() => onPrint(setPrints), []);

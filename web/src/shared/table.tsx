@@ -1,4 +1,4 @@
-/** A table as the Rust side has formatted it, with its legend and buttons to copy it. */
+/** A table as formatted by the Rust side, with its legend and copy buttons. */
 
 import type { Row, RowKind, Table } from "#page";
 import { isNumericColumn } from "../text/export";
@@ -7,7 +7,7 @@ import { CopyTable } from "./copy";
 import { usePage } from "./page";
 import { Named } from "./variant";
 
-/** A sign and words for rows that stand out by more than their colour. */
+/** A sign and words for highlighted rows, in addition to their color. */
 const KIND: Record<RowKind, [sign: string, word: string] | null> = {
   base: null,
   regression: ["▼", "regression"],

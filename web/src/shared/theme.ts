@@ -1,4 +1,4 @@
-/** Light and dark, and the colours and dashes by which variants are told apart. */
+/** Light and dark, and the colors and dashes that distinguish variants. */
 
 import { isPrinting, onPrint } from "./print";
 
@@ -6,7 +6,7 @@ export type Theme = "light" | "dark";
 export type ThemeChoice = "auto" | Theme;
 
 /**
- * Colours of variants: the base is neutral, the others in order of the plan. Each has at least 3:1
+ * Colors of variants: the base is neutral, the others in order of the plan. Each has at least 3:1
  * against the page's background (WCAG 2.2, 1.4.11), and every pair stays apart under simulated
  * protanopia and deuteranopia (test/theme.test.ts holds both).
  */
@@ -23,7 +23,7 @@ export const PALETTE: Record<Theme, { background: string; base: string; variants
   },
 };
 
-/** Dashes for those that come after the colours have been used up once, twice, thrice. */
+/** Dashes for variants after all colors have been used once, twice, three times. */
 const DASHES: number[][] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 
 /** What a variant's lines look like. */

@@ -21,7 +21,7 @@ export function showTip(beside: Element, content: ComponentChildren): void {
   show({ content, left: chart?.left ?? left, top: top - 6, bottom: bottom + 6 });
 }
 
-/** Shows a note beside a point in the window. */
+/** Shows a note next to a point in the window. */
 export function showTipAt(x: number, y: number, content: ComponentChildren): void {
   show({ content, left: x + 16, or: x - 16, top: y - 18, bottom: y - 6 });
 }
@@ -31,7 +31,7 @@ export function hideTip(): void {
   show(null);
 }
 
-/** The note; stands in the page once. */
+/** The note; appears once in the page. */
 export function TipBox() {
   const [tip, setTip] = useState<Tip | null>(null);
   const ref = useRef<HTMLDivElement>(null);
@@ -53,7 +53,7 @@ export function TipBox() {
   );
 }
 
-/** What a note about several things says: a heading and a line of figures for each. */
+/** A note about several things: a heading and a line of figures for each. */
 export function TipTable(props: {
   title: string;
   about?: string;

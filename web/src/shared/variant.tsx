@@ -11,14 +11,14 @@ export function lookOf(page: Page, variant: number): Look {
   return look(variant, baseIndex(page), theme());
 }
 
-/** "base" or the number of the colour, as the style sheet knows it. */
+/** "base" or the number of the color in the style sheet. */
 export function lookName(page: Page, variant: number): string {
   const base = baseIndex(page);
   if (variant === base) return "base";
   return String(((variant > base ? variant - 1 : variant) % 7) + 1);
 }
 
-/** A piece of the variant's line, coloured by the style sheet so that it follows the theme. */
+/** A piece of the variant's line, colored by the style sheet so that it follows the theme. */
 export function Swatch({ variant }: { variant: number }) {
   const page = usePage();
   const dashed = lookOf(page, variant).dash.length > 0;
@@ -42,7 +42,7 @@ export function Marked({ variant }: { variant: number }) {
   );
 }
 
-/** A variant's line and name; a long name breaks beside the line, not under it. */
+/** A variant's line and name; a long name wraps next to the line, not under it. */
 export function Named(props: { variant: number; name?: string; children?: ComponentChildren }) {
   const page = usePage();
   return (

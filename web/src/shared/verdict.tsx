@@ -1,4 +1,4 @@
-/** Verdicts as words and signs. Never told by colour alone. */
+/** Verdicts as words and signs, never by color alone. */
 
 import type { Verdict } from "#page";
 

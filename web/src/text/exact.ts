@@ -3,7 +3,7 @@
 import type { PageCount } from "#page";
 import { grouped, NOTHING } from "./format";
 
-/** Instructions or calls per statement: from 1000 on whole, else one decimal, two under 10. */
+/** Instructions or calls per statement: whole from 1000, otherwise one decimal, two below 10. */
 export function work(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
@@ -25,7 +25,7 @@ export function exactChange(ratio: number): string {
   return `${ratio < 1 ? "−" : "+"}${percent}%`;
 }
 
-/** How sure the mean of several counts is. */
+/** The uncertainty of the mean of several counts. */
 export function repeatability(count: Pick<PageCount, "repeatability">): string {
   if (count.repeatability === null) return NOTHING;
   const percent = count.repeatability * 100;

@@ -1,4 +1,4 @@
-/** A table as text, Markdown and CSV, to be pasted elsewhere. */
+/** A table as text, Markdown and CSV, for pasting elsewhere. */
 
 import type { Table } from "#page";
 
@@ -7,7 +7,7 @@ const UNIT = /\s*(%|[a-zA-Zµ]{1,3}(\/[a-zA-Z]+)?)?\s*[*†‡!]?$/;
 const NUMERIC = new RegExp(FIGURE.source + UNIT.source);
 const EMPTY = /^(|[-–—]|n\/a)$/;
 
-/** True for columns that hold figures, which stand to the right. */
+/** True for columns of figures, which are right-aligned. */
 export function isNumericColumn(table: Pick<Table, "rows">, column: number): boolean {
   let figures = 0;
   let words = 0;

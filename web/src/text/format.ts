@@ -1,6 +1,6 @@
-/** Numbers and times as text: a true minus sign, no more digits than the figure carries. */
+/** Numbers and times as text: a true minus sign, no more digits than are significant. */
 
-/** What stands where there is no figure. */
+/** Shown where there is no figure. */
 export const NOTHING = "–";
 
 const SUFFIXES: [number, string][] = [
@@ -30,7 +30,7 @@ export function figures(value: number | null | undefined): string {
   return signed(value.toPrecision(3));
 }
 
-/** The same without zeros that say nothing: 27k. For axes and running text. */
+/** The same without trailing zeros: 27k. For axes and running text. */
 export function short(value: number | null | undefined): string {
   return figures(value)
     .replace(/^(.*\.\d*?)0+(?=[kMG]?$)/, "$1")
@@ -44,7 +44,7 @@ export function grouped(value: number | null | undefined): string {
 }
 
 /**
- * A figure with its unit: "/s" and "%" stand close, words after a space; KB and MB climb to the
+ * A figure with its unit: "/s" and "%" follow directly, words after a space; KB and MB climb to the
  * unit that reads best. Their steps are 1024, as the kernel and the DBMS count them.
  */
 export function withUnit(value: number | null | undefined, unit: string): string {
@@ -85,7 +85,7 @@ export function axisValue(value: number, unit: string): string {
   return bytes ? `${short(bytes.value)}\u00a0${bytes.unit}` : short(value);
 }
 
-/** The unit as it stands in a heading, beside an axis of `axisValue`. */
+/** The unit as shown in a heading, next to an axis of `axisValue`. */
 export function headingUnit(unit: string): string {
   if (unit === "us") return "per second, maximum";
   if (/^[KMG]B$/.test(unit)) return "";
@@ -100,7 +100,7 @@ export function duration(us: number | null | undefined): string {
   return `${figures(us / divisor)}\u00a0${unit}`;
 }
 
-/** A duration for an axis, without zeros that say nothing. */
+/** A duration for an axis, without trailing zeros. */
 export function axisDuration(us: number): string {
   const [divisor, unit] = durationUnit(us);
   return us === 0 ? "0" : `${short(us / divisor)}\u00a0${unit}`;

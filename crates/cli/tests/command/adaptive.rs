@@ -53,7 +53,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     if ended.stderr.contains("every comparison was decided after 4 blocks") {
         return; // the false alarm
     }
-    let look = "look after 4 blocks: 1 of 2 comparisons decided; not same l.i0 ±";
+    let look = "look after 4 blocks: 1 of 2 comparisons decided; undecided: same l.i0 ±";
     ended.expect(3, &[look, "  next: 1 more block of base, same\n", "trial 13/14: "]);
 
     // Without the plan: the stored one knows that the run is adaptive.
@@ -122,11 +122,11 @@ fn options_change_a_plan_and_its_short_form() {
         place.run(&[&[file.as_str()], options].concat()).expect(2, parts);
     };
     wrong(&["--precision", "2"], &["expected a share such as 2% or 0.02, found `2`"]);
-    wrong(&["--budget", "two hours"], &["`two hours` is no time", "1h30m"]);
+    wrong(&["--budget", "two hours"], &["`two hours` is not a time", "1h30m"]);
     wrong(
         &["--max-blocks", "5"],
         &["with the options given: `max_blocks` = 5 is less than `blocks` = 6"],
     );
     wrong(&["--pairing", "stripes"], &["blocks, slices, auto"]);
-    place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps to its plan"]);
+    place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps its plan"]);
 }

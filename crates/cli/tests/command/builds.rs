@@ -63,5 +63,5 @@ fn a_run_does_not_go_on_with_another_build_of_the_same_version() {
     // What stands behind the end of an ELF file changes nothing but its hash.
     let binary = copied.join("bin/postgres");
     OpenOptions::new().append(true).open(binary).unwrap().write_all(b"x").unwrap();
-    place.run(&["--resume"]).expect(2, &["`pg` is 14.3 as before, but another build of it"]);
+    place.run(&["--resume"]).expect(2, &["`pg` is still 14.3, but a different build"]);
 }

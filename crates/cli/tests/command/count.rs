@@ -254,7 +254,9 @@ fn what_can_not_be_counted_is_said() {
     place.steelyard(&["count"]).expect(2, &["no results"]);
     let unknown = place.plan(&plan(&[("a", "postgres@14.3")], "kinds = [\"insert-7\"]"));
     if can_count() {
-        place.count(&[&unknown]).expect(2, &["`insert-7` is no kind of statement", "insert-100"]);
+        place
+            .count(&[&unknown])
+            .expect(2, &["`insert-7` is not a kind of statement", "insert-100"]);
     }
     let running = place.plan(&plan(&[("a", "postgres://nobody@localhost:1/none")], ""));
     let ended = place.count(&[&running]);

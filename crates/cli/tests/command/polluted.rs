@@ -104,7 +104,7 @@ fn a_polluted_trial_is_broken_off_and_run_again_and_the_last_attempt_counts() {
     let text =
         plan(ONE, "steal_limit = 0.05\nrepeats = 1", "rows = 20000\nsteps = [\"l.i0\", \"l.x\"]");
     let Some(ran) = run_robbed(&place, &text) else { return };
-    ran.expect(0, &["above the plan's `steal_limit` of 5%; the trial is run again"]);
+    ran.expect(0, &["above the plan's `steal_limit` of 5%; repeating the trial"]);
     let database = Database::of(&place.results());
     database.assert_sound();
     assert_eq!(attempts(&database), expected(&[("polluted", "l.i0"), ("finished", "l.i0 l.x")]));
@@ -113,7 +113,7 @@ fn a_polluted_trial_is_broken_off_and_run_again_and_the_last_attempt_counts() {
          WHERE w.code = 'polluted' AND t.state = 'finished'",
     );
     assert_eq!(warned.len(), 1, "{warned:?}");
-    assert!(warned[0].ends_with("it counts, as it had been repeated once already"), "{warned:?}");
+    assert!(warned[0].ends_with("it counts because it was already repeated once"), "{warned:?}");
     let share = database.metric("l.i0", "steal").unwrap();
     assert!((share - 0.5).abs() < 0.05, "{share}");
     drop(database);

@@ -132,7 +132,7 @@ fn check_explanation(place: &Place) {
     }
     place
         .steelyard(&["explain", "l.x"])
-        .expect(2, &["step l.x", "nothing of this step can be left out"]);
+        .expect(2, &["step l.x", "no part of this step can be left out"]);
     let other = place.steelyard(&["explain", "--parent", "PortalRun", "--format", "markdown"]);
     assert!(other.stdout.contains("children of PortalRun"), "{}", other.stdout);
 }

@@ -1,6 +1,6 @@
-//! The examples of README.md and the guides: every block marked `<!-- tested -->` is run as it stands, one after
-//! another in one directory, with the built command as `steelyard`; options that stand anywhere in
-//! it exist.
+//! The examples of README.md and the guides: every block marked `<!-- tested -->` is run as it
+//! stands, one after another in one directory, with the built command as `steelyard`; options that
+//! stand anywhere in it exist.
 
 use std::ffi::OsString;
 use std::fs;

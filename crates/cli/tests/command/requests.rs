@@ -24,7 +24,7 @@ fn a_plan_with_mistakes_is_told_where_they_are() {
         (
             "base = \"pg13.7\"",
             "base = \"pg13\"",
-            &["plan.toml:2:", "no variant", "the variants are pg13.7, pg14.3"],
+            &["plan.toml:2:", "not a variant", "the variants are pg13.7, pg14.3"],
         ),
         (
             "[workload.insert]",

@@ -1,4 +1,4 @@
-//! What a best cut is worth when neighbouring values depend on each other.
+//! What a best cut is worth when neighboring values depend on each other.
 //!
 //! Exchanging values at random takes for granted that their order means nothing. Where a slow
 //! machine stays slow for a while (a first-order autoregression), plain noise wanders like a series

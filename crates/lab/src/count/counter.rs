@@ -1,4 +1,4 @@
-//! What all counts of a command share, and the servers that it starts.
+//! The state shared by all counts of a command, and the servers it starts.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -16,10 +16,10 @@ use crate::lineup::{Lineup, Subject};
 use crate::options::Options;
 use crate::trial::server::write_config;
 
-/// A start under Callgrind takes some 50 times as long as without.
+/// Starting under Callgrind takes about 50 times as long as without.
 const START_FACTOR: u32 = 10;
 
-/// What all counts of a command share.
+/// The state shared by all counts of a command.
 pub struct Counter<'a> {
     pub lineup: &'a Lineup,
     pub options: &'a Options,
@@ -28,9 +28,9 @@ pub struct Counter<'a> {
     pub interrupted: &'a AtomicBool,
     pub valgrind: &'a Valgrind,
     pub seed: u64,
-    /// For each variant how its system is counted.
+    /// For each variant, how to count on its system.
     pub methods: Vec<CountMethod>,
-    /// For each variant what is counted on it.
+    /// For each variant, what to count on it.
     pub catalogues: Vec<Catalogue>,
 }
 
@@ -47,16 +47,15 @@ impl Counter<'_> {
         &self.catalogues[item.variant].kinds[item.kind]
     }
 
-    /// How many executions are counted: as the plan says, else fewer the more rows one writes, so
-    /// that all kinds take about as long.
+    /// Number of executions to count: as set by the plan, otherwise fewer for statements that write
+    /// more rows, so that all kinds take about the same time.
     pub fn executions(&self, item: Item) -> u32 {
         /// Rows written by all executions of a kind together, about.
         const ROWS: u64 = 1_000;
-        /// A server may plan a prepared statement anew for its first few executions; that must be
-        /// over when counting begins.
+        /// A server may replan a prepared statement for its first few executions; that must be over
+        /// when counting begins.
         const FEWEST: u64 = 10;
-        /// Enough for costs that come with every so many executions only, such as a new page, to be
-        /// in the mean.
+        /// Enough executions for occasional costs, such as a new page, to show in the mean.
         const MOST: u64 = 50;
         let fewer = || (ROWS / self.kind(item).rows.max(1)).clamp(FEWEST, MOST) as u32;
         self.lineup.plan.count.statements.unwrap_or_else(fewer)
@@ -109,9 +108,9 @@ impl Counter<'_> {
         Ok(started?)
     }
 
-    /// A place for the directory of one server. All such paths have the same length, for it moves
-    /// what lies behind them in the server's memory, and with it the instructions of functions that
-    /// go by alignment, such as strncmp.
+    /// The path for the directory of one server. All such paths have the same length, because the
+    /// length shifts what follows in the server's memory, which changes the instructions of
+    /// functions that depend on alignment, such as strncmp.
     pub fn place(&self, name: &str) -> PathBuf {
         self.options.data_dir.join(format!("{:010}-count-{name:0>8}", std::process::id()))
     }

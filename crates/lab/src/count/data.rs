@@ -1,4 +1,4 @@
-//! The data that statements find: loaded once for each variant, without Callgrind, and copied for
+//! The data that statements run on: loaded once for each variant, without Callgrind, and copied for
 //! every server that counts.
 
 use std::collections::BTreeSet;

@@ -7,9 +7,9 @@ use std::fmt;
 use plan::Protocol;
 use workload::{Catalogue, State};
 
-/// Statements that one server counts at most. A server is worth two or three of them in processor
-/// time, so it should count some; what does not agree is counted again with all that the same
-/// server counted before it, so there should not be too many.
+/// Maximum number of statements per server. Starting a server takes as much CPU time as two or
+/// three of them, so it should count several. But repeating a count also repeats everything before
+/// it on the same server, so there should not be too many.
 const MOST: usize = 12;
 
 /// A statement of one kind to be counted on one variant in one protocol.
@@ -32,9 +32,9 @@ pub struct Job {
     pub items: Vec<(Item, Database)>,
 }
 
-/// A database with the loaded tables. Statements that write have each one to themselves, for what
-/// an insert costs depends on how full the pages are that the ones before it have left; those that
-/// only read share one.
+/// A database with the loaded tables. Each statement that writes has one to itself, because the
+/// cost of an insert depends on how full earlier inserts have left the pages. Statements that only
+/// read share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Database {
     /// What it holds.
@@ -44,7 +44,7 @@ pub struct Database {
 }
 
 impl fmt::Display for Database {
-    /// Its name. All have the same length, so that none moves what lies behind it in a process's
+    /// Its name. All have the same length, so that none shifts what follows it in a process's
     /// memory.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
@@ -62,16 +62,16 @@ impl Job {
         (Reverse(self.items.len()), self.items.first().map(|(item, _)| item.protocol))
     }
 
-    /// The job as far as it goes to count what is `wanted`: what was counted before on the same
-    /// server left it as it was found. `None` where nothing is.
+    /// The job up to the last of the `wanted` items, because the items before them on the same
+    /// server determine its state. `None` if no item is wanted.
     pub fn up_to(&self, wanted: impl Fn(&Item) -> bool) -> Option<Job> {
         let last = self.items.iter().rposition(|(item, _)| wanted(item))?;
         Some(Job { items: self.items.get(..=last)?.to_vec(), ..self.clone() })
     }
 }
 
-/// Everything to be counted once. Servers of different variants come beside each other, and of each
-/// the statements that write fewest rows come first: they are counted again in least time.
+/// Everything to count once. Servers of different variants alternate, and for each the statements
+/// that write the fewest rows come first, because they take the least time to repeat.
 pub fn jobs(catalogues: &[Catalogue], protocols: &[Protocol]) -> Vec<Job> {
     let mut jobs = Vec::new();
     for &protocol in protocols {

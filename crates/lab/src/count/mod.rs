@@ -1,19 +1,20 @@
 //! Counts instructions of single statements: `steelyard count`.
 //!
-//! Each kind of statement runs in a process of its own under Callgrind. A whole server, not a mode
-//! for single users: such a mode reads and prints otherwise, which costs more than small statements
-//! do, and knows no protocol for prepared ones.
+//! Each kind of statement runs in a process of its own under Callgrind, in a full server rather
+//! than in single-user mode: that mode reads and prints differently, which costs more than small
+//! statements do, and has no protocol for prepared ones.
 //!
-//! To start a server under Callgrind takes about as long as to count two or three kinds, so one
-//! server counts those of a protocol, one after another ([`jobs`]). Whoever writes has a database
-//! to itself there, all of them copies of one load ([`data`]). What a server does periodically is
-//! held still.
+//! Starting a server under Callgrind takes about as long as counting two or three kinds, so one
+//! server counts several kinds of a protocol, one after another ([`jobs`]). Each kind that writes
+//! has a database to itself, all of them copies of one load ([`data`]). The server's periodic
+//! work is suspended.
 //!
-//! A session executes N statements, a mark, N more, and two marks. Callgrind writes what it counted
-//! at every mark; what it counted between the first two, less what it counted between the last two,
-//! is N statements of a process that is warm, without its start and without the mark ([`session`]).
-//! Everything is done twice, on another copy; what does not agree is counted again, and all figures
-//! are kept ([`rounds`], [`repeats`]). What of this depends on the system is [`dbms::CountMethod`].
+//! A session executes N statements, a mark, N more, and two marks. Callgrind writes its counts at
+//! every mark. The count between the first two marks, minus the count between the last two, is
+//! that of N statements in a warm process, without its start and without the mark ([`session`]).
+//! Everything is counted twice, on different copies. Counts that don't agree are repeated, and all
+//! figures are kept ([`rounds`], [`repeats`]). [`dbms::CountMethod`] covers what depends on the
+//! system.
 
 mod counter;
 mod data;
@@ -46,7 +47,7 @@ use crate::lineup::{Lineup, Subject, line_up};
 use crate::options::Options;
 use crate::systems::Installed;
 
-/// The seed where the plan has none: a fixed one, so that two counts of one plan execute the same
+/// The seed for a plan without one: fixed, so that two counts of one plan execute the same
 /// statements.
 const SEED: u64 = 1;
 
@@ -54,8 +55,8 @@ const SEED: u64 = 1;
 ///
 /// # Errors
 ///
-/// See [`Error`]. What was counted twice before is in the store; nothing is left running, whatever
-/// is returned.
+/// See [`Error`]. Everything already counted twice is in the store. Nothing is left running in any
+/// case.
 pub fn count(
     plan: Plan,
     options: &Options,

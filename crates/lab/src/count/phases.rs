@@ -4,14 +4,13 @@ use dbms::CountMethod;
 use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
 
-/// The statements of a stretch that ends with a mark: without the mark and without what was done by
-/// the clock, in either.
+/// The statements of a stretch that ends with a mark, excluding the mark and periodic work.
 pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
     steady(stretch, method).minus(&steady(mark, method))
 }
 
-/// Without what was done by the clock, and so in some counts once more than in others. What that
-/// called is still among the functions.
+/// Excludes periodic work, which occurs more often in some counts than in others. The functions it
+/// called are still listed.
 fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     for function in method.by_the_clock {
         if let Some(cost) = profile.functions.remove(*function) {
@@ -42,7 +41,7 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     phases
 }
 
-/// Every function that cost something.
+/// Every function with a cost.
 pub fn functions(profile: &Profile) -> Vec<CountFunction> {
     profile
         .functions

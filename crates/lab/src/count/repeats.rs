@@ -1,8 +1,8 @@
-//! Everything is counted until the counts agree well enough.
+//! Counting repeats until the counts agree well enough.
 //!
-//! What a process of the server's does periodically reaches into the one that is counted now and
-//! then, for it does work that this one would have to do. On a busy machine it happens more often.
-//! Counts that don't agree are repeated, and all of them are kept: how far they scatter is how sure
+//! The server's background processes sometimes affect the process being counted, because they
+//! periodically do work that it would otherwise do itself. This is more frequent on a busy machine.
+//! Counts that don't agree are repeated, and all of them are kept: their spread shows how certain
 //! their mean is ([`Spread`]).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use report::Spread;
 
 use super::jobs::Item;
 
-/// Whatever was counted so far of items whose counts don't agree yet. `P` is a count.
+/// The counts so far of items whose counts don't agree yet. `P` is a count.
 #[derive(Debug)]
 pub struct Repeats<P> {
     instructions: fn(&P) -> u64,
@@ -20,13 +20,12 @@ pub struct Repeats<P> {
 }
 
 impl<P> Repeats<P> {
-    /// None yet; `instructions` is what has to agree.
+    /// Starts without counts; `instructions` returns the number that has to agree.
     pub fn new(instructions: fn(&P) -> u64) -> Self {
         Self { instructions, open: BTreeMap::new(), done: BTreeSet::new() }
     }
 
-    /// Adds a count. All of the item's, in the order in which they were made, as soon as they are
-    /// enough.
+    /// Adds a count. Returns all counts of the item, in order, as soon as there are enough.
     pub fn add(&mut self, item: Item, count: P) -> Option<Vec<P>> {
         if self.done.contains(&item) {
             return None;
@@ -41,12 +40,12 @@ impl<P> Repeats<P> {
         self.open.remove(&item)
     }
 
-    /// What has to be counted again.
+    /// The items to count again.
     pub fn open(&self) -> impl Iterator<Item = Item> + '_ {
         self.open.keys().copied()
     }
 
-    /// All counts of each item that never had enough; one alone is no count.
+    /// All counts of each item that never had enough; a single one does not count.
     pub fn rest(self) -> impl Iterator<Item = (Item, Vec<P>)> {
         self.open.into_iter().filter(|(_, counts)| counts.len() > 1)
     }

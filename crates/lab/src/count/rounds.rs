@@ -1,4 +1,4 @@
-//! Everything is counted in rounds: all of it twice, then what does not agree.
+//! Counts in rounds: everything twice, then whatever does not agree.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
@@ -10,20 +10,20 @@ use super::repeats::Repeats;
 use super::workers::spread;
 use crate::error::Error;
 
-/// How often everything is counted: once more than needed, to show how well it repeats.
+/// How often everything is counted: once more than needed, to show repeatability.
 pub const TIMES: usize = 2;
 
-/// How many times more what does not agree is counted.
+/// How many more times to count what does not agree.
 const FURTHER: usize = 3;
 
 /// What happens on the way.
 #[derive(Debug)]
 pub enum News {
-    /// The data of a variant is there.
+    /// The data of a variant is loaded.
     Loaded { variant: usize },
     /// One count.
     Counted { item: Item, instructions: u64 },
-    /// Items whose counts differ are counted again, with what comes before them on their servers.
+    /// Items whose counts differ are counted again, along with those before them on their servers.
     Again { differ: Vec<Item>, counts: usize },
     /// All counts of an item.
     Done { item: Item, counted: Vec<Profile> },

@@ -121,8 +121,8 @@ impl Session<'_> {
         // A process that serves begins with a copy of its parent's memory, which holds something
         // for each that is not gone yet.
         let gone = |pid| !Path::new(&format!("/proc/{pid}")).exists();
-        self.wait("the backend before did not end", || self.before.is_none_or(gone))?;
-        self.wait("the server did not come to rest", || self.root.is_none_or(asleep))?;
+        self.wait("the previous backend did not exit", || self.before.is_none_or(gone))?;
+        self.wait("the server did not become idle", || self.root.is_none_or(asleep))?;
         let seed = stream_seed(counter.seed, &kind.name, 1, 0, "count");
         let mut single = Single::connect(self.target, seed, catalogue.cells).map_err(says)?;
         let own = Statement::plain(method.own_process, Expect::Rows { min: 1, max: 1 });
@@ -170,7 +170,7 @@ impl Session<'_> {
         let query = Statement::plain(query, Expect::Rows { min: 1, max: 1 });
         let mut found = Ok(Vec::new());
         // They begin beside the first session.
-        self.wait("the server's writers did not begin", || {
+        self.wait("the server's writers did not start", || {
             found = single.row(&query);
             let answered = !found.as_ref().is_ok_and(|row| row.contains(&None));
             if !answered {
@@ -181,7 +181,7 @@ impl Session<'_> {
         let pids = found.map_err(|error| self.failed(error))?.into_iter().flatten();
         let mut still = Still::default();
         for pid in pids.filter_map(|pid| u32::try_from(pid).ok()) {
-            self.wait("the server's writers did not come to rest", || asleep(pid))?;
+            self.wait("the server's writers did not become idle", || asleep(pid))?;
             still.hold(pid);
         }
         Ok(still)
@@ -191,7 +191,7 @@ impl Session<'_> {
     /// whether it is there by the time the process looks would be a matter of luck, and with it
     /// some hundred instructions of waiting.
     fn run(&self, single: &mut Single, process: u32, statement: Prepared) -> Result<(), Error> {
-        self.wait("the backend did not come to rest", || asleep(process))?;
+        self.wait("the backend did not become idle", || asleep(process))?;
         single.run(statement).map_err(|error| self.failed(error))
     }
 

@@ -1,4 +1,4 @@
-//! Blocks of trials: each trial that is missing is run, each finished one kept.
+//! Blocks of trials: runs each missing trial and keeps each finished one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,23 +15,23 @@ use crate::trial::conditions::Conditions;
 use crate::trial::loads::{LOAD_BLOCK, loaded_again, one_load};
 use crate::trial::whole;
 
-/// A trial to run, and how far it goes.
+/// A trial to run, and how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stint {
     /// Which trial.
     pub trial: Trial,
-    /// How many of the workload's steps it goes through, from the first; a trial that ran fewer
-    /// than there are is a finished trial.
+    /// How many of the workload's steps it runs, from the first; a trial that runs only some of
+    /// them also counts as finished.
     pub steps: usize,
 }
 
-/// An experiment on its way through its blocks.
+/// An experiment that is running its blocks.
 pub struct Execution<'c, 'a> {
-    /// What all its trials share.
+    /// The conditions of all its trials.
     pub conditions: &'c Conditions<'a>,
     /// Ids of the variants, by name.
     variants: BTreeMap<String, VariantId>,
-    /// Block, variant and sequence of the trials that are there.
+    /// Block, variant and sequence of the finished trials.
     finished: BTreeSet<(u32, String, u32)>,
     /// Trials that came up so far, finished before or not.
     number: usize,
@@ -40,7 +40,7 @@ pub struct Execution<'c, 'a> {
 }
 
 impl<'c, 'a> Execution<'c, 'a> {
-    /// Makes sure that the experiment can go on, and finds out what of it is there.
+    /// Checks that the experiment can continue, and finds out which trials are finished.
     pub fn open(conditions: &'c Conditions<'a>) -> Result<Execution<'c, 'a>, Error> {
         let (store, experiment) = (conditions.store, conditions.experiment.id);
         let variants = same_variants(conditions)?;
@@ -50,18 +50,18 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(Execution { conditions, variants, finished, number: 0, slicing })
     }
 
-    /// How many trials of the blocks up to this one are there.
+    /// How many trials are finished in the blocks up to this one.
     pub fn finished(&self, last: u32) -> usize {
         self.finished.iter().filter(|(block, ..)| (1..=last).contains(block)).count()
     }
 
-    /// Whether a trial is there.
+    /// Whether a trial is finished.
     pub fn is_finished(&self, trial: &Trial) -> bool {
         self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.sequence))
     }
 
-    /// Runs the trials of a block that are missing: one after another, or where the servers of all
-    /// variants are up together, those of one sequence at a time.
+    /// Runs the missing trials of a block: one after another or, if the servers of all variants run
+    /// at the same time, those of one sequence together.
     pub fn block(&mut self, stints: &[Stint]) -> Result<(), Error> {
         self.load(stints)?;
         let mut groups: Vec<Vec<Stint>> = Vec::new();
@@ -84,8 +84,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Runs trials together, one alone again where it was polluted. They are finished together or
-    /// not at all.
+    /// Runs trials together; repeats a single one if it was polluted. They finish together or not
+    /// at all.
     fn together(&mut self, stints: &[Stint]) -> Result<(), Error> {
         let (conditions, first) = (self.conditions, self.number);
         // Whatever slows the machine slows all servers that are up together alike.
@@ -108,7 +108,7 @@ impl<'c, 'a> Execution<'c, 'a> {
             match ran {
                 Ok(Fitness::Polluted { reason }) if left > 0 => {
                     conditions.store.pollute_trials(&ids, &reason)?;
-                    conditions.tell(Event::Note(format!("{reason}; the trial is run again")));
+                    conditions.tell(Event::Note(format!("{reason}; repeating the trial")));
                 }
                 Ok(fitness) => {
                     if let Fitness::Polluted { reason } = fitness {
@@ -135,8 +135,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         Err(error)
     }
 
-    /// Loads for the missing trials of a block, where the plan loads once and this run has not done
-    /// so yet.
+    /// Loads for the missing trials of a block if the plan loads once and this run has not loaded
+    /// yet.
     fn load(&self, stints: &[Stint]) -> Result<(), Error> {
         if self.conditions.plan().restore_after.is_none() {
             return Ok(());
@@ -150,7 +150,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Loads for a variant and sequence. Where an earlier run has done so too, its steps are the
+    /// Loads for a variant and sequence. If an earlier run has already loaded, its steps are the
     /// results.
     fn load_once(&self, trial: &Trial) -> Result<(), Error> {
         let (conditions, store) = (self.conditions, self.conditions.store);
@@ -162,7 +162,7 @@ impl<'c, 'a> Execution<'c, 'a> {
             return self.failed(&[entered], error);
         }
         if self.is_finished(trial) {
-            let reason = "loaded again to go on; the first load's steps are the results";
+            let reason = "loaded again to continue; the results are the steps of the first load";
             store.fail_trial(entered.trial, reason)?;
             if let Some(loaded) = conditions.loads.get(entered.variant, dop) {
                 let warning = loaded_again(&variant, dop, &loaded);
@@ -177,8 +177,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    /// Enters a trial in the store and tells of it. `again`: whether it is run again where it is
-    /// polluted.
+    /// Enters a trial in the store and reports it. `again`: whether to repeat it if it is polluted.
     fn begin(&self, stint: Stint, again: bool) -> Result<Entered, Error> {
         self.conditions.go_on()?;
         let trial = stint.trial;
@@ -214,14 +213,14 @@ impl<'c, 'a> Execution<'c, 'a> {
 /// Why a polluted trial counts.
 fn polluted_result(reason: &str, repeats: u32) -> String {
     let counts = match repeats {
-        0 => "it counts, as no trial is repeated here".to_owned(),
-        1 => "it counts, as it had been repeated once already".to_owned(),
-        times => format!("it counts, as it had been repeated {times} times already"),
+        0 => "it counts because the plan repeats no trials".to_owned(),
+        1 => "it counts because it was already repeated once".to_owned(),
+        times => format!("it counts because it was already repeated {times} times"),
     };
     format!("{reason}; {counts}")
 }
 
-/// The stored variants by name, provided they are still what they were.
+/// The stored variants by name, provided they have not changed.
 fn same_variants(conditions: &Conditions<'_>) -> Result<BTreeMap<String, VariantId>, Error> {
     let stored = conditions.store.variants(conditions.experiment.id)?;
     let mut ids = BTreeMap::new();
@@ -234,12 +233,12 @@ fn same_variants(conditions: &Conditions<'_>) -> Result<BTreeMap<String, Variant
         let same = |key: &str| before.build.get(key) == now.build.get(key);
         if before.version != now.version || !same(dbms::builds::SERVER_HASH) {
             let change = if before.version == now.version {
-                format!("is {} as before, but another build of it", now.version)
+                format!("is still {}, but a different build", now.version)
             } else {
                 format!("was {} and is {} now", before.version, now.version)
             };
             return Err(Error::Resume(format!(
-                "variant `{name}` {change}; trials of different binaries can't be mixed. Start a \
+                "variant `{name}` {change}; trials of different binaries can't be combined. Start a \
                  new experiment, or name the exact version or commit",
             )));
         }

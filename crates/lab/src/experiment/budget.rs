@@ -1,4 +1,4 @@
-//! How much of its time a run has used, and how long its next block will take.
+//! The time a run has used, and how long its next block will take.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ impl Clock {
     }
 }
 
-/// How long it takes to run these trials of a plan, judged by the longest so far of the same
-/// variants and dops through the same steps. `None` when one of them is without example.
+/// Expected time for these trials of a plan, from the longest so far with the same variants, dops
+/// and steps. `None` if there is no example for one of them.
 pub fn expected(
     store: &Store,
     experiment: ExperimentId,
@@ -82,8 +82,8 @@ pub fn expected(
     Ok(Some(milliseconds(of_dop.values().sum())))
 }
 
-/// Milliseconds that a trial would have taken had it ended after the step `last`; all of its time
-/// where it did not get beyond that.
+/// Milliseconds that a trial would have taken if it had ended after the step `last`; all of its
+/// time if it did not go further.
 fn through(trial: &Trial, steps: &[Step], last: &str) -> Option<i64> {
     let ended_ms = trial.ended_ms?;
     let whole = ended_ms - trial.started_ms;

@@ -1,4 +1,4 @@
-//! The course of a run that designs itself: `judge` chooses, here its steps are those of the plan.
+//! The course of a run that designs itself: maps the choices of `judge` to the plan's steps.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::experiment::extent::Extent;
 use crate::experiment::standing::Standing;
 use crate::trial::conditions::Lengths;
 
-/// The first restart gives all timed steps together this part of a budget.
+/// Part of a budget that the first restart gives to all timed steps together.
 const FIRST_PART: f64 = 0.1;
-/// It gives each no more than this, in seconds on each server.
+/// Most that it gives to each step, in seconds on each server.
 const FIRST_SECONDS: f64 = 2.0;
 
 /// A step: the sequence's key, and its place in it.
@@ -31,9 +31,9 @@ pub struct Course {
 pub struct Outlook {
     /// How long timed steps last.
     pub lengths: Lengths,
-    /// The comparisons to go on for, by their place.
+    /// Indexes of the comparisons to continue for.
     pub pursued: Vec<usize>,
-    /// For people: `about 14 restarts of 20 s (4m40s); differences that will probably show: 0.6% in
+    /// For people: `about 14 restarts of 20 s (4m40s); probably detects differences of 0.6% in
     /// l.i0, 1.2% in qr100`.
     pub text: String,
 }
@@ -63,12 +63,12 @@ impl Course {
         Some((Course { course, servers: servers as f64, steps }, lengths))
     }
 
-    /// A restart with these lengths took so long.
+    /// Records how long a restart with these lengths took.
     pub fn ran(&mut self, took: Duration, lengths: &Lengths, extent: &Extent) {
         self.course.cost(took.as_secs_f64() - self.timed(lengths, extent));
     }
 
-    /// How long the next restart will take at most.
+    /// The longest that the next restart will take.
     pub fn expected(&self, lengths: &Lengths, extent: &Extent) -> Option<Duration> {
         let cost = self.course.highest_cost()?;
         Some(Duration::from_secs_f64(cost + self.timed(lengths, extent)))
@@ -80,8 +80,8 @@ impl Course {
         runs.map(|(_, seconds)| seconds).sum::<f64>() * self.servers
     }
 
-    /// What to do next, after `done` restarts, with so much time left. `judged`: whether this is a
-    /// look.
+    /// Decides what to do next, after `done` restarts and with this much time left. `judged`:
+    /// whether this is a look.
     pub fn outlook(
         &self,
         standings: &[Standing],
@@ -145,7 +145,7 @@ impl Course {
             .collect();
         let shown = match &shown[..] {
             [] => String::new(),
-            shown => format!("; differences that will probably show: {}", shown.join(", ")),
+            shown => format!("; probably detects differences of {}", shown.join(", ")),
         };
         let seconds = next.as_secs_f64();
         let time = Duration::from_secs_f64((seconds * f64::from(restarts)).round());

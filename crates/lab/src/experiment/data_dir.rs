@@ -1,4 +1,4 @@
-//! The directory in which servers' data is made.
+//! The directory for servers' data.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 use crate::error::Error;
 use crate::options::{Options, default_data_dir};
 
-/// The directory under which servers' data is made, as far as it is ours to remove.
+/// The directory for servers' data, and the parts of it that we created and must remove.
 #[derive(Default)]
 pub struct DataDir {
     /// Directories that were made for it, the outermost first.
@@ -16,7 +16,7 @@ pub struct DataDir {
 }
 
 impl DataDir {
-    /// Removes what was made, as far as it is empty; another run may be using it.
+    /// Removes the directories we created that are empty; another run may be using the rest.
     pub fn remove(&self) {
         for path in self.made.iter().rev() {
             if fs::remove_dir(path).is_err() {
@@ -26,18 +26,18 @@ impl DataDir {
     }
 }
 
-/// Makes the directory under which servers' data is made: passable for others, listable by none,
-/// whatever the umask. The default one stands where anyone can make it first, so it must be our
-/// own; one that is named with --data-dir is taken as it is.
+/// Creates the directory for servers' data so that others can traverse but not list it, whatever
+/// the umask. The default one is in a place where anyone could create it first, so we must own it.
+/// One named with --data-dir is used as it is.
 pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
     make_directory(&options.data_dir, options.data_dir == default_data_dir())
 }
 
 /// Asks the filesystem to spread the servers' directories over the disk (chattr(1), attribute T).
 ///
-/// An ext4 without a journal avoids inodes that were freed within the last minutes and looks at
-/// each of them, so a copy of a data directory next to those just removed took 1.1 s in place of
-/// 0.06 s. It is a hint: filesystems that don't have it refuse.
+/// An ext4 filesystem without a journal avoids inodes that were freed within the last minutes and
+/// checks each of them, so copying a data directory next to ones just removed took 1.1 s instead of
+/// 0.06 s. This is a hint: filesystems without the attribute refuse it.
 fn spread(directory: &Path) {
     if let Ok(directory) = fs::File::open(directory)
         && let Ok(flags) = ioctl_getflags(&directory)
@@ -52,7 +52,7 @@ fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
     let io = |source| Error::Io {
         path: path.to_owned(),
         source,
-        remedy: "Choose a place for the servers' data with --data-dir",
+        remedy: "Choose a directory for the servers' data with --data-dir",
     };
     let mut data = DataDir::default();
     if shared_place && path.symlink_metadata().is_ok() {

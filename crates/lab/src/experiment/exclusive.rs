@@ -9,8 +9,8 @@ use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
 use crate::error::Error;
 
-/// Name of the socket, in the abstract namespace: it ends with the process that holds it, however
-/// that dies, and no file is left behind.
+/// Name of the socket, in the abstract namespace: it disappears with the process that holds it,
+/// however that ends, and leaves no file behind.
 const NAME: &[u8] = b"steelyard-run";
 
 /// Proof that this process is the only run on the machine, or the only one of an experiment.
@@ -18,7 +18,7 @@ const NAME: &[u8] = b"steelyard-run";
 pub struct Exclusive(#[allow(dead_code)] UnixListener);
 
 impl Exclusive {
-    /// Takes the machine for this process.
+    /// Locks the machine for this process.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl Exclusive {
         Exclusive::take_named(NAME)
     }
 
-    /// Takes one experiment of a results database, so that no other process goes on with it.
+    /// Locks one experiment of a results database, so that no other process continues it.
     ///
     /// # Errors
     ///
@@ -42,7 +42,7 @@ impl Exclusive {
         Exclusive::take_named(name.as_bytes()).map_err(|error| match error {
             Error::Busy { pid } => Error::Resume(format!(
                 "experiment {experiment} is being run by process {pid}; wait for it, or end it, \
-                 before you go on with it"
+                 before you continue it"
             )),
             other => other,
         })

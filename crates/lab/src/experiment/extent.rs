@@ -1,4 +1,4 @@
-//! How much of the plan the next blocks run.
+//! Which part of the plan the next blocks run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use plan::{Block, Pairing, Plan, Variant};
 
 use crate::experiment::blocks::Stint;
 
-/// Which variants run which sequences, and through how many of their steps.
+/// Which variants run which sequences, and how many of their steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
     /// By place of the variant in the plan, and the sequence's key.
@@ -21,10 +21,10 @@ impl Extent {
         Extent { steps: all.map(|(v, s)| ((v, s.key), s.steps.len())).collect() }
     }
 
-    /// What it takes to measure these steps again, each given as place of the variant in the plan,
-    /// key of the sequence and place of the step in it: the steps before them too, for the state
-    /// they leave; the base, with which variants are compared; and the twins of all of these, the
-    /// yardstick of their noise, or a twin's original.
+    /// What is needed to measure these steps again, each given as index of the variant in the plan,
+    /// key of the sequence and index of the step in it. Includes the steps before them, for the
+    /// state they leave; the base, which variants are compared with; and the twins of all of these,
+    /// which measure their noise, or a twin's original.
     pub fn of(open: &[(usize, u32, usize)], plan: &Plan) -> Extent {
         let base = plan.base_index();
         let related = |one: &Variant, other: &Variant| {
@@ -137,7 +137,7 @@ mod tests {
         let whole = Extent::whole(&plan);
         assert_eq!(run(&whole, &plan).len(), 6);
         assert!(run(&whole, &plan).iter().all(|(_, _, steps)| *steps == 4));
-        assert_eq!(whole.last_step(&plan), None, "all there are");
+        assert_eq!(whole.last_step(&plan), None, "all of them");
     }
 
     #[test]

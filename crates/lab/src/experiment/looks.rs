@@ -1,4 +1,4 @@
-//! Going through the blocks of a plan, and adding blocks for what is undecided.
+//! Runs the blocks of a plan, and adds blocks for undecided comparisons.
 
 use std::time::Duration;
 
@@ -16,15 +16,15 @@ use crate::experiment::extent::Extent;
 use crate::experiment::standing::{Standing, standings};
 use crate::trial::conditions::Conditions;
 
-/// So many undecided comparisons are named; of more only the number is told.
+/// Maximum number of undecided comparisons to name; the rest are only counted.
 const NAMED: usize = 8;
 
-/// Goes through the blocks of the plan. An adaptive run looks at its results after planned numbers
-/// of blocks, or when planned parts of its time are used, and ends when all comparisons are
-/// decided, its limit is reached, or its time is over.
+/// Runs the blocks of the plan. An adaptive run looks at its results after planned numbers of
+/// blocks, or when planned parts of its time are used, and ends when all comparisons are decided,
+/// its limit is reached, or its time is over.
 ///
-/// What a look says follows from the stored blocks up to it alone, so that a resumed run comes to
-/// the same.
+/// The result of a look follows only from the blocks stored before it, so that a resumed run comes
+/// to the same result.
 pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let conditions = execution.conditions;
     let (plan, store, experiment) = (conditions.plan(), conditions.store, conditions.experiment);
@@ -156,7 +156,7 @@ fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, u32, usize)> {
     places.iter().map(|at| standings[*at].key).collect()
 }
 
-/// Says at the first look what further blocks will probably not decide, and what would.
+/// Says at the first look what further blocks probably won't decide, and what would.
 fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
     let plan = conditions.plan();
     let limit = plan.block_limit();
@@ -167,8 +167,8 @@ fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
     let open: Vec<String> = standings.iter().filter(beyond).map(Standing::text).collect();
     if plan.pairing == Pairing::Blocks && !open.is_empty() {
         conditions.tell(Event::Note(format!(
-            "  {limit} blocks will probably not decide {}: if it is CPU-bound, slices need far less \
-             time; leave blocks, pairing and seconds out and give a budget (--budget 10m)",
+            "  {limit} blocks probably won't decide {}. For CPU-bound steps, slices need far less \
+             time: remove blocks, pairing and seconds from the plan and set a budget (--budget 10m)",
             list(&open)
         )));
     }
@@ -180,7 +180,7 @@ fn used_until(conditions: &Conditions<'_>, block: u32) -> Result<Duration, Error
     Ok(report::time_used(&trials, block))
 }
 
-/// How all intervals stand after a restart.
+/// Reports all intervals after a restart.
 fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
     let row = |standing: &Standing| IntervalRow {
         step: standing.step.clone(),
@@ -196,14 +196,14 @@ fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
     Event::Narrowing { restarts, used, rows: standings.iter().map(row).collect() }
 }
 
-/// How many steps a trial measures beyond the load.
+/// The number of steps that a trial measures after the load.
 fn measured_in(plan: &Plan, sequences: &[Sequence], stint: &Stint) -> usize {
     let sequence = sequences.iter().find(|sequence| sequence.key == stint.trial.sequence);
     stint.steps.saturating_sub(sequence.map_or(0, |sequence| plan.loaded_steps(sequence)))
 }
 
-/// Why the run must not begin this block: the time that it has used, and that the block would take.
-/// `None` when it may.
+/// Why the run must not start this block: the time it has used, and the time the block would take.
+/// `None` if it may.
 fn out_of_time(
     execution: &Execution<'_, '_>,
     clock: &Clock,
@@ -228,7 +228,7 @@ fn out_of_time(
     Ok(over.then_some(Time { used, next, budget }))
 }
 
-/// Where a budget has gone.
+/// How a budget was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Time {
     used: Duration,
@@ -246,7 +246,7 @@ enum End {
 }
 
 impl End {
-    /// What is stored and shown of it.
+    /// The code and text that are stored and shown.
     fn warning(&self, blocks: u32) -> Warning {
         let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
         let (code, text) = match self {
@@ -261,7 +261,7 @@ impl End {
             End::OutOfReach { open } => (
                 "out-of-reach",
                 format!(
-                    "the run ended after {blocks}, before its budget was spent: what is left would \
+                    "the run ended after {blocks}, before its budget was spent: the rest would \
                      not decide {}",
                     list(open)
                 ),
@@ -287,8 +287,8 @@ impl End {
     }
 }
 
-/// Tells why the run has ended, and keeps it with the results; a run that was killed just here has
-/// it already.
+/// Reports why the run has ended, and stores it with the results, unless a run killed at this point
+/// has already done so.
 fn end(conditions: &Conditions<'_>, end: End, blocks: u32) -> Result<(), Error> {
     let warning = end.warning(blocks);
     conditions.tell(Event::Note(warning.text.clone()));
@@ -304,7 +304,7 @@ fn list(open: &[String]) -> String {
     names.join(", ")
 }
 
-/// What the blocks until the next look are.
+/// Describes the blocks until the next look.
 fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     let many =
         if blocks == 1 { "1 more block".to_owned() } else { format!("{blocks} more blocks") };
@@ -320,7 +320,7 @@ fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     text
 }
 
-/// A time as people say it: seconds only where they matter.
+/// A time for people, with seconds only where they matter.
 fn rounded(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let step = if seconds < 600.0 { 1.0 } else { 60.0 };

@@ -21,7 +21,7 @@ use crate::systems::Systems;
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::Loads;
 
-/// Whether a run begins anew or goes on.
+/// Whether a run is new or resumed.
 #[derive(Debug, Clone)]
 pub enum Resume {
     /// A new experiment from this plan.
@@ -31,14 +31,14 @@ pub enum Resume {
     Latest(Option<Box<Plan>>),
 }
 
-/// Conducts a plan and returns the experiment in the store.
+/// Runs a plan and returns the experiment in the store.
 ///
 /// `interrupted` may be set from a signal handler: the run then stops its clients and its server,
-/// keeps what is finished and returns [`Error::Interrupted`].
+/// keeps everything finished and returns [`Error::Interrupted`].
 ///
 /// # Errors
 ///
-/// See [`Error`]. Nothing is left running, whatever is returned.
+/// See [`Error`]. Nothing is left running in any case.
 pub fn run(
     resume: Resume,
     options: &Options,
@@ -112,7 +112,7 @@ pub fn run(
     })
 }
 
-/// Ends and removes what killed runs have left.
+/// Stops and removes what killed runs have left.
 pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Error> {
     for swept in ledger.sweep(&probe::remove_directories)? {
         let mut text = format!("cleaned up what a killed run left of `{}`:", swept.name);
@@ -130,7 +130,7 @@ pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Err
     Ok(())
 }
 
-/// The experiment to go on with, and its plan.
+/// The experiment to resume, and its plan.
 fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Experiment), Error> {
     let unfinished = store
         .experiments()?
@@ -148,7 +148,7 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
             Some(_) => {}
             None if experiment.plan.contains(secret::HIDDEN) => {
                 return Err(Error::Resume(format!(
-                    "passwords, commands and connection strings in the plan of `{}` were not stored; name the plan's file",
+                    "passwords, commands and connection strings in the plan of `{}` were not stored; give the plan's file",
                     stored.name
                 )));
             }
@@ -164,7 +164,7 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
     }))
 }
 
-/// A seed where the plan has none. Below 2^63, so that TOML and SQLite can hold it.
+/// A seed for a plan without one. Below 2^63, so that TOML and SQLite can hold it.
 fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(now_ms()) >> 1

@@ -1,4 +1,4 @@
-//! How each comparison stands after so many blocks, judged as `compare` would.
+//! The state of each comparison after a number of blocks, judged as in `compare`.
 
 use judge::{Comparison, Verdict, decided};
 use plan::{Plan, Sequence};
@@ -17,7 +17,7 @@ pub struct Standing {
     pub step: String,
     /// What is known of it.
     pub comparison: Comparison,
-    /// How it scatters, where it ran in slices.
+    /// Its spread, if it ran in slices.
     pub scatter: Option<Scatter>,
     /// Whether further blocks would change nothing.
     pub settled: bool,
@@ -86,8 +86,8 @@ pub fn standings(results: &Results, plan: &Plan) -> Result<Vec<Standing>, Error>
     Ok(found)
 }
 
-/// Whether further blocks would be in vain. Equivalence counts within the margin that was asked for
-/// only: where twins raise it, more blocks are what brings it down again.
+/// Whether further blocks would be useless. Equivalence counts only within the requested margin: if
+/// twins raise the margin, more blocks bring it down again.
 fn settled(comparison: &Comparison, plan: &Plan) -> bool {
     let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
     let inside = || {

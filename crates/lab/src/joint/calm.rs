@@ -1,8 +1,8 @@
-//! Servers that are up and idle come to rest before another one is measured.
+//! Waits until idle servers are quiet before another one is measured.
 //!
-//! Nothing about a server is changed for it: each has what it holds back written out where the load
-//! is about to be shared, all alike; then the host writes its dirty pages back, and it is waited
-//! for until no server does anything to speak of.
+//! This changes no server settings. Where the load is about to be shared, each server writes out
+//! what it holds back, all in the same way. Then the host writes back its dirty pages, and we wait
+//! until no server does any significant work.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,10 @@ use crate::trial::settle::{interruptible, wait_for_writeback, write_back};
 const WINDOW: Duration = Duration::from_millis(200);
 /// Servers that all together use less than this share of a core are at rest.
 const AT_REST: f64 = 0.02;
-/// Rest is waited for so long: autovacuum of what a step has loaded may take its time.
+/// How long to wait for quiet: autovacuum of what a step has loaded may take a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Before a sliced step: what all servers hold back is written out, then they come to rest.
+/// Before a sliced step: all servers write out what they hold back, then become quiet.
 pub fn before_slices(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
@@ -36,7 +36,7 @@ pub fn before_slices(
     before_turn(conditions, attempts)
 }
 
-/// Before a server has the machine to itself: dirty pages are written back and all come to rest.
+/// Before a server has the machine to itself: dirty pages are written back, and all become quiet.
 pub fn before_turn(conditions: &Conditions<'_>, attempts: &[Attempt<'_>]) -> Result<(), Error> {
     if attempts.iter().any(|attempt| attempt.server.owned()) {
         write_back(&conditions.options.data_dir);
@@ -56,7 +56,7 @@ pub fn before_turn(conditions: &Conditions<'_>, attempts: &[Attempt<'_>]) -> Res
         }
         if begin.elapsed() > PATIENCE {
             conditions.tell(Event::Note(format!(
-                "  the servers did not come to rest within {} s: idle, they use {:.0}% of a core",
+                "  the servers did not become idle within {} s: idle, they use {:.0}% of a core",
                 PATIENCE.as_secs(),
                 100.0 * share
             )));

@@ -1,7 +1,8 @@
-//! A joint block: the servers of all variants are up together and go through the steps in lockstep.
+//! A joint block: the servers of all variants run at the same time and go through the steps in
+//! lockstep.
 //!
-//! Steps that are sliced run on all of them at once. The others run in turns: one server after
-//! another in random order, the machine to itself, after the idle ones have come to rest.
+//! Sliced steps run on all of them at once. The others run in turns: one server after another in
+//! random order, each with the machine to itself, after the idle ones have become quiet.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -104,12 +105,12 @@ fn way(
     let step = match phase {
         Phase::Step(step) => step,
         Phase::Program(_) => {
-            return (Way::InTurns, "a program of others stays with one server".to_owned());
+            return (Way::InTurns, "an external program stays with one server".to_owned());
         }
         Phase::Settle { .. } => return (Way::InTurns, "settling is not measured".to_owned()),
     };
     if attempts.len() < 2 {
-        return (Way::InTurns, "there is no other variant to share it with".to_owned());
+        return (Way::InTurns, "there is no other variant to share the load with".to_owned());
     }
     if !all(attempts, phase, ordinal) {
         return (Way::InTurns, "its statements differ between the variants".to_owned());
@@ -179,7 +180,7 @@ fn shuffled(count: usize, seed: u64) -> Vec<usize> {
     order
 }
 
-/// Makes sure that each variant has a server of its own, which one that runs already may not be.
+/// Checks that each variant has a server of its own, which may not be true of attached servers.
 fn different_servers(attempts: &[Attempt<'_>]) -> Result<(), Error> {
     for (at, one) in attempts.iter().enumerate() {
         for other in &attempts[..at] {

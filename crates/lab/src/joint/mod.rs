@@ -1,4 +1,4 @@
-//! A joint block: the servers of all variants are up together and share the load.
+//! A joint block: the servers of all variants run at the same time and share the load.
 
 pub mod calm;
 pub mod lockstep;

@@ -1,14 +1,13 @@
 //! A sliced step keeps its clients and servers on as many CPUs as it has clients.
 //!
-//! A synchronous client and its server take turns: between them they can use one CPU. Where there
-//! are more, the scheduler puts the two now on one CPU, now on two, and a wake-up across CPUs that
-//! have gone idle costs more than many a statement: on 2 virtual CPUs, point queries ran at
-//! 16,000/s in some slices and at 7,000/s in others, for nothing that any server did. On one CPU
-//! the standard deviation of the log ratio of two identical servers fell from 0.30 to 0.04 (slices
-//! of 80 ms).
+//! A synchronous client and its server take turns: between them they can use one CPU. With more
+//! CPUs, the scheduler puts the two sometimes on one CPU and sometimes on two, and waking an idle
+//! CPU costs more than many statements do: on 2 virtual CPUs, point queries ran at 16,000/s in some
+//! slices and at 7,000/s in others, for reasons unrelated to any server. On one CPU, the standard
+//! deviation of the log ratio of two identical servers fell from 0.30 to 0.04 (slices of 80 ms).
 //!
-//! It is the same for all variants and leaves their settings alone. Steps in turns, and trials that
-//! have the machine to themselves, have all of it.
+//! This is the same for all variants and does not touch their settings. Steps in turns, and trials
+//! that have the machine to themselves, use all CPUs.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use probe::Cgroup;
 
-/// Servers kept on some CPUs. They may use all again when this is dropped.
+/// Servers kept on some CPUs. Dropping this lets them use all CPUs again.
 pub struct Pin {
     cpus: Vec<usize>,
     /// Where this thread and the servers may run otherwise.
@@ -49,8 +48,7 @@ impl Pin {
         &self.cpus
     }
 
-    /// Does something on a thread that may run where the servers are; threads that it starts stay
-    /// there.
+    /// Runs a task on a thread pinned to the servers' CPUs; threads it starts stay there.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
         let own = Pid::from_raw(0);
         let moved = self.few().is_some_and(|few| sched_setaffinity(own, &few).is_ok());
@@ -65,8 +63,8 @@ impl Pin {
     pub fn note(&self) -> String {
         let cpus: Vec<String> = self.cpus.iter().map(usize::to_string).collect();
         format!(
-            "clients and servers were kept on CPU {}: as many as there are clients, each of which \
-             takes turns with its server",
+            "clients and servers were kept on CPU {}: one CPU for each client, which takes turns \
+             with its server",
             cpus.join(", ")
         )
     }

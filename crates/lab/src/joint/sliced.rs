@@ -148,8 +148,8 @@ fn records(
     } else if waits {
         known.ms = None;
         let text = format!(
-            "server and clients were on CPU for only {:.0}% of the time: from the next block on the \
-             step runs in turns, and its slices don't count",
+            "server and clients were on CPU for only {:.0}% of the time: from the next block on, the \
+             step runs in turns and its slices don't count",
             100.0 * known.cpu_share
         );
         warnings.push(Warning::new("not-cpu-bound", text));
@@ -222,8 +222,8 @@ fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
         // Without a single whole round there are no lengths that were tried.
         let ms = if trials.is_empty() { UNTESTED } else { UNTESTED.min(longest).max(shortest) };
         let text = format!(
-            "slices of {ms} ms; the step is too short to compare lengths by (at least \
-             {ROUNDS_OF_A_LENGTH} rounds of each are needed): give it more rows or seconds"
+            "slices of {ms} ms; the step is too short to compare lengths (each needs at least \
+             {ROUNDS_OF_A_LENGTH} rounds): give it more rows or seconds"
         );
         return (ms, true, text);
     };
@@ -327,7 +327,7 @@ mod tests {
         };
         let (ms, settled, text) = few(&[0.01, 0.04, 0.16]);
         assert_eq!((ms, settled), (40.0, true));
-        assert!(text.contains("too short to compare lengths by"), "{text}");
+        assert!(text.contains("too short to compare lengths"), "{text}");
         assert!((few(&[0.01, 0.02]).0 - 20.0).abs() < 1e-9);
         assert!((choose(&[]).0 - UNTESTED).abs() < 1e-9, "not one round");
         assert!((few(&[0.16, 0.32]).0 - 160.0).abs() < 1e-9);

@@ -1,15 +1,15 @@
 //! Which steps of a block are sliced, how long their slices are, and why.
 //!
-//! What can be known beforehand follows from the step itself ([`can_slice`], [`grows_alike`]).
-//! Whether it is CPU-bound is measured, not believed: the first block slices every step that could
-//! be, and finds for each server the share of the time with the load in which it and its clients
-//! were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). Where that is under
-//! [`CPU_BOUND`] for one of them, the time went to waiting (storage, locks), and blocks after the
-//! first run the step in turns.
+//! Some of this follows from the step itself ([`can_slice`], [`grows_alike`]).
+//! Whether it is CPU-bound is measured rather than assumed: the first block slices every step that
+//! can be sliced, and determines for each server the share of the time with the load in which it
+//! and its clients were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). If that is
+//! below [`CPU_BOUND`] for one of them, the time went to waiting (storage, locks), and later
+//! blocks run the step in turns.
 //!
-//! The length is chosen in the first block too, from rounds of several lengths mixed, unless the
-//! plan names one. What was found is stored with the steps of finished trials, and a run that is
-//! resumed finds it there.
+//! The first block also chooses the length, from rounds of several mixed lengths, unless the plan
+//! sets one. The findings are stored with the steps of finished trials, where a resumed run finds
+//! them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,15 +22,14 @@ use workload::{Effect, End, Pace, Role, Step, Stream};
 /// Lengths that are mixed in the first block, in ms: from a few times what a process needs to come
 /// back to warm caches to where the machine's own drift begins to show.
 const CANDIDATES: [f64; 5] = [10.0, 20.0, 40.0, 80.0, 160.0];
-/// Where none of these was long enough, longer ones are tried: so many times the longest.
+/// If none of these is long enough, longer ones are tried: these multiples of the longest.
 const LONGER: [f64; 3] = [1.0, 2.0, 4.0];
 /// The longest that is ever tried, in ms: the plan's own limit.
 const LONGEST: f64 = 10_000.0;
-/// Where a step is too short to compare lengths by, this one is taken, in ms, or the nearest that
-/// was tried: a dozen statements of most kinds, and far from what showed cold caches when it was
-/// tried (7 ms).
+/// The length in ms for a step that is too short to compare lengths, or the nearest one tried: a
+/// dozen statements of most kinds, and far above the length that showed cold caches (7 ms).
 pub const UNTESTED: f64 = 40.0;
-/// The part of a slice before counting begins, in which its caches become its own again.
+/// The part of a slice before counting begins, in which its caches warm up again.
 pub const LEAD_IN: f64 = 0.2;
 
 /// How a step of a block runs.
@@ -156,8 +155,8 @@ impl Slicing {
                         "it is CPU-bound ({:.0}% of the time in the first block)",
                         100.0 * known.cpu_share
                     ),
-                    Some(_) => "nothing says that it is not CPU-bound".to_owned(),
-                    None => "whether it is CPU-bound is found out in this block".to_owned(),
+                    Some(_) => "there is no sign that it is not CPU-bound".to_owned(),
+                    None => "this block finds out whether it is CPU-bound".to_owned(),
                 }
             }
             Pairing::Slices | Pairing::Blocks => "the plan says so".to_owned(),
@@ -187,20 +186,20 @@ impl Slicing {
     }
 }
 
-/// Whether a step's work can be handed from server to server at all.
+/// Whether a step's work can move from server to server at all.
 pub fn can_slice(step: &Step) -> Result<(), &'static str> {
     let mut leading = step.streams.iter().filter(|stream| stream.role == Role::Lead);
     if leading
         .clone()
         .any(|stream| stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
     {
-        return Err("its operations are done once and take long");
+        return Err("its operations run once and take long");
     }
     if step.streams.iter().any(|stream| stream.class.effect == Effect::Holds) {
         return Err("it holds a transaction open");
     }
     if leading.all(|stream| stream.pace != Pace::Free) {
-        return Err("its rate is given");
+        return Err("its rate is fixed");
     }
     Ok(())
 }
@@ -211,7 +210,7 @@ pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
     if step.streams.iter().all(reads_or_adds) {
         Ok(())
     } else {
-        Err("it changes rows: what vacuum has to do for it builds up and falls into any slice")
+        Err("it changes rows: work for vacuum builds up and can fall into any slice")
     }
 }
 

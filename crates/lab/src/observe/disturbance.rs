@@ -1,4 +1,4 @@
-//! What servers do while another one has the load, and which slices have to be set aside for it.
+//! What servers do while another one has the load, and which slices to set aside because of it.
 //!
 //! A watcher follows the same timetable as the clients. In every slot it reads twice: when the
 //! lead-in is over and at the slot's end, so that its readings cover what the clients measure. It
@@ -7,7 +7,7 @@
 //! A slice is set aside
 //!
 //! 1. when the servers that should be idle used more CPU than [`IDLE_LIMIT`] of its length: a
-//!    checkpoint, autovacuum or another process of theirs ran beside the server that is measured;
+//!    checkpoint, autovacuum or another process of theirs ran during the measurement;
 //! 2. in a step whose clients only read as fast as they can: when the device was written to at more
 //!    than [`BURST`] times what is within the usual while this server has the load (the 95th
 //!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the
@@ -43,7 +43,7 @@ use probe::{Cgroup, CpuMeter, Device, StealMeter, WaitMeter, Waited, WriteMeter,
 
 /// Share of a slice that all idle servers together may use on CPU.
 pub const IDLE_LIMIT: f64 = 0.05;
-/// How many times what is within the usual is a burst.
+/// A burst is this many times the usual pace.
 pub const BURST: f64 = 2.0;
 /// The quantile of the paces of writing up to which they are usual.
 pub const USUAL: f64 = 0.95;
@@ -82,7 +82,7 @@ pub struct Seen {
     pub readings: Vec<Reading>,
     /// CPU time that watching took, in µs.
     pub cost_us: u64,
-    /// What could not be watched.
+    /// Notes about what could not be watched.
     pub notes: Vec<String>,
 }
 
@@ -111,7 +111,7 @@ impl Watch {
                 let meter = group.and_then(|group| group.cpu_meter().ok());
                 if meter.is_none() {
                     notes.push(format!(
-                        "{name} has no control group: its CPU while others had the load was not watched"
+                        "{name} has no control group: its CPU use while other servers had the load was not watched"
                     ));
                 }
                 meter
@@ -119,7 +119,9 @@ impl Watch {
             .collect();
         let device = device.and_then(|device| WriteMeter::open(device).ok());
         if device.is_none() {
-            notes.push("writing to the device was not watched: none is known".to_owned());
+            notes.push(
+                "writes to the device were not watched because no device is known".to_owned(),
+            );
         }
         let waits = serving.iter().filter(|pids| !pids.is_empty());
         let waits: Vec<WaitMeter> = waits.filter_map(|pids| WaitMeter::open(pids).ok()).collect();
@@ -145,7 +147,7 @@ impl Watch {
     /// Ends the watch and gives what was seen.
     pub fn stop(mut self) -> Seen {
         self.end().unwrap_or_else(|| Seen {
-            notes: vec!["idle servers were not watched: there is no further thread".to_owned()],
+            notes: vec!["idle servers were not watched: could not start a thread".to_owned()],
             ..Seen::default()
         })
     }

@@ -1,4 +1,4 @@
-//! From counts and recordings to the figures of a step, under the names that tables use.
+//! Turns counts and recordings into the figures of a step, under the names that tables use.
 
 use drive::{ClassOutcome, Outcome};
 use probe::Recording;
@@ -13,15 +13,15 @@ const HELD: f64 = 0.95;
 /// Steps shorter than this carry a warning: start-up and the last partial second weigh too much.
 const SHORT_SECONDS: f64 = 3.0;
 
-/// What of the host's figures is about the system under test.
+/// Which of the host's figures are about the system under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locality {
     /// The server runs on this machine.
     Local,
-    /// It runs on this machine and shared the load with others, in slices: the host's figures are
-    /// about all of them together, its processes' are its own.
+    /// It runs on this machine and shared the load with others in slices: the host's figures cover
+    /// all of them, while those of its processes are its own.
     Shared,
-    /// It runs elsewhere or can't be found here: the host's figures say nothing about it.
+    /// It runs elsewhere or can't be found here, so the host's figures say nothing about it.
     Remote,
 }
 
@@ -42,7 +42,7 @@ pub fn expect_declared(record: &StepRecord) {
     debug_assert!(undeclared.is_none(), "{undeclared:?} is not declared in the room `metrics`");
 }
 
-/// Fills a step's record from what the clients counted and the kernel said.
+/// Fills a step's record from client counts and kernel statistics.
 pub fn fill(
     record: &mut StepRecord,
     step: &Step,
@@ -84,7 +84,7 @@ pub fn fill(
         record.warn(
             "short",
             format!(
-                "{} took only {:.1} s; for figures to rely on give it more rows or seconds",
+                "{} took only {:.1} s; give it more rows or seconds for reliable figures",
                 step.name, outcome.seconds
             ),
         );
@@ -92,7 +92,7 @@ pub fn fill(
     record.notes.extend(recording.notes.iter().cloned());
 }
 
-/// The costs per operation, of the host where one server had it to itself, and of the server.
+/// The costs per operation: of the host if one server had it to itself, and of the server.
 fn hardware(
     record: &mut StepRecord,
     recording: &Recording,
@@ -149,7 +149,7 @@ fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
                 "rate-not-held",
                 format!(
                     "{} reached {rate:.0} of {target:.0} {}/s; the {} figure is not comparable \
-                     with one that held its rate",
+                     with that of a step that held its rate",
                     class.class.plural, class.class.unit, step.counted
                 ),
             );
@@ -178,7 +178,7 @@ fn latencies(record: &mut StepRecord, outcome: &Outcome) {
     }
 }
 
-/// Throughput and latency per second, then what the kernel said per second.
+/// Throughput and latency per second, then kernel statistics per second.
 fn series(
     record: &mut StepRecord,
     step: &Step,
@@ -230,8 +230,8 @@ fn series(
     }
 }
 
-/// Operations per second; a last second that was cut short counts by its true length, and not at
-/// all when it was shorter than a half.
+/// Operations per second; a truncated last second counts by its true length, and not at all if it
+/// is shorter than half a second.
 fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
     let mut values: Vec<f64> = class.per_second.iter().map(|count| *count as f64).collect();
     let part = seconds.fract();
@@ -249,9 +249,9 @@ fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
     values
 }
 
-/// The share of the time in which the clients of a step and the server were on CPU, of what
-/// synchronous clients can use: a client that waits for its server and a server that waits for its
-/// client are one CPU between them. `None` where it is not known.
+/// The share of the time that a step's clients and server were on CPU, relative to what synchronous
+/// clients can use: a client and its server wait for each other and so use one CPU between them.
+/// `None` if unknown.
 pub fn cpu_share(step: &Step, outcome: &Outcome, recording: &Recording) -> Option<f64> {
     let dbms = recording.totals.dbms.as_ref()?;
     let client = outcome.client_user_us + outcome.client_system_us;

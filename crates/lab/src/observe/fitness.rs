@@ -1,7 +1,8 @@
-//! Whether a trial that went through its steps is fit to be a result.
+//! Whether a trial that has run its steps counts as a result.
 //!
-//! A step that runs in slices never pollutes its trial: the servers of all variants share what the
-//! hypervisor leaves, and neighbouring slices are compared. It keeps its figures and its warning.
+//! A step that runs in slices never pollutes its trial, because the servers of all variants share
+//! what the hypervisor leaves, and neighboring slices are compared. It keeps its figures and its
+//! warning.
 
 use store::{StepKind, StepRecord, StepState};
 
@@ -16,7 +17,7 @@ pub enum Fitness {
     /// A result.
     #[default]
     Clean,
-    /// Something outside the experiment took so much of the machine that it should be run again.
+    /// Something outside the experiment took so much of the machine that it should be repeated.
     Polluted {
         /// What, in one clause.
         reason: String,
@@ -42,15 +43,14 @@ impl Fitness {
         }
     }
 
-    /// Takes what a further step says into account; the first thing that pollutes a trial is the
-    /// one that is told.
+    /// Adds another step's result; the first pollution of a trial is the one reported.
     pub fn and(&mut self, further: Fitness) {
         if *self == Fitness::Clean {
             *self = further;
         }
     }
 
-    /// Whether the trial should be run again.
+    /// Whether the trial should be repeated.
     pub fn is_polluted(&self) -> bool {
         *self != Fitness::Clean
     }

@@ -1,8 +1,8 @@
-//! What disturbed a measured step: figures and warnings from its seconds and from what the kernel
-//! said.
+//! What disturbed a measured step: figures and warnings from its seconds and from kernel
+//! statistics.
 //!
-//! None of it decides a verdict. The seconds of a trial depend on each other, so they describe it,
-//! and whether a difference is sure is told by trials alone.
+//! None of this decides a verdict. The seconds of a trial depend on each other, so they describe
+//! the trial, but only trials show whether a difference is certain.
 
 use drive::Outcome;
 use judge::{Steadiness, Trend};
@@ -10,22 +10,19 @@ use probe::{HostTotals, Recording};
 use store::StepRecord;
 use workload::Step;
 
-/// Share of CPU time taken by the hypervisor from which a step's figures carry a warning: half of
-/// the margin that a plan has by default, as a step that is bound by CPU loses about the share that
-/// is taken.
+/// Share of CPU time taken by the hypervisor from which a step gets a warning: half of a plan's
+/// default margin, because a CPU-bound step loses about the share that is taken.
 const STEAL: f64 = plan::DEFAULT_MARGIN / 2.0;
-/// A trend is told from this change over a step on: its two halves then differ by 5%, and how long
-/// the step is decides what its mean is.
+/// Change over a step from which a trend is reported: its two halves then differ by 5%, and its
+/// mean depends on its length.
 const TREND: f64 = 0.1;
-/// A warm-up is told where it moves the mean of the step by more than the margin that a plan has by
-/// default.
+/// A warm-up is reported if it moves the mean of the step by more than a plan's default margin.
 const WARM_UP: f64 = plan::DEFAULT_MARGIN;
-/// The clock is told to have fallen from this share on: at 3 GHz more than one of the steps of 100
-/// MHz in which processors change it.
+/// Share from which a drop of the clock rate is reported: at 3 GHz, more than one of the 100 MHz
+/// steps in which processors change it.
 const SLOWER: f64 = 0.05;
-/// With fewer independent seconds than this the mean of a step says little about the step; only
-/// told of steps of at least [`LONG`] seconds, since of shorter ones nothing else is to be
-/// expected.
+/// With fewer independent seconds than this, the mean of a step says little about the step.
+/// Reported only for steps of at least [`LONG`] seconds, because shorter ones never have more.
 const FEW_INDEPENDENT: f64 = 5.0;
 /// See [`FEW_INDEPENDENT`].
 const LONG: usize = 30;
@@ -56,7 +53,7 @@ fn series<'a>(recording: &'a Recording, name: &str) -> &'a [f64] {
     recording.series.iter().find(|series| series.name == name).map_or(&[], |series| &series.values)
 }
 
-/// CPU time that the hypervisor gave to others; `percent`: by second.
+/// CPU time that the hypervisor gave to other guests; `percent`: by second.
 fn steal(record: &mut StepRecord, host: &HostTotals, percent: &[f64]) {
     let share = host.steal_s / (host.busy_s + host.idle_s + host.iowait_s + host.steal_s);
     // NaN are gaps, and never the larger.
@@ -72,7 +69,7 @@ fn steal(record: &mut StepRecord, host: &HostTotals, percent: &[f64]) {
         record.warn(
             "steal",
             format!(
-                "the hypervisor took {:.1}% of the CPU time{worst}; the figures are noisier for it",
+                "the hypervisor took {:.1}% of the CPU time{worst}; expect noisier results",
                 100.0 * share
             ),
         );
@@ -107,12 +104,12 @@ fn throttling(record: &mut StepRecord, recording: &Recording) {
     let Some(throttle) = &recording.totals.throttle else { return };
     record.add(metrics::THROTTLED.name, (throttle.core + throttle.package) as f64);
     if throttle.core + throttle.package > 0 {
-        record.warn("throttled", "the CPU was throttled for heat during the step".to_owned());
+        record
+            .warn("throttled", "the CPU was throttled because of heat during the step".to_owned());
     }
 }
 
-/// What the step found in the page cache; whether that differs between trials is to be seen when
-/// there are several.
+/// What the step found in the page cache. Only several trials show whether it differs.
 fn page_cache(record: &mut StepRecord, recording: &Recording) {
     let cache = &recording.page_cache;
     for (metric, kb) in [
@@ -126,7 +123,7 @@ fn page_cache(record: &mut StepRecord, recording: &Recording) {
     }
 }
 
-/// Seconds in which next to nothing got done.
+/// Seconds in which almost nothing got done.
 fn stalls(record: &mut StepRecord, seconds: &[f64]) {
     let stalls = judge::stalls(seconds);
     let longest = stalls.spans.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
@@ -137,12 +134,12 @@ fn stalls(record: &mut StepRecord, seconds: &[f64]) {
         let times = if count == 1 {
             "1 stall".to_owned()
         } else {
-            format!("{count} stalls, the longest of {longest} s")
+            format!("{count} stalls, the longest {longest} s")
         };
         record.warn(
             "stalls",
             format!(
-                "{times}: {} s of {} s with under a quarter of the median throughput",
+                "{times}: {} s of {} s with less than a quarter of the median throughput",
                 stalls.seconds,
                 seconds.len()
             ),
@@ -150,8 +147,8 @@ fn stalls(record: &mut StepRecord, seconds: &[f64]) {
     }
 }
 
-/// Whether throughput became steady, where it went, and what its seconds are worth. Of all this at
-/// most one warning, as a step that warms up has a trend and seconds that depend on each other too.
+/// Whether throughput became steady, its trend, and what its seconds are worth. Gives at most one
+/// warning, because a step that warms up also has a trend and dependent seconds.
 fn throughput(record: &mut StepRecord, seconds: &[f64]) {
     let steadiness = judge::steadiness(seconds);
     let from = match steadiness {
@@ -180,15 +177,15 @@ fn throughput(record: &mut StepRecord, seconds: &[f64]) {
             record.warn(
                 "not-steady",
                 format!(
-                    "throughput did not become steady in the first half of its {count} s{went}; the figure is that of \
-                     a passing state: give the step more time"
+                    "throughput did not become steady in the first half of its {count} s{went}, so the figure is that of \
+                     a transient state: give the step more time"
                 ),
             );
         }
         (Some(second), Some(effect), ..) if effect.abs() > WARM_UP => record.warn(
             "warm-up",
             format!(
-                "throughput became steady only from second {second} of {count} on; what came before makes the \
+                "throughput became steady only at second {second} of {count}; the time before makes the \
                  figure {:.1}% {}",
                 100.0 * effect.abs(),
                 if effect < 0.0 { "lower" } else { "higher" }
@@ -197,14 +194,14 @@ fn throughput(record: &mut StepRecord, seconds: &[f64]) {
         (_, _, Some(trend), _) if trend.total.abs() > TREND => record.warn(
             "trend",
             format!(
-                "throughput {} over the step: its figure depends on how long the step is",
+                "throughput {} over the step, so its figure depends on the length of the step",
                 change(&trend)
             ),
         ),
         (.., Some(worth)) if worth < FEW_INDEPENDENT && count >= LONG => record.warn(
             "dependent-seconds",
             format!(
-                "throughput wanders: {count} s are worth about {worth:.0} independent ones; a longer step would \
+                "throughput drifts: {count} s are worth about {worth:.0} independent seconds; a longer step would \
                  vary less from trial to trial"
             ),
         ),
@@ -220,7 +217,7 @@ fn change(trend: &Trend) -> String {
     format!("{went} by {:.1}%{error}", 100.0 * trend.total.abs())
 }
 
-/// By which fraction the seconds before the steady ones move the mean of the step, where that is
+/// The fraction by which the seconds before the steady ones move the mean of the step, if that is
 /// more than chance: more than two standard errors of the steady seconds' mean, from as many values
 /// as they are worth.
 fn warm_up(seconds: &[f64], from: usize, worth: Option<f64>) -> Option<f64> {
@@ -336,7 +333,7 @@ mod tests {
         let text = &record.warnings.iter().find(|w| w.code == "stalls").unwrap().text;
         assert_eq!(
             text,
-            "2 stalls, the longest of 3 s: 4 s of 60 s with under a quarter of the median throughput"
+            "2 stalls, the longest 3 s: 4 s of 60 s with less than a quarter of the median throughput"
         );
     }
 
@@ -350,7 +347,7 @@ mod tests {
         assert_eq!(told.metric("steal.worst"), Some(0.31));
         assert_eq!(
             told.warnings[0].text,
-            "the hypervisor took 2.5% of the CPU time (31% in the worst second); the figures are noisier for it"
+            "the hypervisor took 2.5% of the CPU time (31% in the worst second); expect noisier results"
         );
         let mut quiet = record();
         let host = HostTotals { busy_s: 100.0, steal_s: 0.5, ..HostTotals::default() };

@@ -1,11 +1,11 @@
 //! Profiles of a run's steps: what they need, found once, and where they are kept.
 //!
-//! A profile is never taken of what is judged. A step with a time goes on for a while after it
-//! ([`Profiler::window`]), and a step that ends by its work has some seconds in its middle left out
-//! of its result (see [`crate::observe::profiling`]). Profiles are taken in the first [`BLOCKS`]
-//! blocks, and those of a step and variant are read together: a profile of one trial is that of one
-//! start of the server, and between starts shares move by more than chance; three tell most of
-//! that, and more would only take time.
+//! Judged time is never profiled. A timed step continues for a while after its time
+//! ([`Profiler::window`]), and the result of a step that ends by work excludes some seconds in its
+//! middle (see [`crate::observe::profiling`]). Profiles are taken in the first [`BLOCKS`] blocks,
+//! and those of a step and variant are combined: the profile of one trial is that of one server
+//! start, and shares differ between starts by more than chance. Three starts show most of that, and
+//! more would only take time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -73,7 +73,7 @@ impl Profiler {
             Ok(perf) => {
                 let missing = perf.missing.join(", ");
                 let text = format!(
-                    "this machine does not count {missing}; profiles are taken by {}",
+                    "this machine can't count {missing}; profiles use {} instead",
                     perf.event
                 );
                 Some(Warning::new("not-counted", text))
@@ -156,7 +156,7 @@ impl Profiler {
         let parent = path.parent().unwrap_or(&self.directory);
         let kept = fs::create_dir_all(parent).and_then(|()| fs::write(&path, folded));
         if let Err(error) = kept {
-            record.notes.push(format!("the profile could not be kept: {error}"));
+            record.notes.push(format!("could not keep the profile: {error}"));
         }
     }
 

@@ -1,18 +1,19 @@
-//! The profiling of one step: when `perf` works beside it, and what of the step is left out of its
+//! The profiling of one step: when `perf` runs, and which part of the step is excluded from its
 //! result.
 //!
-//! A step with a time is measured for that time. Then its sampler stops, its load goes on, and
-//! `perf` counts events for a while and takes samples for the rest. Neither is done in what is
-//! measured: each switch between a client and its server would carry the events along, which took
-//! 6% of the throughput of point queries where it was tried (pgbench, prepared, one client, 2
-//! cores, counting on and off in turns of 3 s).
+//! A timed step is measured for its time. Then its sampler stops, its load continues, and `perf`
+//! counts events for a while and takes samples for the rest. Neither happens in the measured time:
+//! each switch between a client and its server would also switch the event counters, which cost 6%
+//! of the throughput of point queries in a test (pgbench, prepared, one client, 2 cores, counting
+//! on and off in turns of 3 s).
 //!
-//! A step that ends by its work has a window of whole seconds about its middle, chosen after two
-//! seconds by how fast it is until then. Clients leave out what ends in it
-//! ([`drive::Running::leave_out`]), the sampler stops at its begin and another starts at its end.
-//! So the result is that of the step without the window. It is a third of the expected time at most
-//! and two seconds at least: shorter steps are not profiled. Nor are those that count as one
-//! operation of their own, such as the creation of indexes: nothing of them can be left out.
+//! A step that ends by work has a window of whole seconds around its middle, chosen after two
+//! seconds by its speed so far. Clients exclude operations that end in it
+//! ([`drive::Running::leave_out`]); the sampler stops at its start, and another one starts at its
+//! end. So the result is that of the step without the window. The window is at most a third of the
+//! expected time and at least two seconds; shorter steps are not profiled. Neither are steps that
+//! count as a single operation, such as the creation of indexes, because no part of them can be
+//! left out.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -105,7 +106,7 @@ impl<'a> Profiling<'a> {
             },
             (None, Some(operations)) => When::ToBeSeen(operations),
             (None, None) => {
-                return Err(vec!["no profile: nothing of this step can be left out".to_owned()]);
+                return Err(vec!["no profile: no part of this step can be left out".to_owned()]);
             }
         };
         let scratch = Scratch::make(ledger, path, &profiler.perf)
@@ -209,7 +210,7 @@ impl<'a> Profiling<'a> {
                 let per_operation = |(event, count)| (event, count / operations);
                 self.profiled.events = counts.into_iter().map(per_operation).collect();
             }
-            Ok(_) => self.not_counted("no operation ended meanwhile"),
+            Ok(_) => self.not_counted("no operation ended in that time"),
             Err(error) => self.not_counted(&error.to_string()),
         }
     }

@@ -1,4 +1,4 @@
-//! A trial under way: a variant's server, started for it, with what its steps need.
+//! A running trial: a variant's server, started for it, with what its steps need.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Entered {
     pub sequence: u32,
     /// How many of the workload's steps it goes through, from the first.
     pub steps: usize,
-    /// Whether it is run again where it turns out polluted; it is broken off then.
+    /// Whether to abort and repeat it if it is polluted.
     pub again: bool,
 }
 
@@ -68,8 +68,8 @@ impl From<Error> for Trouble {
     }
 }
 
-/// A trial under way. [`stop`](crate::trial::server::stop) stops its server and tells whether that
-/// went well; dropping it stops the server too.
+/// A running trial. [`stop`](crate::trial::server::stop) stops its server and returns whether that
+/// succeeded; dropping it stops the server too.
 pub struct Attempt<'a> {
     /// Which trial it is.
     pub entered: Entered,
@@ -112,7 +112,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Whether it is to be broken off: it is polluted and will be run again.
+    /// Whether to abort it because it is polluted and will be repeated.
     pub fn in_vain(&self) -> bool {
         self.entered.again && self.fitness.is_polluted()
     }

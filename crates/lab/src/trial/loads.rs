@@ -1,5 +1,5 @@
-//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence, and
-//! what they left is kept while the run lasts, for its trials to begin on copies of it.
+//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence.
+//! Their data is kept while the run lasts, and its trials begin on copies of it.
 //!
 //! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each
 //! variant, and none of the blocks that verdicts come from. It draws its parameters from that
@@ -20,13 +20,12 @@ use crate::trial::attempt::Entered;
 /// The block in which loads are stored; those of trials begin with 1.
 pub const LOAD_BLOCK: u32 = 0;
 
-/// What was loaded and is kept, by variant (its place in the plan) and sequence. Removed
-/// when this is dropped.
+/// The kept loads, by variant (its index in the plan) and sequence. Removed when this is dropped.
 #[derive(Debug, Default)]
 pub struct Loads(RefCell<BTreeMap<(usize, u32), Arc<Loaded>>>);
 
 impl Loads {
-    /// The state in which a trial begins; `None`: on an empty server. So does a load.
+    /// The state in which a trial begins; `None`: on an empty server, as a load does.
     pub fn of(&self, entered: Entered) -> Option<Arc<Loaded>> {
         if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.sequence) }
     }
@@ -81,7 +80,7 @@ pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i
     // The load has at least one phase, else there would be nothing to restore.
     let mut record = between("restore", first.saturating_sub(1), dop, started_ms);
     record.seconds = restored.copy_seconds + restored.check_seconds + restored.read_seconds;
-    let how = if restored.shared { "sharing its blocks" } else { "every byte copied" };
+    let how = if restored.shared { "sharing its blocks" } else { "all bytes copied" };
     record.notes = vec![
         format!(
             "copy of load {}: {} files, {}, {how}, in {:.1} s",
@@ -90,11 +89,11 @@ pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i
             size(restored.bytes),
             restored.copy_seconds
         ),
-        format!("the same to the byte, checked in {:.1} s", restored.check_seconds),
+        format!("identical byte for byte, checked in {:.1} s", restored.check_seconds),
     ];
     if restored.read_seconds > 0.0 {
         record.notes.push(format!(
-            "read by the server's control group in {:.1} s, so that its memory limit holds for cached pages",
+            "read by the server's control group in {:.1} s, so that its memory limit covers cached pages",
             restored.read_seconds
         ));
     }
@@ -105,24 +104,24 @@ pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i
     record
 }
 
-/// What to know about all intervals of an experiment that loads once.
+/// The warning about all intervals of an experiment that loads once.
 pub fn one_load(plan: &Plan) -> Option<Warning> {
     let step = plan.restore_after.as_ref()?;
     Some(Warning::new(
         "one-load",
         format!(
-            "all trials of a variant began on copies of one load (up to {step}): what differs between loads by chance \
-             is not in the intervals"
+            "all trials of a variant began on copies of one load (up to {step}), so the intervals don't include chance \
+             differences between loads"
         ),
     ))
 }
 
-/// What to know where a run went on with another load.
+/// The warning for a run that continued with another load.
 pub fn loaded_again(variant: &str, dop: u32, loaded: &Loaded) -> Warning {
     Warning::new(
         "loaded-again",
         format!(
-            "{variant}, dop {dop}: loaded again when the run went on; its trials from then on began on load {}",
+            "{variant}, dop {dop}: loaded again when the run was resumed; its later trials began on load {}",
             loaded.manifest().digest()
         ),
     )

@@ -161,9 +161,9 @@ pub enum Data {
     Removed,
 }
 
-/// Stops the servers of trials, all at the same time, and hands over what they have left on disk.
-/// Dropped, that is removed; the servers' logs are kept before. `results` is what the steps of each
-/// trial came to: a failure of these says more than one of the stop after it.
+/// Stops the servers of trials, all at the same time, and returns what they left on disk, which is
+/// removed when dropped; the servers' logs are kept. `results` is the outcome of each trial's
+/// steps: a failure there takes precedence over a failure to stop.
 pub fn stop(
     conditions: &Conditions<'_>,
     mut attempts: Vec<Attempt<'_>>,
@@ -216,7 +216,7 @@ fn cgroup(
         }
         Err(error) => {
             let text = format!(
-                "no control group for the server ({error}); its CPU is added up over its processes \
+                "no control group for the server ({error}); its CPU is summed over its processes \
                  instead"
             );
             conditions.warn(Some(entered.trial), "no-cgroup", text)?;
@@ -283,7 +283,7 @@ fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, lo
     let kept = fs::create_dir_all(&directory)
         .and_then(|()| fs::copy(log, directory.join(name)).map(|_| ()));
     if let Err(error) = kept {
-        let text = format!("the server's log could not be kept: {error}");
+        let text = format!("could not keep the server's log: {error}");
         let _ = conditions.warn(Some(trial), "log-not-kept", text);
     }
 }
@@ -295,7 +295,7 @@ pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
     fs::write(&path, text).map_err(|source| Error::Io {
         path: path.clone(),
         source,
-        remedy: "Choose another place with --data-dir",
+        remedy: "Choose another directory with --data-dir",
     })?;
     Ok(path)
 }
@@ -324,8 +324,8 @@ fn set_lengths(phases: &mut [Phase], sequence: u32, lengths: &Lengths) {
     }
 }
 
-/// Says so where the kernel ended a process of the server because of its memory limit: the server's
-/// own log only tells of a killed process.
+/// Reports if the kernel killed a process of the server because of its memory limit, because the
+/// server's own log only mentions a killed process.
 fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
     let killed = cgroup.and_then(Cgroup::oom_kills).is_some_and(|kills| kills > 0);
     match error {
@@ -335,7 +335,7 @@ fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
             dop,
             step,
             reason: format!(
-                "{reason}. The kernel ended a process of the server for want of memory: raise \
+                "{reason}. The kernel ended a process of the server because of the memory limit: raise \
                  `memory_limit`, or lower the server's settings such as maintenance_work_mem"
             ),
             log,

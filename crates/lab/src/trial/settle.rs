@@ -1,4 +1,4 @@
-//! Paying off the debt that steps leave: the server's part, the host's dirty pages, a rest.
+//! Settling: the server's pending work, the host's dirty pages, and a rest.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::trial::attempt::{Attempt, at_once};
 use crate::trial::conditions::Conditions;
 
-/// Dirty pages that other software makes all the time, in KB; less than this is settled.
+/// Dirty pages that other software produces all the time, in KB; less than this counts as settled.
 const CALM_KB: u64 = 4 * 1024;
 /// The rest of a run that chooses its own lengths, at most: servers that are up together come to
 /// rest before each step anyway.
@@ -43,7 +43,7 @@ pub fn settle(
             "waited {:.1} s for writeback; {left} KB of dirty pages left",
             writeback.elapsed().as_secs_f64()
         ),
-        None => "dirty pages could not be read; did not wait".to_owned(),
+        None => "could not read the amount of dirty pages; did not wait".to_owned(),
     });
     let mut rest = rest(rows, plan.settle_seconds_scale);
     if plan.designs_itself() {
@@ -76,12 +76,12 @@ pub fn write_back(directory: &Path) -> String {
     let synced = std::fs::File::open(directory)
         .and_then(|file| nix::unistd::syncfs(&file).map_err(std::io::Error::from));
     match synced {
-        Ok(()) => "wrote the filesystem's dirty pages back".to_owned(),
-        Err(error) => format!("could not have dirty pages written back ({error})"),
+        Ok(()) => "wrote back the filesystem's dirty pages".to_owned(),
+        Err(error) => format!("could not write back dirty pages ({error})"),
     }
 }
 
-/// Waits until dirty pages are few or no longer become fewer; tells how many KB are left.
+/// Waits until dirty pages are few or no longer decrease; returns how many KB are left.
 pub fn wait_for_writeback(conditions: &Conditions<'_>) -> Option<u64> {
     let begin = Instant::now();
     let mut now = probe::dirty_pages_kb().ok()?;
@@ -105,7 +105,7 @@ pub fn wait_for_writeback(conditions: &Conditions<'_>) -> Option<u64> {
     Some(now)
 }
 
-/// Runs a long task of the server; an interrupt has the server, where it is ours, break it off.
+/// Runs a long task of the server; on an interrupt, a server that we started aborts it.
 pub fn interruptible<T>(
     server: &mut dyn System,
     interrupted: &AtomicBool,

@@ -1,4 +1,5 @@
-//! One step: clients connected, kernel and counters watched, everything into one record.
+//! One step: connects clients, watches the kernel and the counters, and puts everything into one
+//! record.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use crate::trial::conditions::Conditions;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
 const LEAD_TIME: Duration = Duration::from_millis(20);
-/// How often a running step is looked at.
+/// How often a running step is checked.
 const LOOK: Duration = Duration::from_millis(250);
 /// After the server has died, clients get this long to notice by themselves.
 const NOTICE: Duration = Duration::from_secs(2);
@@ -31,7 +32,7 @@ const DEATH: Duration = Duration::from_millis(500);
 /// What went wrong in a step that runs on one server or on several.
 #[derive(Debug)]
 pub struct Fault {
-    /// Whose trial it is to be told of: its index among those that ran the step.
+    /// The trial concerned: its index among those that ran the step.
     pub at: usize,
     /// What it is.
     pub trouble: Trouble,
@@ -65,9 +66,9 @@ pub struct Ran {
     pub fault: Option<Fault>,
 }
 
-/// Runs a step on one server that has the machine to itself. The record is complete also where the
-/// step failed; [`StepRecord::state`] and the trouble beside it tell. `connect` makes its load
-/// ready.
+/// Runs a step on one server that has the machine to itself. The record is complete even if the
+/// step failed, which [`StepRecord::state`] and the returned trouble show. `connect` prepares its
+/// load.
 pub fn step(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
@@ -95,8 +96,8 @@ pub fn step(
 }
 
 /// Runs a step on all servers of `attempts`, the load moving between them by `slices` on these CPUs
-/// where they are several; `connect` makes its clients ready. What was measured is there also where something
-/// went wrong on the way.
+/// where they are several; `connect` makes its clients ready. What was measured is there also where
+/// something went wrong on the way.
 pub fn run(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
@@ -212,7 +213,7 @@ fn profiling<'a>(
     Profiling::of(profiler, step, group.as_ref(), entered.block, conditions.ledger, path)
 }
 
-/// Looks after a running step until it has ended or has to be ended.
+/// Watches a running step until it ends or has to be ended.
 fn look_after(
     conditions: &Conditions<'_>,
     running: &dyn Running,
@@ -337,23 +338,23 @@ fn afterwards(
         .collect();
 }
 
-/// What is not known of a step, and why.
+/// What is unknown about a step, and why.
 fn unknown(outcome: &Outcome, recording: &Recording, locality: Locality) -> Vec<String> {
     let of_host = match locality {
         Locality::Remote => Some(
-            "the server's processes are not on this machine or can't be found: CPU, context              switches and storage figures are absent",
+            "the server's processes are not on this machine or can't be found, so there are no figures for CPU, context switches and storage",
         ),
         Locality::Shared => Some(
-            "all variants' servers were up and shared the load in slices: figures of the host as a              whole (cpu/o, cs/o, r/o, rKB/o, w/o, wKB/o) can't be split among them and are absent",
+            "all variants' servers shared the load in slices: figures of the whole host (cpu/o, cs/o, r/o, rKB/o, w/o, wKB/o) can't be split among them and are missing",
         ),
         Locality::Local if recording.totals.device.is_none() => {
-            Some("no block device is known below the data directory: storage figures are absent")
+            Some("no block device is known for the data directory, so there are no storage figures")
         }
         Locality::Local => None,
     };
     let missed = outcome.classes.iter().filter(|class| class.missed > 0).map(|class| {
         let (missed, name) = (class.missed, &class.class.plural);
-        format!("{missed} scheduled {name} were not begun in the step's time")
+        format!("{missed} scheduled {name} did not start within the step's time")
     });
     of_host.map(str::to_owned).into_iter().chain(missed).collect()
 }

@@ -169,7 +169,8 @@ impl WorkloadPlan {
                 continue;
             };
             if let Some(found) = &found {
-                let message = format!("the workload is `{}` already; remove one", found.name());
+                let message =
+                    format!("the workload is `{}` already; remove one of them", found.name());
                 p.at(key.span(), message);
             }
             if let Some(table) = as_table(p, &path, value) {

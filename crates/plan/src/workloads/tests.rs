@@ -45,12 +45,12 @@ fn mistakes_are_told_with_their_places() {
         (
             "\"fill\"",
             "\"feed\"",
-            "test:1:1: `restore_after` is `feed`, which is no step of this plan; its steps are fill, read",
+            "test:1:1: `restore_after` is `feed`, which is not a step of this plan; its steps are fill, read",
         ),
         (
             ".toy]\n",
             ".insert]\n[workload.toy]\n",
-            "test:7:11: the workload is `insert` already; remove one",
+            "test:7:11: the workload is `insert` already; remove one of them",
         ),
     ] {
         let error = Plan::parse(&PLAN.replace(good, bad), None, "test").unwrap_err().to_string();
@@ -84,5 +84,5 @@ fn the_short_form_has_its_options() {
     assert_eq!((plan.workload.name(), plan.workload.seconds()), ("toy", Some(7)));
     let rows = ShortForm { options: vec![("rows".to_owned(), "7".to_owned())], ..short };
     let error = Plan::short(&rows).unwrap_err().to_string();
-    assert_eq!(error, "the short form: `--rows` is no option of `toy`");
+    assert_eq!(error, "the short form: `--rows` is not an option of `toy`");
 }

@@ -7,23 +7,23 @@ use super::evidence::{Evidence, KnownStep};
 use super::search::{Found, Wanted, duration};
 use super::slices::InSlices;
 
-/// The version of the shape; it grows when a key changes its meaning or goes.
+/// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;
 
-/// An advice.
+/// Advice on a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdviseDocument {
     /// Version of this shape: 1.
     pub format: u32,
     /// Name of the plan.
     pub plan: String,
-    /// Number and name of the experiments whose trials tell the variance.
+    /// Number and name of the experiments that the variance comes from.
     pub experiments: Vec<String>,
-    /// What may be spent, in seconds.
+    /// The budget in seconds.
     pub budget: f64,
-    /// What the advised plan takes, in seconds, as far as is known.
+    /// Expected duration of the advised plan in seconds, as far as is known.
     pub time: f64,
-    /// The slowdown that is to be confirmed, as a fraction.
+    /// The slowdown to confirm, as a fraction.
     pub margin: f64,
     /// Advised blocks.
     pub blocks: u32,
@@ -31,11 +31,11 @@ pub struct AdviseDocument {
     pub blocks_now: u32,
     /// Advised seconds of each timed step.
     pub read_write_seconds: u32,
-    /// Advised rows: the first number that the workload has.
+    /// Advised rows: the workload's first number of rows.
     pub rows: u64,
     /// The plan's steps, for one number of clients after the other.
     pub steps: Vec<AdvisedStep>,
-    /// What to know beside the figures.
+    /// Notes on the figures.
     pub notes: Vec<String>,
     /// The advised plan.
     pub toml: String,
@@ -48,21 +48,21 @@ pub struct AdvisedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// Stored trials that tell about it.
+    /// Number of stored trials of the step.
     pub trials: usize,
-    /// CV between trials beyond what their seconds explain; `null` when not known, as for all
-    /// figures here.
+    /// CV between trials beyond what their seconds explain. Here and below, `null` means not
+    /// known.
     pub between: Option<f64>,
-    /// CV of the seconds of a trial; `null` where they could not be told apart.
+    /// CV of the seconds of a trial; `null` where it could not be separated.
     pub second: Option<f64>,
     /// Lag-1 autocorrelation of the seconds.
     pub autocorrelation: Option<f64>,
-    /// Seconds with the plan as it is.
+    /// Seconds in the plan as it is.
     pub seconds_now: Option<f64>,
     /// Seconds as advised.
     pub seconds: Option<f64>,
-    /// The seconds that buy most, by Kalibera and Jones, if every step had its own; `null` where
-    /// more are always better.
+    /// The most efficient length in seconds, by Kalibera and Jones, if every step had its own;
+    /// `null` where longer is always better.
     pub optimal: Option<f64>,
     /// Expected half width of the 95% interval of a ratio.
     pub half_width: Option<f64>,
@@ -71,8 +71,8 @@ pub struct AdvisedStep {
     pub detectable: Option<f64>,
     /// Whether that is at most the margin; `null` when not known.
     pub decided: Option<bool>,
-    /// Half width of the interval where the same time is spent in slices; `null` where that can't
-    /// be, as for a step of the load.
+    /// Half width of the interval if the same time is spent in slices; `null` where that is
+    /// impossible, as for a step of the load.
     #[serde(default)]
     pub in_slices: Option<f64>,
 }
@@ -133,17 +133,20 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = evidence.notes.clone();
     if let Some(InSlices { restarts, measured, .. }) = in_slices {
-        let source =
-            if *measured { "as stored slices scatter" } else { "as slices usually scatter" };
+        let source = if *measured {
+            "estimated from stored slices"
+        } else {
+            "estimated from typical slices"
+        };
         notes.push(format!(
-            "in slices, {} would do about {restarts} restarts ({source}): for steps that are CPU-bound, \
-             leave blocks, pairing and seconds out of the plan and run it with --budget {0}",
+            "in slices, {} would allow about {restarts} restarts ({source}); for CPU-bound steps, remove \
+             blocks, pairing and seconds from the plan and run it with --budget {0}",
             duration(wanted.budget)
         ));
     }
     if found.blocks < judge::ENOUGH_BLOCKS as u32 {
         notes.push(format!(
-            "too few blocks: {} are all that fit into {}; run at least {} before believing a verdict",
+            "too few blocks: only {} fit into {}; run at least {} before trusting a verdict",
             found.blocks,
             duration(wanted.budget),
             judge::ENOUGH_BLOCKS
@@ -153,21 +156,21 @@ fn notes(
         evidence.steps.iter().any(|step| !step.timed && !step.load && step.variance.is_some());
     if work && !wanted.scale_rows {
         notes.push(
-            "steps that end by work last as long as their rows; rows stay as they are, because they decide what fits into \
-             memory (--scale-rows lets them grow)"
+            "the length of steps that end by work depends on their rows, which stay as planned because they decide what \
+             fits in memory (--scale-rows lets them grow)"
                 .to_owned(),
         );
     }
     if wanted.scale_rows && found.rows > 1 {
         notes.push(format!(
-            "rows are {} times those of the plan, so that steps that end by work last longer: look whether the data still fit \
-             where they should",
+            "rows are {} times those of the plan so that steps that end by work last longer; check that the data still fits \
+             where it should",
             found.rows
         ));
     }
     if let Some(last) = &plan.restore_after {
         notes.push(format!(
-            "the steps up to {last} run once per variant (restore_after): they are paid for, and not judged"
+            "the steps up to {last} run once per variant (restore_after): they take time but are not judged"
         ));
     }
     notes

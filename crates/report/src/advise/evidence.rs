@@ -1,4 +1,4 @@
-//! What stored trials tell about a plan: how each step scatters, and what it costs.
+//! What stored trials say about a plan: how much each step varies, and what it costs.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use crate::ReportError;
 use crate::table::place_of;
 use crate::trials::{Chosen, Shape, Source, System, Trials, Value};
 
-/// Under so many trials a deviation may well be off by a third: with 10 degrees of freedom its 95%
-/// interval reaches from 0.70 to 1.75 times the estimate (chi-squared distribution).
+/// With fewer trials than this, a deviation may well be off by a third: with 10 degrees of freedom
+/// its 95% interval reaches from 0.70 to 1.75 times the estimate (chi-squared distribution).
 const FEW_TRIALS: usize = 12;
 
 /// Everything known about the plan's steps.
 #[derive(Default)]
 pub(super) struct Evidence {
-    /// Number and name of the experiments that tell it.
+    /// Number and name of the experiments that it comes from.
     pub(super) experiments: Vec<String>,
     /// In the plan's order, one sequence after the other.
     pub(super) steps: Vec<KnownStep>,
-    /// By key of the sequence: seconds of a trial beside its measured steps (restart, restore,
+    /// By key of the sequence: seconds of a trial outside its measured steps (restart, restore,
     /// settling); `None` without a trial.
     pub(super) overhead: BTreeMap<u32, f64>,
-    /// What to know about it.
+    /// Notes about it.
     pub(super) notes: Vec<String>,
 }
 
@@ -33,21 +33,21 @@ pub(super) struct KnownStep {
     pub(super) sequence: u32,
     pub(super) name: String,
     pub(super) dop: u32,
-    /// Whether the plan says its seconds; else it ends by work.
+    /// Whether the plan sets its seconds; otherwise it ends by work.
     pub(super) timed: bool,
     /// Whether it runs once per variant, before trials begin (`restore_after`).
     pub(super) load: bool,
     pub(super) trials: usize,
-    /// How long it takes with the plan's rows and seconds.
+    /// Its duration with the plan's rows and seconds.
     pub(super) seconds: Option<f64>,
-    /// How long it took where it was measured.
+    /// Its measured duration.
     pub(super) measured: Option<f64>,
     pub(super) variance: Option<StepVariance>,
-    /// Whether its seconds could be told from its trials.
+    /// Whether the variance of its seconds could be separated from that of its trials.
     pub(super) apart: bool,
 }
 
-/// Reads the trials of the plan's workload and takes their variance apart.
+/// Reads the trials of the plan's workload and splits their variance.
 pub(super) fn gather(
     sources: &[Source<'_>],
     plan: &Plan,
@@ -82,8 +82,8 @@ pub(super) fn gather(
     let rows = plan.workload.rows();
     if used.iter().any(|value| ran(&trials, value).is_some_and(|ran| ran.rows() != rows)) {
         evidence.notes.push(
-            "the stored trials have another number of rows than the plan: their durations are taken in proportion, their variance as \
-             it is"
+            "the stored trials have a different number of rows than the plan: durations are scaled in proportion, variance is used \
+             as is"
                 .to_owned(),
         );
     }
@@ -131,28 +131,28 @@ impl Evidence {
         let together = listed(&|step| step.variance.is_some() && !step.apart);
         if !unknown.is_empty() {
             self.notes.push(format!(
-                "no two trials of the same variant are stored of {}; a pilot of 3 blocks would tell",
+                "no variant has two stored trials of {}; run a pilot of 3 blocks",
                 unknown.join(", ")
             ));
         }
         let judged = self.steps.iter().filter(|step| step.variance.is_some() && !step.load);
         if let Some(few) = judged.map(|step| step.trials).min().filter(|few| *few < FEW_TRIALS) {
             self.notes.push(format!(
-                "the variance comes from {few} trials and is itself uncertain; advice from {FEW_TRIALS} or more is better founded"
+                "the variance comes from {few} trials and is itself uncertain; advice from {FEW_TRIALS} or more is more reliable"
             ));
         }
         if !together.is_empty() {
             self.notes.push(format!(
-                "without 8 seconds of throughput in a trial nothing tells what more seconds would help: {}; all their variance is \
-                 taken for one between trials",
+                "trials with less than 8 seconds of throughput can't show whether longer steps would help: {}; all of their variance \
+                 counts as variance between trials",
                 together.join(", ")
             ));
         }
     }
 }
 
-/// Workloads like the plan's but for numbers of rows and seconds; those with the same number of
-/// rows alone, if there are any.
+/// Workloads that differ from the plan's only in numbers of rows and seconds; if some have the same
+/// number of rows, only those.
 fn kin(plan: &Plan, trials: &Trials) -> Vec<usize> {
     let bare = |workload: &WorkloadPlan| {
         let mut bare = workload.without_steps();
@@ -170,7 +170,7 @@ fn kin(plan: &Plan, trials: &Trials) -> Vec<usize> {
     if exact.is_empty() { like(&|workload| bare(workload) == wanted) } else { exact }
 }
 
-/// The workload of a value, as far as its plan can be read.
+/// The workload of a value, if its plan can be read.
 fn ran<'t>(trials: &'t Trials, value: &Value) -> Option<&'t WorkloadPlan> {
     match &trials.workloads[trials.step(value).workload].shape {
         Shape::Plan(workload) => Some(workload),
@@ -186,10 +186,10 @@ fn distinct(trials: &Trials) -> Vec<&System> {
     systems
 }
 
-/// Median over the trials of what they took beside their measured steps.
+/// Median over the trials of the time they took outside their measured steps.
 fn overhead(trials: &Trials, used: &[&Value], sequence: &Sequence) -> Option<f64> {
     let mut measured: BTreeMap<(usize, i64), f64> = BTreeMap::new();
-    // All steps of a trial count here, also those that the plan does not ask for.
+    // All steps of a trial count here, including those not in the plan.
     let trials_used: Vec<(usize, i64)> = used
         .iter()
         .filter(|value| trials.step(value).place(sequence).is_some())
@@ -212,7 +212,7 @@ fn overhead(trials: &Trials, used: &[&Value], sequence: &Sequence) -> Option<f64
     judge::median(&beside)
 }
 
-/// How long a step that ends by work takes with the plan's rows.
+/// Duration of a step that ends by work, with the plan's rows.
 fn seconds(plan: &Plan, trials: &Trials, values: &[&Value], name: &str) -> Option<f64> {
     let wanted = plan.workload.rows_of(name) as f64;
     let taken = values.iter().map(|value| {
@@ -222,8 +222,7 @@ fn seconds(plan: &Plan, trials: &Trials, values: &[&Value], name: &str) -> Optio
     judge::median(&taken.collect::<Vec<_>>())
 }
 
-/// Takes the variance of a step apart; where its seconds are too few, all of it lies between
-/// trials.
+/// Splits the variance of a step; with too few seconds, all of it counts as between trials.
 fn variance(
     sources: &[Source<'_>],
     trials: &Trials,

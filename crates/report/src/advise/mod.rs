@@ -1,9 +1,9 @@
-//! How many blocks of how many seconds decide most steps within a budget, from the variance stored
-//! so far.
+//! The number of blocks and seconds that decide the most steps within a budget, from the variance
+//! stored so far.
 //!
 //! Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM* 2013): measure how much
-//! trials differ and how much the seconds within them, and what each costs; then repeat where it
-//! buys most. Only trials count as degrees of freedom.
+//! trials differ, how much the seconds within them differ, and what each costs; then repeat at the
+//! level that helps most. Only trials count as degrees of freedom.
 
 mod document;
 mod evidence;
@@ -22,13 +22,13 @@ use crate::trials::{Chosen, Source};
 
 pub use document::{AdviseDocument, AdvisedStep};
 
-/// What is wanted.
+/// What to advise on.
 #[derive(Debug, Clone)]
 pub struct AdviseOptions {
-    /// Which experiments may serve as pilots; those of another workload than the plan's are left
-    /// out in any case.
+    /// Which experiments may serve as pilots; those with a workload other than the plan's are
+    /// always left out.
     pub chosen: Chosen,
-    /// The machine's time that may be spent.
+    /// How much machine time may be spent.
     pub budget: Duration,
     /// A step is decided when a slowdown by this fraction would be confirmed; `None`: the plan's
     /// margin.
@@ -43,8 +43,8 @@ pub type Advice = Printable<AdviseDocument>;
 /// Advises on a plan.
 ///
 /// # Errors
-/// When no stored trial is of the plan's workload, the budget is too small for two blocks, the
-/// margin is no fraction, or a store cannot be read.
+/// When no stored trial has the plan's workload, the budget is too small for two blocks, the
+/// margin is not a fraction, or a store cannot be read.
 pub fn advise(
     sources: &[Source<'_>],
     plan: &Plan,
@@ -64,7 +64,7 @@ pub fn advise(
     Ok(Advice { document, sheet })
 }
 
-/// The plan as advised, read again from its text, as `run` will read it.
+/// The advised plan, parsed from its text as `run` will parse it.
 fn changed(plan: &Plan, found: &search::Found) -> Result<Plan, ReportError> {
     let mut plan = search::with_blocks(plan, found.blocks);
     plan.workload.set_seconds(found.seconds);

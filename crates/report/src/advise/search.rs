@@ -1,7 +1,7 @@
-//! The blocks and seconds that decide most steps within a budget.
+//! The blocks and seconds that decide the most steps within a budget.
 //!
-//! A plan has one length for all its timed steps and one number of rows, so the choice is small
-//! enough to try all of it: every length of a ladder with every number of blocks that fits.
+//! A plan has one length for all its timed steps and one number of rows, so there are few enough
+//! choices to try them all: every length of a ladder with every number of blocks that fits.
 
 use judge::{ENOUGH_BLOCKS, Looks, TrialCost, optimal_seconds};
 use plan::{Plan, Sequence};
@@ -9,34 +9,33 @@ use plan::{Plan, Sequence};
 use super::evidence::{Evidence, KnownStep};
 use crate::ReportError;
 
-/// Lengths of timed steps that are tried, in seconds; that of the plan too. Under 10 s start-up and
+/// Lengths of timed steps to try, in seconds, in addition to the plan's. Below 10 s, startup and
 /// the last partial second weigh too much.
 const LENGTHS: [u32; 20] =
     [10, 12, 15, 20, 25, 30, 45, 60, 75, 90, 120, 150, 180, 240, 300, 450, 600, 900, 1800, 3600];
-/// How many times the rows, where they may grow.
+/// Multiples of the rows to try, where they may grow.
 const ROWS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
-/// More blocks than that are never advised: days of trials find what a longer look at one step
-/// would tell.
+/// Never advises more blocks than this: beyond it, longer steps show more than days of trials.
 const MOST_BLOCKS: u32 = 200;
 
-/// What is asked of the search.
+/// What to search for.
 pub(super) struct Wanted {
-    /// Seconds of the machine.
+    /// Machine time in seconds.
     pub(super) budget: f64,
-    /// The slowdown that is to be confirmed.
+    /// The slowdown to confirm.
     pub(super) margin: f64,
     pub(super) scale_rows: bool,
 }
 
-/// What it found.
+/// The result of the search.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) blocks: u32,
-    /// Of each timed step.
+    /// Seconds of each timed step.
     pub(super) seconds: u32,
-    /// How many times the plan's rows.
+    /// Multiple of the plan's rows.
     pub(super) rows: u32,
-    /// The machine's time for it, in seconds.
+    /// Machine time for it, in seconds.
     pub(super) time: f64,
     /// In the order of [`Evidence::steps`].
     pub(super) steps: Vec<Expected>,
@@ -64,7 +63,7 @@ pub(super) fn search(
     let lengths = lengths(evidence, now);
     let rows: &[u32] = if wanted.scale_rows { &ROWS } else { &ROWS[..1] };
     let enough = ENOUGH_BLOCKS as u32;
-    // A plan of no block has no looks.
+    // A plan without blocks has no looks.
     let levels: Vec<f64> =
         (0..=MOST_BLOCKS).map(|blocks| level(plan, evidence, blocks.max(1))).collect();
     let try_all = |least: u32| {
@@ -90,7 +89,7 @@ pub(super) fn search(
         }
         best
     };
-    // Fewer than enough blocks only where the budget does not give more.
+    // Too few blocks only when the budget has no room for more.
     try_all(enough).or_else(|| try_all(2)).ok_or_else(|| {
         let shortest = lengths.first().copied().unwrap_or(now);
         ReportError::BudgetTooSmall {
@@ -100,8 +99,8 @@ pub(super) fn search(
     })
 }
 
-/// The largest p value that confirms a slowdown which is alone in an experiment of so many blocks:
-/// 5% over all its comparisons and looks (see [`judge::Comparison::detectable`]).
+/// The largest p value that confirms the only slowdown in an experiment of so many blocks: 5% over
+/// all its comparisons and looks (see [`judge::Comparison::detectable`]).
 fn level(plan: &Plan, evidence: &Evidence, blocks: u32) -> f64 {
     let base = plan.base_index();
     let compared = |(place, it): (usize, &plan::Variant)| place != base && it.twin_of.is_none();
@@ -120,8 +119,8 @@ pub(super) fn with_blocks(plan: &Plan, blocks: u32) -> Plan {
     plan
 }
 
-/// The lengths to try. Where seconds could not be told from trials, steps are not made shorter than
-/// they were measured: nobody knows what that would cost.
+/// The lengths to try. Where the variance of seconds could not be separated, steps don't get
+/// shorter than measured, because the effect would be unknown.
 fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     let timed = || evidence.steps.iter().filter(|step| step.timed);
     if timed().next().is_none() {
@@ -139,8 +138,8 @@ fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     lengths
 }
 
-/// Whether a choice is better than the best so far: more steps decided; then, when all are, less
-/// time, else narrower intervals.
+/// Whether a choice is better than the best so far: more steps decided; on a tie, less time if all
+/// are decided, otherwise narrower intervals.
 fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     let decided = |it: &Found| it.steps.iter().filter(|step| step.decided).count();
     let all = evidence.steps.iter().filter(|step| step.variance.is_some() && !step.load).count();
@@ -160,9 +159,9 @@ fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     }
 }
 
-/// What an experiment costs, in seconds.
+/// The cost of an experiment, in seconds.
 pub(super) struct Cost {
-    /// Before the first block: what every variant loads once.
+    /// Before the first block: the load that runs once for every variant.
     once: f64,
     block: f64,
 }
@@ -178,7 +177,7 @@ impl Cost {
     }
 }
 
-/// The cost with timed steps of this length and that many times the rows.
+/// The cost with timed steps of this length and this multiple of the rows.
 fn cost(plan: &Plan, evidence: &Evidence, length: u32, rows: u32) -> Cost {
     let variants = plan.variants.len() as f64;
     let (mut once, mut block) = (0.0, 0.0);

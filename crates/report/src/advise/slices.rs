@@ -1,4 +1,4 @@
-//! What the same budget would buy in slices, in a run that designs itself.
+//! What the same budget would achieve in slices, in a run that designs itself.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,24 @@ use crate::load::{Which, load};
 use crate::sliced::{Scatter, scatter};
 use crate::trials::Source;
 
-/// Deviation of the log ratio between restarts, and within one of a second of load on each server,
-/// where nothing is stored: from recordings of Postgres (VALIDATION.md, "On real servers").
+/// Deviation of the log ratio between restarts, and within a restart for one second of load on each
+/// server. Used where nothing is stored; from recordings of Postgres (VALIDATION.md, "On real
+/// servers").
 const USUAL: (f64, f64) = (0.006, 0.008);
 
 /// What to expect of steps in slices.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InSlices {
-    /// Half width of the interval of a ratio by step of [`Evidence::steps`]; `None` where the step
-    /// is part of the load.
+    /// Half width of the interval of a ratio, for each of [`Evidence::steps`]; `None` where the
+    /// step is part of the load.
     pub(super) half_widths: Vec<Option<f64>>,
     /// Restarts within the budget.
     pub(super) restarts: u32,
-    /// Whether stored slices say so, or what is usual.
+    /// Whether this comes from stored slices rather than usual values.
     pub(super) measured: bool,
 }
 
-/// What slices would say; `None` where there is nothing to compare, or not one restart fits.
+/// What to expect of slices; `None` if there is nothing to compare or no restart fits.
 pub(super) fn expect(
     sources: &[Source<'_>],
     plan: &Plan,
@@ -70,7 +71,7 @@ pub(super) fn expect(
     };
     let freedom = f64::from(found.restarts.max(2) - 1);
     let quantile = t_quantile(0.5 + 0.5 * Looks::last_confidence(), freedom);
-    // Of a step that ends by its work only stored slices tell that it can run in them.
+    // Only stored slices show that a step that ends by work can run in slices.
     let fit = |step: &KnownStep| {
         !step.load && (step.timed || known.contains_key(&(step.name.clone(), step.dop)))
     };
@@ -82,7 +83,7 @@ pub(super) fn expect(
     Ok(Some(InSlices { half_widths: half_widths.collect(), restarts: found.restarts, measured }))
 }
 
-/// How steps of the plan's workload have scattered in slices.
+/// How much steps of the plan's workload varied in slices.
 fn gather(
     store: &Store,
     plan: &Plan,

@@ -36,13 +36,13 @@ fn table(document: &AdviseDocument) -> Table {
         "between: CV between trials beyond what their seconds explain; second: CV of the seconds of a trial; lag-1: their \
          autocorrelation"
             .to_owned(),
-        "now, advised: seconds of the step; best: what would buy most if each step had its own length (Kalibera and Jones)"
+        "now, advised: seconds of the step; best: the most efficient length if each step had its own (Kalibera and Jones)"
             .to_owned(),
-        "±: expected half width of the 95% interval of a ratio; in slices: the same where the budget is spent in slices"
+        "±: expected half width of the 95% interval of a ratio; in slices: the same if the budget is spent in slices"
             .to_owned(),
         format!(
             "detects: the smallest slowdown confirmed with 80% probability among all comparisons of the plan, – below 5 blocks; \
-             decided: it is at most {margin}"
+             decided: this is at most {margin}"
         ),
     ];
     table.columns = texts([

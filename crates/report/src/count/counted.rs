@@ -1,4 +1,4 @@
-//! Counts from the store, by kind of statement, and what tells two of them apart.
+//! Counts from the store, by kind of statement, and whether two of them differ.
 
 use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 
@@ -27,39 +27,39 @@ pub(crate) struct Counted {
 pub(crate) struct Kind {
     pub(crate) kind: String,
     pub(crate) group: Group,
-    /// For each variant its count, if it has one.
+    /// The count of each variant, if it has one.
     pub(crate) counts: Vec<Option<CountRecord>>,
 }
 
-/// How statements were sent, and in which process they were counted. Figures of two groups are not
-/// compared.
+/// How statements were sent, and in which process they were counted. Figures of different groups
+/// are not compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) protocol: String,
     pub(crate) place: String,
 }
 
-/// A variant beside the base.
+/// A variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Difference {
     /// Instructions per statement / those of the base.
     pub(crate) ratio: f64,
-    /// What a difference must exceed to be one, as a fraction.
+    /// How large a difference must be to count, as a fraction.
     pub(crate) threshold: f64,
     pub(crate) verdict: CountVerdict,
 }
 
-/// What two exact counts say.
+/// The outcome of comparing two exact counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub(crate) enum CountVerdict {
-    /// More instructions for certain, by more than the margin.
+    /// Certainly more instructions, by more than the margin.
     Regression,
-    /// Fewer for certain, by more than the margin.
+    /// Certainly fewer, by more than the margin.
     Improvement,
-    /// A difference for certain, up to the margin.
+    /// Certainly a difference, but within the margin.
     Equivalent,
-    /// Not to be told apart.
+    /// Indistinguishable.
     Same,
 }
 
@@ -130,7 +130,7 @@ impl Counted {
                 let known = variants.iter().map(|variant| variant.name.clone()).collect();
                 ReportError::UnknownBase { asked: asked.to_owned(), known }
             })?,
-            // A base that was left out of the count leaves the first in its place.
+            // If the base was not counted, the first variant takes its place.
             None => variants.iter().position(|v| v.name == experiment.base).unwrap_or(0),
         };
         let mut kinds: Vec<Kind> = Vec::new();
@@ -164,7 +164,8 @@ impl Counted {
         self.variants.get(variant).map_or("", |variant| variant.name.as_str())
     }
 
-    /// A variant beside the base; `None` for the base itself and where one of the two has no count.
+    /// Compares a variant with the base; `None` for the base itself and where one of the two has no
+    /// count.
     pub(crate) fn difference(&self, kind: &Kind, variant: usize) -> Option<Difference> {
         if variant == self.base {
             return None;
@@ -179,7 +180,7 @@ impl Counted {
         (0..self.variants.len()).filter(has).collect()
     }
 
-    /// The kind whose instructions differ most from the base's for certain: of one variant, or of
+    /// The kind whose instructions certainly differ most from the base's: in one variant, or in
     /// any.
     pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(&Kind, Difference)> {
         let variants: Vec<usize> = match variant {
@@ -192,14 +193,14 @@ impl Counted {
             .flat_map(|kind| variants.iter().map(move |variant| (kind, *variant)))
             .filter_map(|(kind, variant)| Some((kind, self.difference(kind, variant)?)))
             .filter(|(_, difference)| difference.certain())
-            // Of equal ones the first.
+            // The first of equal ones.
             .reduce(|most, next| if size(&next.1) > size(&most.1) { next } else { most })
     }
 }
 
-/// Where a kind stands: several are counted at a time, so they are not stored in an order that
-/// means anything. Those of the workloads in the order of a row's life, others by name; numbers by
-/// their value, and what has a further part (`-indexed`) behind what has none.
+/// The sort key of a kind. Several are counted at a time, so the stored order means nothing. Kinds
+/// of the workloads come in the order of a row's life, others by name. Numbers sort by value, and a
+/// name with a further part (`-indexed`) comes after the name without it.
 fn order(kind: &str) -> (usize, usize, Vec<(String, u64)>) {
     const FAMILIES: [&str; 5] = ["insert", "range", "point", "update", "delete"];
     let family = kind.split('-').next().unwrap_or_default();
@@ -208,7 +209,7 @@ fn order(kind: &str) -> (usize, usize, Vec<(String, u64)>) {
     (rank.unwrap_or(FAMILIES.len()), parts, chunks(kind))
 }
 
-/// A name as texts and the numbers that follow them.
+/// Splits a name into texts and the numbers that follow them.
 fn chunks(name: &str) -> Vec<(String, u64)> {
     let mut found: Vec<(String, u64)> = vec![(String::new(), 0)];
     let mut in_number = false;
@@ -247,8 +248,8 @@ impl Kind {
     }
 }
 
-/// Instructions per statement in a phase; `None` where the phases are not known, 0 where the count
-/// lacks this one alone.
+/// Instructions per statement in a phase; `None` where the phases are not known, 0 where only this
+/// phase is missing.
 pub(crate) fn in_phase(record: &CountRecord, phase: &str) -> Option<f64> {
     if record.phases.is_empty() {
         return None;

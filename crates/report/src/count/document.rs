@@ -9,7 +9,7 @@ use super::spread::Spread;
 use super::words::{self, SentenceDocument};
 use crate::time::rfc3339;
 
-/// The version of the shape; it grows when a key changes its meaning or goes.
+/// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;
 
 /// Exact instruction counts.
@@ -31,9 +31,9 @@ pub struct CountDocument {
     pub variants: Vec<String>,
     /// Kinds of statements; those of one protocol and place follow each other.
     pub counts: Vec<KindDocument>,
-    /// What changed, a sentence for each variant but the base.
+    /// What changed, a sentence for each variant except the base.
     pub sentences: Vec<SentenceDocument>,
-    /// What to know beside the figures.
+    /// Notes on the figures.
     pub warnings: Vec<Warning>,
 }
 
@@ -57,9 +57,9 @@ pub struct CountedVariant {
     pub name: String,
     /// Number of statements counted.
     pub statements: u64,
-    /// Rows that all of them wrote or asked for; `null`: the kind has no rows.
+    /// Rows that all of them wrote or asked for; `null` if the kind has no rows.
     pub rows: Option<u64>,
-    /// Instructions of all statements in every count, in the order in which they were made.
+    /// Instructions of all statements in every count, in the order of the counts.
     pub counts: Vec<u64>,
     /// (largest - smallest) / mean of the counts.
     pub spread: f64,
@@ -68,19 +68,19 @@ pub struct CountedVariant {
     pub repeatability: Option<f64>,
     /// Instructions per statement, in the mean of the counts.
     pub per_statement: f64,
-    /// Instructions per row; `null`: the kind has no rows.
+    /// Instructions per row; `null` if the kind has no rows.
     pub per_row: Option<f64>,
     /// Instructions per statement / those of the base; `null` for the base and where it has no
     /// count.
     pub relative: Option<f64>,
-    /// Whether there is a difference for certain; `null` as above.
+    /// Whether there is certainly a difference; `null` as above.
     pub certain: Option<bool>,
     /// `regression`, `improvement`, `equivalent` or `same`; `null` as above.
     pub verdict: Option<String>,
     /// In order; empty where they are not known.
     pub phases: Vec<PhaseDocument>,
-    /// Those whose own instructions differ most from the base's first; for the base those with the
-    /// most.
+    /// Sorted by how much their own instructions differ from the base's, largest first; for the
+    /// base, by their own instructions.
     pub functions: Vec<FunctionDocument>,
 }
 
@@ -98,7 +98,7 @@ pub struct PhaseDocument {
     pub difference: Option<f64>,
 }
 
-/// Computes all figures, with so many functions for each count.
+/// Computes all figures, with up to this many functions for each count.
 pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
     CountDocument {
         format: FORMAT,

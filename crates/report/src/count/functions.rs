@@ -10,7 +10,7 @@ use store::CountRecord;
 pub struct WorkDocument {
     /// Instructions in the function itself.
     pub own: f64,
-    /// Instructions in it and in all that it called.
+    /// Instructions in it and in everything it called.
     pub inclusive: f64,
     /// How often it was called.
     pub calls: f64,
@@ -21,27 +21,27 @@ pub struct WorkDocument {
 pub struct FunctionDocument {
     /// Its name.
     pub name: String,
-    /// The program or library that it is in, of the variant where both have it.
+    /// The program or library that contains it; the variant's if both have it.
     pub object: String,
     /// In the base; `null` where the base never executed it, and in the list of the base itself.
     pub base: Option<WorkDocument>,
     /// In the variant; `null` where it never executed it.
     pub variant: Option<WorkDocument>,
-    /// Variant minus base; what is not there counts as 0. `null` in the list of the base itself.
+    /// Variant minus base; a missing value counts as 0. `null` in the list of the base itself.
     pub difference: Option<WorkDocument>,
 }
 
 type Found<'a> = (&'a str, WorkDocument);
 
-/// The functions of a count by name. Those of one name (static functions of several files, the same
-/// function of several libraries) are taken together.
+/// The functions of a count by name. Functions with the same name (static functions of several
+/// files, the same function of several libraries) are added up.
 fn by_name(record: &CountRecord) -> BTreeMap<&str, Found<'_>> {
     let statements = record.statements as f64;
     let mut found: BTreeMap<&str, (&str, [u64; 3])> = BTreeMap::new();
     for function in &record.functions {
         let (_, sums) =
             found.entry(&function.name).or_insert_with(|| (function.object.as_str(), [0; 3]));
-        // Whole numbers until the end: equal counts stay equal in whatever order they come.
+        // Whole numbers until the end, so that equal counts stay equal in any order.
         let figures = [function.own, function.inclusive, function.calls];
         for (sum, figure) in sums.iter_mut().zip(figures) {
             *sum = sum.saturating_add(figure);
@@ -89,8 +89,8 @@ pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function
     for name in shared {
         add(name, before.remove(name), after.remove(name));
     }
-    // What the compiler split or specialised in one of the builds alone: `f` here, `f.isra.0`
-    // there.
+    // Functions that the compiler split or specialized in only one of the builds: `f` here,
+    // `f.isra.0` there.
     for name in before.keys().copied().collect::<Vec<_>>() {
         let root = stem(name);
         let clones = |left: &BTreeMap<&str, Found<'_>>| {
@@ -121,8 +121,8 @@ fn sorted(mut functions: Vec<FunctionDocument>) -> Vec<FunctionDocument> {
     functions
 }
 
-/// A name without what GCC and LLVM append to clones of a function (`.isra.0`, `.constprop.1`,
-/// `.part.0`, `.cold`).
+/// A name without the suffixes that GCC and LLVM append to clones of a function (`.isra.0`,
+/// `.constprop.1`, `.part.0`, `.cold`).
 fn stem(name: &str) -> &str {
     const CLONES: [&str; 6] = [".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"];
     let cut = CLONES
@@ -206,7 +206,7 @@ mod tests {
                 ("g", true, true)
             ]
         );
-        // Two clones of one function on a side: not clear which is the other's.
+        // Two clones of one function on one side: it is unclear which one matches.
         let two = record(1, &[("f.isra.0", 1), ("f.part.0", 1)]);
         assert!(matched(&base, &two).iter().all(|f| f.base.is_none() || f.variant.is_none()));
     }

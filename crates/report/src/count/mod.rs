@@ -24,14 +24,14 @@ pub use words::SentenceDocument;
 /// What to show, and how to judge it.
 #[derive(Debug, Clone)]
 pub struct CountOptions {
-    /// Name of the variant to compare with; that of the plan when `None`.
+    /// Name of the variant to compare with; the plan's base when `None`.
     pub base: Option<String>,
-    /// δ as a fraction: certain differences up to it are `equivalent`. That of the plan when
-    /// `None`.
+    /// δ as a fraction: certain differences up to it are `equivalent`. The plan's when `None`.
     pub margin: Option<f64>,
-    /// How many rows a table of functions has at most.
+    /// Maximum number of rows in a table of functions.
     pub functions: usize,
-    /// Tables of functions for every kind of statement, not for the one that moved most alone.
+    /// Whether to show a table of functions for every kind of statement, not only for the one that
+    /// moved most.
     pub every_kind: bool,
 }
 
@@ -39,8 +39,8 @@ pub struct CountOptions {
 pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
-    /// The reasons for which a gate fails: kinds that take more, counts that are not finished, a
-    /// variant without any.
+    /// The reasons why a gate fails: kinds that take more, unfinished counts, a variant without
+    /// any.
     pub fn gate(&self) -> Vec<String> {
         let mut reasons = self.regressions();
         if !self.document.finished {
@@ -55,8 +55,8 @@ impl CountReport {
         reasons
     }
 
-    /// A sentence for every kind of statement that takes more instructions than with the base, for
-    /// certain and by more than the margin.
+    /// A sentence for every kind of statement that certainly takes more instructions than in the
+    /// base, by more than the margin.
     pub fn regressions(&self) -> Vec<String> {
         let mut found = Vec::new();
         for kind in &self.document.counts {
@@ -82,8 +82,8 @@ impl CountReport {
 /// Reads the counts of an experiment and lays them out.
 ///
 /// # Errors
-/// When the store cannot be read, holds no counts of this experiment, the base asked for has none,
-/// or the margin is no fraction between 0 and 1.
+/// When the store cannot be read or has no counts of this experiment, the base has none, or the
+/// margin is not between 0 and 1.
 pub fn count(
     store: &Store,
     id: ExperimentId,

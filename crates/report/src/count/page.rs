@@ -1,4 +1,4 @@
-//! The counts as the page has them; its types are in `web/generated/page.ts`.
+//! The counts in the form that the page gets; its types are in `web/generated/page.ts`.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::ReportError;
 use crate::number::rounded;
 use crate::time::rfc3339;
 
-/// A function that takes less than this share of the instructions of its count in every variant,
-/// with all that it calls, is left out of the page. The store and `steelyard count` have them all.
+/// Functions that, with everything they call, take less than this share of the instructions in
+/// every variant are left out of the page. The store and `steelyard count` have them all.
 const LEAST_SHARE: f64 = 0.000_01;
 
 /// A count of the results directory.
@@ -26,11 +26,11 @@ pub(crate) struct PageCounts {
     /// δ as a fraction.
     margin: f64,
     variants: Vec<String>,
-    /// Place of the base among them.
+    /// Index of the base among them.
     base: usize,
     kinds: Vec<PageKind>,
-    /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their
-    /// places.
+    /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
+    /// index.
     functions: Vec<(String, String)>,
     sentences: Vec<SentenceDocument>,
     #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageCountWarning>"))]
@@ -44,7 +44,7 @@ struct PageKind {
     protocol: String,
     place: String,
     counts: Vec<PageCount>,
-    /// How many functions are left out.
+    /// Number of functions left out.
     left_out: usize,
 }
 
@@ -64,7 +64,7 @@ struct PageCount {
     functions: PageFunctions,
 }
 
-/// Column by column, which is half the size of an object for each.
+/// Stored by column, which takes half the size of one object per function.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct PageFunctions {
@@ -74,7 +74,7 @@ struct PageFunctions {
     calls: Vec<u64>,
 }
 
-/// The latest count of a store that holds anything.
+/// The latest count of a store that is not empty.
 pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
     for experiment in store.all_experiments()? {
         if experiment.purpose != Purpose::Count {
@@ -82,7 +82,7 @@ pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
         }
         match Counted::read(store, experiment.id, None, None) {
             Ok(counted) => return Ok(Some(page_counts(&counted))),
-            // Begun, and nothing counted yet.
+            // Started, but nothing counted yet.
             Err(ReportError::NoCounts(_)) => {}
             Err(error) => return Err(error),
         }
@@ -109,11 +109,11 @@ fn page_counts(counted: &Counted) -> PageCounts {
     }
 }
 
-/// Name and object of functions with their places in the order in which they come up.
+/// Name and object of functions, numbered in order of first appearance.
 type Names = HashMap<(String, String), usize>;
 
 fn page_kind(counted: &Counted, kind: &Kind, names: &mut Names) -> PageKind {
-    // One variant's large function is shown for all.
+    // A function that is large in one variant is shown for all.
     let mut large: HashMap<&str, bool> = HashMap::new();
     for record in kind.counts.iter().flatten() {
         let least = (record.instructions as f64 * LEAST_SHARE) as u64;

@@ -1,23 +1,23 @@
-//! What several counts of the same statements say together.
+//! Combining several counts of the same statements.
 //!
-//! Two counts of a variant usually agree to the last instruction, but what a server does
-//! periodically reaches into some. So everything that was counted stands: what a variant takes is
-//! the mean of all its counts, and how sure that is follows from how far they scatter, by Student's
-//! t. Two variants differ for certain where their 95% intervals do not touch, and by more than
-//! [`LEAST`]. Of identical builds under 3% are told apart, however large the noise is, although
-//! counting ends early where counts agree by chance (VALIDATION.md).
+//! Two counts of a variant usually agree to the last instruction, but some include periodic work of
+//! the server. So no count is dropped: the figure of a variant is the mean of all its counts, and
+//! its uncertainty follows from their spread, by Student's t. Two variants certainly differ if
+//! their 95% intervals do not touch and the difference is more than [`LEAST`]. Fewer than 3% of
+//! comparisons of identical builds find a difference, however large the noise, although counting
+//! ends early where counts agree by chance (VALIDATION.md).
 
-/// Differences up to this fraction are none, however well both sides repeat: 0.01%. The two counts
-/// of a variant start from copies of one load, and agree to a few hundred-thousandths; another load
-/// of the same data, by other processes in another directory, costs the same to 0.01% (the
-/// command's tests hold it to that).
+/// Differences up to this fraction do not count, however well both sides repeat: 0.01%. The two
+/// counts of a variant start from copies of one load and agree to a few hundred-thousandths.
+/// Another load of the same data, by other processes in another directory, costs the same to within
+/// 0.01% (the command's tests check that).
 pub const LEAST: f64 = 0.000_1;
 
-/// Counting goes on while the interval is wider than this to either side: 0.05%. Of two counts that
-/// is a difference of 0.008%.
+/// Counting continues while half the interval is wider than this: 0.05%. For two counts, that is a
+/// difference of 0.008%.
 const ENOUGH: f64 = 0.000_5;
 
-/// Several counts of the same.
+/// Several counts of the same statements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// Their mean.
@@ -30,7 +30,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of these counts; one alone says nothing of how it repeats.
+    /// Combines these counts; a single one says nothing about repeatability.
     pub fn of(counts: &[u64]) -> Spread {
         let values: Vec<f64> = counts.iter().map(|count| *count as f64).collect();
         let mean = judge::mean(&values).unwrap_or(f64::NAN);
@@ -44,17 +44,17 @@ impl Spread {
         Spread { mean, range: of_mean(range), interval }
     }
 
-    /// Whether they agree so well that counting again would not say more.
+    /// Whether they agree so well that counting again would add nothing.
     pub fn enough(&self) -> bool {
         self.interval <= ENOUGH
     }
 
-    /// The part by which a count of another variant has to differ for certain.
+    /// The fraction by which a count of another variant has to differ to be certain.
     pub fn threshold(&self, other: &Spread) -> f64 {
         (self.interval + other.interval).max(LEAST)
     }
 
-    /// Place of the count nearest to the mean, of equally near ones the first.
+    /// Index of the count nearest to the mean; the first of equally near ones.
     pub fn nearest(&self, counts: &[u64]) -> usize {
         let away = |count: &u64| (*count as f64 - self.mean).abs();
         let places = counts.iter().enumerate();
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn two_that_differ_by_chance_say_little() {
-        // Half the width of the interval of two is 6.35 times their difference.
+        // For two counts, half the width of the interval is 6.35 times their difference.
         let found = Spread::of(&[1_000_000, 1_000_070]);
         assert!(found.enough() && (found.interval / 0.000_07 - 6.35).abs() < 0.01, "{found:?}");
         assert!(!Spread::of(&[1_000_000, 1_000_100]).enough());

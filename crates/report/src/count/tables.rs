@@ -74,7 +74,8 @@ fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> 
 fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     let variants = counted.counted(kinds);
     let mut legend = vec![
-        "instructions: all that the server's process executed, counted under Callgrind".to_owned(),
+        "instructions: everything the server's process executed, counted under Callgrind"
+            .to_owned(),
         format!("relative: value of the version / value of {}", counted.name(counted.base)),
         format!(
             "same: within the repeatability of both sides together, at least {}",
@@ -136,7 +137,7 @@ fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> 
     tables
 }
 
-/// How sure the mean of the counts is; `None` for one alone.
+/// Uncertainty of the mean of the counts; `None` for a single count.
 fn interval(record: &CountRecord) -> Option<f64> {
     Some(Spread::of(&record.counts).interval).filter(|interval| interval.is_finite())
 }
@@ -158,19 +159,19 @@ fn worst(counted: &Counted, kinds: &[Kind]) -> String {
     }
 }
 
-/// Every kind and version beside the base, with what a difference had to exceed.
+/// Every kind and version compared with the base, with the smallest difference that counts.
 fn verdicts(counted: &Counted, group: &Group, kinds: &[Kind]) -> Table {
     let legend = vec![
         format!(
-            "relative, difference: instructions per statement beside {}",
+            "relative, difference: instructions per statement compared with {}",
             counted.name(counted.base)
         ),
         format!(
-            "repeatability: that of both sides together, at least {}; what exceeds it is a difference for certain",
+            "repeatability: of both sides together, at least {}; a larger difference is certain",
             repeated(LEAST)
         ),
         format!(
-            "verdict: same where it does not; regression or improvement where it is more than {} as well, else equivalent",
+            "verdict: same if not certain; regression or improvement if it also exceeds {}, otherwise equivalent",
             percent(counted.margin)
         ),
     ];
@@ -194,14 +195,14 @@ fn verdicts(counted: &Counted, group: &Group, kinds: &[Kind]) -> Table {
     table
 }
 
-/// Instructions of each phase, their shares, and how much they rose.
+/// Instructions of each phase, their shares, and how much they increased.
 fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     let names: Vec<&str> = distinct(kinds.iter().flat_map(Kind::phases));
     if names.is_empty() {
         return Vec::new();
     }
     let legend = vec![
-        "parse, analyze, plan, execute: instructions in these phases of a statement and in all that they call".to_owned(),
+        "parse, analyze, plan, execute: instructions in these phases of a statement and in everything they call".to_owned(),
         "other: the rest, such as reading the statement and ending its transaction".to_owned(),
     ];
     let base = counted.base;
@@ -246,8 +247,8 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     tables
 }
 
-/// The functions that moved: of the kind that moved most, or of all; of a lone variant those that
-/// cost most.
+/// The functions that moved, for the kind that moved most or for all kinds; for a single variant,
+/// the functions that cost most.
 fn functions(
     counted: &Counted,
     document: &CountDocument,
@@ -291,15 +292,15 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
         &kind.group,
         &format!("functions.{}.{}", kind.kind, variant.name),
         &if compared {
-            format!("Functions of {}, {} beside {base}", kind.kind, variant.name)
+            format!("Functions of {}, {} compared with {base}", kind.kind, variant.name)
         } else {
             format!("Functions of {}, {}", kind.kind, variant.name)
         },
         "",
         &[],
     );
-    let own = "per statement; own: instructions in the function itself, incl: and in all that it called, calls: how often it was called";
-    let rose = "+/-: by how much it rose; those whose own instructions moved most come first";
+    let own = "per statement; own: instructions in the function itself; incl: including everything it called; calls: how often it was called";
+    let rose = "+/-: increase; sorted by how far own instructions moved";
     table.legend = texts([own].into_iter().chain(compared.then_some(rose)));
     table.step = Some(kind.kind.clone());
     table.columns.push("function".to_owned());

@@ -17,12 +17,12 @@ pub struct SentenceDocument {
     pub sentence: String,
 }
 
-/// A function is named when it makes at least this share of the difference.
+/// A function is named if it makes up at least this share of the difference.
 const NAMED_SHARE: f64 = 0.02;
-/// So many functions are named at most.
+/// Maximum number of functions to name.
 const NAMED: usize = 3;
 
-/// A sentence for each variant that has a count, but the base: about the kind that moved most.
+/// A sentence about the kind that moved most, for each variant with a count except the base.
 pub(super) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
     counted
         .counted(&counted.kinds)
@@ -36,7 +36,7 @@ pub(super) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
         .collect()
 }
 
-/// What is said of a variant, without its name.
+/// The sentence about a variant, without its name.
 fn predicate(counted: &Counted, variant: usize) -> String {
     let base = counted.name(counted.base);
     let compared: Vec<Difference> =
@@ -47,7 +47,7 @@ fn predicate(counted: &Counted, variant: usize) -> String {
         }
         let most = compared.iter().map(|difference| difference.threshold).fold(LEAST, f64::max);
         return format!(
-            "executes as many instructions as {base}: no kind of statement differs by more than counts repeat ({})",
+            "executes as many instructions as {base}: no kind of statement differs by more than the repeatability of counts ({})",
             repeated(most)
         );
     };
@@ -107,7 +107,7 @@ pub(super) fn more(ratio: f64) -> String {
     format!("{percent}% {}", if ratio < 1.0 { "fewer" } else { "more" })
 }
 
-/// In which phase most of the difference is.
+/// The phase with most of the difference.
 fn by_phase(phases: &[(&str, f64)], rise: f64) -> String {
     let share = |(_, moved): &&(&str, f64)| moved / rise;
     let Some(most) = phases.iter().max_by(|a, b| share(a).total_cmp(&share(b))) else {
@@ -117,7 +117,7 @@ fn by_phase(phases: &[(&str, f64)], rise: f64) -> String {
     if share.round() > 100.0 {
         let (moved, others) = if rise > 0.0 { ("rose", "fell") } else { ("fell", "rose") };
         return format!(
-            "; {phase} {moved} by {share:.0}% of the difference, other phases {others}"
+            "; {phase} {moved} by {share:.0}% of the difference while other phases {others}"
         );
     }
     format!("; {share:.0}% of the difference is in {phase}")

@@ -1,6 +1,6 @@
 //! What `explain --format json` prints.
 //!
-//! Every key is always there; what is not known is `null`. Shares are fractions of 1, not rounded.
+//! Every key is always there; unknown values are `null`. Shares are fractions of 1, not rounded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::figures::absolute;
 use crate::model::Results;
 use crate::profiles::{Children, ExplainedMove, Folded, StepProfiles, children, facts, moved};
 
-/// The version of the shape; it grows when a key changes its meaning or goes.
+/// Version of the shape; it grows when a key is removed or changes its meaning.
 pub const FORMAT: u32 = 2;
 
-/// A callee is shown from this share of its caller's samples on, in any variant.
+/// A callee is shown if it has at least this share of its caller's samples in any variant.
 const LEAST: f64 = 0.005;
 
 /// A whole explanation.
@@ -31,7 +31,7 @@ pub struct ExplainDocument {
     pub base: String,
     /// The function whose callees are shown.
     pub parent: String,
-    /// Those with profiles, in order of execution.
+    /// Steps with profiles, in order of execution.
     pub steps: Vec<ExplainedStep>,
 }
 
@@ -42,17 +42,17 @@ pub struct ExplainedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else tells it from steps of the same name; mostly empty.
+    /// What else distinguishes it from steps of the same name; usually empty.
     pub labels: Labels,
-    /// As tables name it: with the number of clients where there are several.
+    /// Its name in tables: with the number of clients where there are several.
     pub label: String,
     /// What an operation is: `rows` or `queries`.
     pub unit: String,
     /// Every variant, the base first.
     pub variants: Vec<ExplainedVariant>,
-    /// Callees of the parent, those with most samples first.
+    /// Callees of the parent, those with the most samples first.
     pub children: Vec<ExplainedChild>,
-    /// The functions whose share moved most, for each variant but the base.
+    /// The functions whose share moved most, for each variant except the base.
     pub moved: BTreeMap<String, Vec<ExplainedMove>>,
 }
 
@@ -67,20 +67,20 @@ pub struct ExplainedVariant {
     pub samples: u64,
     /// Share of the samples with the parent in their stack.
     pub in_parent: Option<f64>,
-    /// Of these the share of each phase of a statement and of the `other`; `null` where the parent
-    /// is not the function that does what clients ask for.
+    /// The share of these samples in each phase of a statement and in `other`; `null` where the
+    /// parent is not the function that executes what clients send.
     pub phases: Option<BTreeMap<String, f64>>,
     /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,
-    /// Events per operation by perf's names, geometric means over the blocks; what the machine does
-    /// not count is absent.
+    /// Events per operation by perf's names, geometric means over the blocks; without events that
+    /// the machine can't count.
     pub events: BTreeMap<String, f64>,
 }
 
 /// A function that the parent called.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedChild {
-    /// The function; the parent's own name: samples in itself.
+    /// The function; the parent's own name stands for samples in the parent itself.
     pub function: String,
     /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is
     /// no profile.
@@ -159,13 +159,13 @@ pub(super) fn step(
     })
 }
 
-/// The function whose callees are shown: if none was asked for, the one in which the base works.
+/// The function whose callees are shown; by default the one in which the base works.
 pub(super) fn parent(results: &Results, base: usize, options: &ExplainOptions) -> String {
     let worker = || facts(results, base).map_or("main", |facts| facts.worker).to_owned();
     options.parent.clone().unwrap_or_else(worker)
 }
 
-/// The callees that say something, those with the largest share first.
+/// The callees worth showing, those with the largest share first.
 fn callees(found: &[Children], parent: &str) -> Vec<ExplainedChild> {
     let names: BTreeSet<&String> = found.iter().flat_map(|one| one.by_callee.keys()).collect();
     let child = |name: &str, share: &dyn Fn(&Children) -> f64| ExplainedChild {

@@ -18,14 +18,14 @@ use crate::table::{Section, Table};
 /// What to explain, and how much of it.
 #[derive(Debug, Clone)]
 pub struct ExplainOptions {
-    /// A step, such as `l.i0`; `None`: all that were profiled.
+    /// A step, such as `l.i0`; `None`: every profiled step.
     pub step: Option<String>,
-    /// The function whose callees are shown; `None`: the one in which the base's server does what
-    /// clients ask for.
+    /// The function whose callees are shown; `None`: the one in which the base's server executes
+    /// what clients send.
     pub parent: Option<String>,
-    /// How many functions that moved are shown for each variant.
+    /// How many of the functions that moved to show for each variant.
     pub functions: usize,
-    /// Name of the variant to compare with; that of the plan when `None`.
+    /// Name of the variant to compare with; the plan's base when `None`.
     pub base: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub type Explanation = Printable<ExplainDocument>;
 /// Explains the steps of an experiment that were profiled, or one of them.
 ///
 /// # Errors
-/// When there is no such step or base, nothing was profiled, or a profile can't be read.
+/// When the step or base does not exist, nothing was profiled, or a profile can't be read.
 pub fn explain(
     store: &Store,
     results: &Results,
@@ -93,7 +93,7 @@ fn chosen(
     Ok(wanted)
 }
 
-/// What was noted of profiles that could not be taken, each once.
+/// The notes about profiles that could not be taken, each once.
 fn why_not(steps: &[StepResults]) -> Vec<String> {
     let notes = steps.iter().flat_map(|step| &step.variants).flat_map(|variant| &variant.notes);
     let mut notes: Vec<String> = notes.filter(|note| note.contains("profile")).cloned().collect();

@@ -9,7 +9,7 @@ use crate::profiles::{ExplainedMove, OTHER};
 use crate::sheet::Sheet;
 use crate::table::{Row, Section, Table, texts};
 
-/// Everything, step by step; `costs` are the tables of costs and events of all steps.
+/// All tables, step by step; `costs` are the tables of costs and events of all steps.
 pub(super) fn sheet(
     document: &ExplainDocument,
     facts: Option<&ProfileFacts>,
@@ -45,7 +45,7 @@ fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) ->
     let mut table = Table::of_step(Section::Hardware, "children", title, &step.label);
     table.legend = vec![
         format!(
-            "100% are the samples with {parent} in their call stack; {parent} in a row: in itself"
+            "100% is all samples with {parent} in their call stack; the row {parent}: samples in the function itself"
         ),
         samples(step, parent),
     ];
@@ -61,7 +61,7 @@ fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) ->
         .collect();
     if let Some(ProfileFacts { dispatchers: [first, ..], .. }) = worker {
         table.legend.push(format!(
-            "functions that only dispatch messages ({first} …) or have no name are looked through"
+            "skips functions that only dispatch messages ({first} …) or have no name"
         ));
     }
     if table.rows.is_empty() {
@@ -83,12 +83,12 @@ fn samples(step: &ExplainedStep, parent: &str) -> String {
     step.variants.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// `step plan parse analyze execute`, a row for each variant.
+/// `step plan parse analyze execute`, with a row for each variant.
 fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
     let title = format!("Percentage of samples by phase of a statement: {}", step.label);
     let mut table = Table::of_step(Section::Hardware, "phases", title, &step.label);
     table.legend = vec![format!(
-        "of the samples in {}: {}; {OTHER}: the rest, such as the messages with the client and the begin and end of transactions",
+        "of the samples in {}: {}; {OTHER}: the rest, such as messages to and from the client and starting and ending transactions",
         worker.worker, worker.named
     )];
     let names = || worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
@@ -107,8 +107,8 @@ fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table 
     let id = format!("moved.{variant}");
     let mut table = Table::of_step(Section::Hardware, &id, title, &step.label);
     table.legend = texts([
-        "own: percentage of all samples in the function itself; total: with what it called",
-        "moved: difference of own in points; ±: 95% interval by the number of samples alone, starts of a server differ by more",
+        "own: percentage of all samples in the function itself; total: including what it called",
+        "moved: difference of own in points; ±: 95% interval from the number of samples alone; server starts differ by more",
         "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)",
     ]);
     let of = |what: &str, name: &str| format!("{what} {name}");

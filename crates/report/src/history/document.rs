@@ -13,7 +13,7 @@ use crate::number::{percent, signed};
 use crate::time::rfc3339;
 use crate::trials::Trials;
 
-/// The version of the shape; it grows when a key changes its meaning or goes.
+/// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;
 
 /// Lines over runs, with their changes.
@@ -26,11 +26,11 @@ pub struct HistoryDocument {
     pub order: String,
     /// The metric, such as `o/s`.
     pub metric: String,
-    /// In order; points and changes name them by their place, from 0.
+    /// In order; points and changes refer to them by index, from 0.
     pub runs: Vec<HistoryRun>,
-    /// What is followed over the runs.
+    /// The lines followed over the runs.
     pub lines: Vec<LineDocument>,
-    /// What to know beside the figures.
+    /// Notes on the figures.
     pub notes: Vec<String>,
 }
 
@@ -38,13 +38,13 @@ pub struct HistoryDocument {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryRun {
-    /// As tables and plots name it.
+    /// Name in tables and plots.
     pub name: String,
     /// When its first trial began, RFC 3339.
     pub started: String,
-    /// Number and name of the experiments with its trials.
+    /// Number and name of the experiments that have its trials.
     pub experiments: Vec<String>,
-    /// Versions of the DBMS in it, as that says them.
+    /// Versions of the DBMS in it, as the DBMS reports them.
     pub versions: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ pub struct HistoryRun {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LineDocument {
-    /// As tables and plots name it.
+    /// Name in tables and plots.
     pub line: String,
     /// The workload.
     pub workload: String,
@@ -75,14 +75,14 @@ pub struct HistoryStep {
     pub unit: String,
     /// `more` or `less`: which way its throughput is better.
     pub better: String,
-    /// Runs with trials of it, in order.
+    /// Runs that have trials of it, in order.
     pub points: Vec<HistoryPoint>,
-    /// What was exchanged to test for chance: `trial` where all runs were measured side by side,
-    /// else `run`.
+    /// What was exchanged to test for chance: `trial` if all runs were measured side by side,
+    /// otherwise `run`.
     pub exchanged: String,
     /// Change points, in order.
     pub changes: Vec<ChangeDocument>,
-    /// What would be change points if the history did not wander by itself.
+    /// What would be change points if the history did not drift.
     pub doubtful: Vec<ChangeDocument>,
 }
 
@@ -90,7 +90,7 @@ pub struct HistoryStep {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HistoryPoint {
-    /// Place of the run.
+    /// Index of the run.
     pub run: usize,
     /// Versions behind the line in this run.
     pub versions: Vec<String>,
@@ -107,11 +107,11 @@ pub struct HistoryPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ChangeDocument {
-    /// Place of the first run after the change.
+    /// Index of the first run after the change.
     pub run: usize,
-    /// Places of the first and the last run of the level before it.
+    /// Indexes of the first and the last run of the level before it.
     pub before: [usize; 2],
-    /// Places of the first and the last run of the level after it.
+    /// Indexes of the first and the last run of the level after it.
     pub after: [usize; 2],
     /// Geometric mean after / before.
     pub ratio: f64,
@@ -121,7 +121,7 @@ pub struct ChangeDocument {
     pub high: f64,
     /// p value of the permutation test.
     pub p: f64,
-    /// p value against noise that wanders like this history; `null` where it does not.
+    /// p value against noise that drifts like this history; `null` if it does not drift.
     pub dependent_p: Option<f64>,
     /// In words.
     pub sentence: String,
@@ -155,17 +155,21 @@ pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> Hist
     if let Some((least, most)) = maker.few {
         let units = if least == most { most.to_string() } else { format!("{least} to {most}") };
         notes.push(format!(
-            "too short to tell a change from chance: {units} runs or trials that could as well have come in another order, \
-             at least {ENOUGH_UNITS} are needed"
+            "too short to distinguish a change from chance: {units} exchangeable runs or trials, at least \
+             {ENOUGH_UNITS} are needed"
         ));
     }
     if !lines.left_out.is_empty() {
         let names: Vec<&str> = lines.left_out.iter().map(String::as_str).collect();
-        notes.push(format!("no {} known, left out: {}", order.as_str(), names.join(", ")));
+        notes.push(format!(
+            "left out because the {} is unknown: {}",
+            order.as_str(),
+            names.join(", ")
+        ));
     }
     if order == Order::Commit && lines.runs.len() > 1 && !lines.runs_are_ordered() {
         notes.push(
-            "commits stand in the order in which they were first measured; --commits gives theirs"
+            "commits are in the order in which they were first measured; give their own with --commits"
                 .to_owned(),
         );
     }
@@ -183,7 +187,7 @@ struct Maker<'a> {
     trials: &'a Trials,
     runs: &'a [HistoryRun],
     notes: Vec<String>,
-    /// Least and most units of histories that have too few.
+    /// Fewest and most units of the histories that have too few.
     few: Option<(usize, usize)>,
 }
 
@@ -275,15 +279,15 @@ impl Maker<'_> {
     }
 }
 
-/// Whose change it is.
+/// What changed.
 struct Told<'a> {
-    /// Whether more of it is faster.
+    /// Whether more means faster.
     speed: bool,
     step: &'a str,
     line: &'a str,
     metric: &'a str,
     runs: &'a [HistoryRun],
-    /// Those of the step.
+    /// The step's points.
     points: &'a [HistoryPoint],
 }
 

@@ -1,4 +1,4 @@
-//! What is followed over the runs: trials grouped into lines, runs and steps.
+//! Trials grouped into lines, runs and steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ pub(super) struct Lines<'a> {
     /// In order.
     pub(super) runs: Vec<Run>,
     pub(super) lines: Vec<Line<'a>>,
-    /// Systems without a commit, or with one that is not in the order given.
+    /// Systems without a commit, or with one that is not in the given order.
     pub(super) left_out: BTreeSet<String>,
 }
 
-/// A place in the order.
+/// A position in the order.
 pub(super) struct Run {
     key: RunKey,
     pub(super) name: String,
@@ -33,7 +33,7 @@ enum RunKey {
     Version(Version),
     /// Place of the experiment.
     Experiment(usize),
-    /// Place in the order given, if one was; the commit.
+    /// Position in the given order, if any; the commit.
     Commit(Option<usize>, String),
 }
 
@@ -68,8 +68,8 @@ pub(super) struct StepLine<'a> {
 }
 
 impl StepLine<'_> {
-    /// Whether every run was measured in the same experiments, side by side: then what a day did to
-    /// the machine it did to all runs.
+    /// Whether every run was measured in the same experiments, side by side, so that changes of the
+    /// machine affect all runs alike.
     pub(super) fn is_interleaved(&self) -> bool {
         let experiments = |values: &Vec<&Value>| -> BTreeSet<usize> {
             values.iter().map(|value| value.experiment).collect()
@@ -80,7 +80,7 @@ impl StepLine<'_> {
     }
 }
 
-/// By version where any system was measured in several, else by date.
+/// By version if any system was measured in several, otherwise by date.
 pub(super) fn usual_order(trials: &Trials) -> Order {
     let mut versions: Vec<(LineKey<'_>, Version)> = Vec::new();
     for value in &trials.values {
@@ -164,7 +164,7 @@ impl<'a> Lines<'a> {
         self.runs.iter().all(|run| matches!(run.key, RunKey::Commit(Some(_), _)))
     }
 
-    /// The place of a run, for now in the order in which they come up.
+    /// The index of a run, for now in order of appearance.
     fn run(&mut self, trials: &Trials, key: RunKey, value: &Value) -> usize {
         let conducted = trials.conducted(value);
         let started_ms = conducted
@@ -189,7 +189,7 @@ impl<'a> Lines<'a> {
         place
     }
 
-    /// Puts the runs in order; gives the new place of each.
+    /// Sorts the runs and returns the new index of each.
     fn sort_runs(&mut self) -> Vec<usize> {
         let mut sorted: Vec<(usize, Run)> =
             std::mem::take(&mut self.runs).into_iter().enumerate().collect();
@@ -233,7 +233,8 @@ impl<'a> Lines<'a> {
         for (run, name) in self.runs.iter_mut().zip(names) {
             run.name = name;
             if let (true, RunKey::Experiment(place)) = (several, &run.key) {
-                // Several on a day: the time, and the number for those of one minute.
+                // Several on the same day get the time, and several in the same minute get their
+                // number.
                 let time: String = rfc3339(run.started_ms).chars().skip(11).take(5).collect();
                 let id = trials.experiments[*place].experiment.id;
                 run.name = format!("{} {time} #{id}", run.name);
@@ -241,8 +242,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Lines by the name of their variants without the version (`pg13.7.cx5`: `pg.cx5`), or by the
-    /// DBMS where those differ; with machine, workload and settings where these tell lines apart.
+    /// Names lines after their variants without the version (`pg13.7.cx5`: `pg.cx5`), or after the
+    /// DBMS where those differ; adds machine, workload and settings where lines differ in them.
     fn name_lines(&mut self, order: Order) {
         let plain = |line: &Line<'_>| match (&line.key.system, line.names.len()) {
             (Followed::Name(name), _) => (*name).to_owned(),
@@ -279,7 +280,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The settings of a configuration in which it differs from one of the others.
+/// The settings in which a configuration differs from any of the others.
 fn particular(of: &Configuration, all: &[&Line<'_>]) -> String {
     let others = || {
         all.iter().filter_map(|line| match line.key.system {

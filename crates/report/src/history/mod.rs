@@ -14,20 +14,21 @@ pub use document::{
     ChangeDocument, HistoryDocument, HistoryPoint, HistoryRun, HistoryStep, LineDocument,
 };
 
-/// What makes a run, and in which order runs follow each other.
+/// What makes a run, and how runs are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// A run is a version of the DBMS, whatever experiments measured it; in the order of releases.
+    /// A run is a version of the DBMS, no matter which experiments measured it; in order of
+    /// release.
     Version,
-    /// A run is an experiment; in the order in which they began.
+    /// A run is an experiment; ordered by when they began.
     Date,
-    /// A run is a commit, found in what is recorded of a build; in the order given, else in that in
-    /// which they were first measured.
+    /// A run is a commit, taken from the recorded build; in the given order, otherwise ordered by
+    /// when they were first measured.
     Commit,
 }
 
 impl Order {
-    /// The name, as options and output have it.
+    /// Its name in options and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Version => "version",
@@ -44,12 +45,11 @@ pub struct HistoryOptions {
     pub chosen: Chosen,
     /// The metric, such as `o/s`.
     pub metric: String,
-    /// The order; `None`: by version where any system was measured in several, else by date.
+    /// The order; `None`: by version if any system was measured in several, otherwise by date.
     pub order: Option<Order>,
     /// Only these steps, by name; empty: all.
     pub steps: Vec<String>,
-    /// Commits in order, the oldest first; what is not among them is left out. Empty: see
-    /// [`Order::Commit`].
+    /// Commits in order, oldest first; others are left out. Empty: see [`Order::Commit`].
     pub commits: Vec<String>,
 }
 
@@ -68,14 +68,14 @@ impl Default for HistoryOptions {
 /// A history, ready to be printed.
 pub type History = Printable<HistoryDocument>;
 
-/// Puts the runs of the experiments chosen in order and searches every step for change points.
+/// Orders the runs of the chosen experiments and searches every step for change points.
 ///
-/// A line is what is followed over the runs. By version or commit: all systems of one DBMS that are
-/// set alike, on one machine. By date: the variant of one name, on one machine, whatever version or
-/// setting was behind the name.
+/// A line is followed over the runs. By version or commit, it is all systems of one DBMS with the
+/// same settings on one machine. By date, it is the variant of one name on one machine, no matter
+/// which version or settings the name stood for.
 ///
 /// # Errors
-/// When there are no trials (of the steps asked for), a store cannot be read, or no commit is
+/// When there are no trials (of the requested steps), a store cannot be read, or no commit is
 /// recorded.
 pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<History, ReportError> {
     let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;

@@ -1,4 +1,4 @@
-//! In which order runs follow each other: versions, commits, dates.
+//! The order of runs: by version, commit or date.
 
 use std::cmp::Ordering;
 
@@ -13,7 +13,7 @@ pub(crate) struct Version {
     number: u64,
 }
 
-/// How far towards a release.
+/// The stage before a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Development,
@@ -57,7 +57,7 @@ impl Version {
 
 impl Ord for Version {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Zeros at the end say nothing.
+        // Trailing zeros mean nothing.
         let key = |version: &Self| {
             let end = version.numbers.iter().rposition(|number| *number > 0);
             (
@@ -76,9 +76,9 @@ impl PartialOrd for Version {
     }
 }
 
-/// The first commit named in a text: 7 to 40 hexadecimal digits by themselves, with a digit and a
-/// letter among them, so that neither 20261121 nor `defaced` is one. Perhaps with a g before it, as
-/// `git describe` writes.
+/// The first commit in a text: 7 to 40 hexadecimal digits standing alone, with at least one digit
+/// and one letter, so that neither 20261121 nor `defaced` is one. May have a `g` before it, as in
+/// the output of `git describe`.
 pub(crate) fn commit(text: &str) -> Option<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {
         let hex = |word: &str| {
@@ -92,7 +92,7 @@ pub(crate) fn commit(text: &str) -> Option<String> {
     })
 }
 
-/// Whether two ways to write a commit, of which one may be cut short, mean the same.
+/// Whether two commits, one of which may be abbreviated, are the same.
 pub(crate) fn same_commit(one: &str, other: &str) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

@@ -20,7 +20,7 @@ pub(super) fn sheet(document: &HistoryDocument) -> Sheet {
     let doubtful = changes(
         document,
         "history.doubtful",
-        "Doubtful: noise that wanders like these histories does as much",
+        "Doubtful: noise that drifts like these histories does as much",
         |step| &step.doubtful,
     );
     if matches!(doubtful, Part::Table(_)) {
@@ -76,19 +76,19 @@ fn label(line: &LineDocument, step: &HistoryStep) -> String {
 
 fn legend(document: &HistoryDocument) -> Vec<String> {
     let what = match document.order.as_str() {
-        "version" => "version: all trials of it, in the order of releases",
-        "commit" => "commit: all trials of it",
-        _ => "date: an experiment, in the order in which they began (UTC)",
+        "version" => "version: all of its trials, in order of release",
+        "commit" => "commit: all of its trials",
+        _ => "date: an experiment, ordered by when it began (UTC)",
     };
     vec![
         what.to_owned(),
         format!("absolute: {}, median over the trials", document.metric),
         "relative: geometric mean of the trials / that of the first row".to_owned(),
-        "▼ ▲ a change point: the level from here on is lower or higher than before".to_owned(),
+        "▼ ▲ change point: from here on the level is lower or higher than before".to_owned(),
     ]
 }
 
-/// The sign of a change that begins with this run.
+/// The sign of a change that starts with this run.
 fn mark(step: &HistoryStep, run: usize) -> &'static str {
     match step.changes.iter().find(|change| change.run == run) {
         Some(change) if change.ratio < 1.0 => "▼",
@@ -116,9 +116,10 @@ fn changes(
 ) -> Part {
     let mut table = Table::new(Section::Other, id, title);
     table.legend = vec![
-        "found by E-divisive; between: the last run of the level before and the first of the level after".to_owned(),
+        "found by E-divisive; between: the last run before the change and the first run after it"
+            .to_owned(),
         "ratio: level after / level before; low, high: its 95% interval".to_owned(),
-        "p: chance of a change as clear if the runs had come in any order".to_owned(),
+        "p: chance of an equally clear change if the order of runs were random".to_owned(),
     ];
     table.columns = texts(["step", "line", "between", "ratio", "low", "high", "p", "in words"]);
     let mut histories = 0;
@@ -144,7 +145,7 @@ fn changes(
         return Part::List(List {
             id: id.to_owned(),
             title: title.to_owned(),
-            lead: format!("searched {histories} histories (a step of a line each) by E-divisive"),
+            lead: format!("searched {histories} histories (one per step of a line) by E-divisive"),
             items: Vec::new(),
             nothing: "none found".to_owned(),
         });

@@ -7,7 +7,7 @@ use dbms::ProfileFacts;
 use super::Folded;
 use crate::model::Results;
 
-/// How profiles of a variant are read; `None` where its system is not known.
+/// How to read profiles of a variant; `None` if its system is not known.
 pub(crate) fn facts(results: &Results, place: usize) -> Option<&'static ProfileFacts> {
     dbms::profile_facts(&results.variants.get(place)?.variant.dbms)
 }
@@ -17,7 +17,7 @@ pub(crate) fn facts(results: &Results, place: usize) -> Option<&'static ProfileF
 pub(crate) struct Children {
     /// Samples with the function in their stack.
     pub(crate) samples: u64,
-    /// Those in the function itself (and in what is looked through).
+    /// Those in the function itself (and in skipped functions).
     pub(crate) own: u64,
     /// The others, by what it called.
     pub(crate) by_callee: BTreeMap<String, u64>,
@@ -25,9 +25,9 @@ pub(crate) struct Children {
 
 /// The samples with `parent` in their stack by what it called, counted at its outermost occurrence.
 ///
-/// A callee is the next function on the stack. `worker`: of the function in which the server does
-/// what clients ask for, the dispatchers and functions without a name are looked through: the
-/// callee is the first function beneath them.
+/// A callee is the next function on the stack. With `worker`, the function in which the server
+/// executes what clients send, dispatchers and functions without a name are skipped: the callee is
+/// the first function below them.
 pub(crate) fn children(folded: &Folded, parent: &str, worker: Option<&ProfileFacts>) -> Children {
     let through = |frame: &&&str| {
         worker.is_some_and(|of| of.dispatchers.contains(*frame) || frame.starts_with('['))
@@ -50,12 +50,12 @@ impl Children {
         samples as f64 / self.samples as f64
     }
 
-    /// The share of a callee; 0 where there is none.
+    /// The share of a callee; 0 if it does not occur.
     pub(crate) fn share_of(&self, callee: &str) -> f64 {
         self.share(self.by_callee.get(callee).copied().unwrap_or(0))
     }
 
-    /// The shares of the phases of a statement, and of everything else as `other`.
+    /// The shares of the phases of a statement, with everything else as `other`.
     pub(crate) fn phases(&self, worker: &ProfileFacts) -> BTreeMap<String, f64> {
         let share = |beginnings: &[&str]| {
             let begins = |callee: &str| beginnings.iter().any(|begin| callee.starts_with(begin));
@@ -69,7 +69,7 @@ impl Children {
     }
 }
 
-/// What belongs to no phase.
+/// Samples outside all phases.
 pub(crate) const OTHER: &str = "other";
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::ReportError;
 
 /// Width of a flamegraph in pixels: what the page has room for.
 const WIDTH: usize = 1150;
-/// Functions narrower than this percentage of the width, a pixel or so, are left out: they can't be
-/// seen, and most of an SVG is they.
+/// Functions narrower than this percentage of the width, about a pixel, are left out: they are
+/// invisible and would make up most of the SVG.
 const NARROW: f64 = 0.1;
 
 /// A flamegraph of the samples; `None` where there are none.
@@ -19,7 +19,7 @@ pub(crate) fn flamegraph(folded: &Folded, title: &str) -> Result<Option<String>,
     )
 }
 
-/// A flamegraph of the variant's samples in which colours show what has grown (red) or shrunk
+/// A flamegraph of the variant's samples in which colors show what has grown (red) or shrunk
 /// (blue) since the base, by shares: the base's samples are scaled to the number of the variant's.
 /// `None` where one has no samples.
 pub(crate) fn differential(
@@ -51,10 +51,10 @@ fn options(title: &str, subtitle: &str) -> Options<'static> {
     options.title = title.to_owned();
     options.subtitle = Some(subtitle.to_owned());
     options.min_width = NARROW;
-    // Of its own width it would take that of its window, which a frame in a page may not know yet
+    // Without a width it would use that of its window, which a frame in a page may not know yet
     // when the script runs.
     options.image_width = Some(WIDTH);
-    // The same function has the same colour everywhere, and the same profile the same picture.
+    // The same function always gets the same color, and the same profile the same picture.
     options.hash = true;
     options
 }

@@ -13,11 +13,10 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Adds the samples of a text of folded stacks; `origin` is named where something is wrong with
-    /// it.
+    /// Adds the samples of a text of folded stacks. Errors name `origin`.
     ///
     /// # Errors
-    /// [`ReportError::NoProfile`] for a line that is no stack with a count.
+    /// [`ReportError::NoProfile`] for a line that is not a stack with a count.
     pub fn add(&mut self, text: &str, origin: &Path) -> Result<(), ReportError> {
         for (place, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let parsed = line.rsplit_once(' ').and_then(|(stack, count)| {
@@ -55,7 +54,7 @@ impl Folded {
         (!self.is_empty()).then(|| without as f64 / self.samples() as f64)
     }
 
-    /// Whether there is no sample.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.samples() == 0
     }
@@ -76,8 +75,8 @@ impl Folded {
     }
 }
 
-/// A function's name, the same in all builds: without the mark of the kernel and without what
-/// compilers append to the parts and clones of a function.
+/// A function's name as it is in all builds: without the kernel mark and without the suffixes that
+/// compilers append to parts and clones of functions.
 fn plain(frame: &str) -> &str {
     let name = frame.strip_suffix("_[k]").unwrap_or(frame);
     let cut = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv."]

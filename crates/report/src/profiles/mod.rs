@@ -1,9 +1,9 @@
-//! The profiles of an experiment: folded stacks among its artifacts, read, compared and drawn.
+//! Reads, compares and draws the profiles of an experiment: folded stacks among its artifacts.
 //!
 //! `artifacts/profiles/EXPERIMENT/STEP.dopN/VARIANT.bBLOCK.tTRIAL.folded` holds the samples of one
-//! trial; those of a step and variant are read together, only of trials that are results. Beside
-//! them stand the flamegraphs, drawn from all of them: `VARIANT.svg`, and `BASE-VARIANT.diff.svg`,
-//! in which red has grown and blue has shrunk from the base to the variant.
+//! trial. Those of a step and variant are read together, but only for trials with results. The
+//! flamegraphs drawn from them are in the same directory: `VARIANT.svg`, and
+//! `BASE-VARIANT.diff.svg`, in which red has grown and blue has shrunk from base to variant.
 
 mod children;
 mod draw;
@@ -26,12 +26,12 @@ pub(crate) use page::{PageProfile, page_profiles};
 use crate::ReportError;
 use crate::model::{Results, StepKey, StepResults};
 
-/// Where the profiles of an experiment are, in a results directory.
+/// Directory of an experiment's profiles, in a results directory.
 pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
     results.join("artifacts").join("profiles").join(experiment.to_string())
 }
 
-/// Where in it the folded stacks of a trial's step are.
+/// Path in it of the folded stacks of a trial's step.
 pub fn folded_file(step: &StepKey, variant: &str, block: u32, trial: TrialId) -> PathBuf {
     step_directory(step).join(format!("{variant}.b{block}.t{trial}.folded"))
 }
@@ -44,18 +44,18 @@ fn step_directory(StepKey { name, dop, labels }: &StepKey) -> PathBuf {
 /// The profiles of one step.
 #[derive(Debug, Clone)]
 pub(crate) struct StepProfiles {
-    /// Place in [`Results::steps`].
+    /// Index in [`Results::steps`].
     pub(crate) step: usize,
     /// One per variant, in the order of [`Results::variants`]; empty where there is none.
     pub(crate) variants: Vec<Folded>,
-    /// How many trials each is of.
+    /// How many trials each comes from.
     pub(crate) trials: Vec<usize>,
 }
 
-/// Reads all profiles of finished trials, of the steps that have any.
+/// Reads all profiles of finished trials, for the steps that have any.
 ///
 /// # Errors
-/// When a file is there and can't be read, or is no file of folded stacks.
+/// When a file exists but can't be read, or is not a file of folded stacks.
 pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>, ReportError> {
     let directory = profiles_directory(store.directory(), results.experiment.id);
     let mut all = Vec::new();
@@ -89,11 +89,12 @@ pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>
     Ok(all)
 }
 
-/// Draws the flamegraphs of an experiment beside its profiles, those that are there anew: of each
-/// variant, and of the difference between the plan's base and each other. Returns how many.
+/// Draws the flamegraphs of an experiment next to its profiles, replacing existing ones: one of
+/// each variant, and one of the difference between the plan's base and each other variant. Returns
+/// how many.
 ///
 /// # Errors
-/// When profiles can't be read, or flamegraphs not be written.
+/// When profiles can't be read or flamegraphs can't be written.
 pub fn draw_flamegraphs(store: &Store, results: &Results) -> Result<usize, ReportError> {
     let directory = profiles_directory(store.directory(), results.experiment.id);
     let base = results.variant_named(&results.experiment.base).unwrap_or(0);

@@ -18,10 +18,10 @@ pub struct ExplainedMove {
     pub base_own: f64,
     /// In the variant.
     pub own: f64,
-    /// Half-width of the 95% interval of their difference, from the number of samples alone: that
-    /// of two independent proportions. Starts of the servers differ by more.
+    /// Half width of the 95% interval of their difference, from the number of samples alone: that
+    /// of two independent proportions. Server starts differ by more.
     pub error: f64,
-    /// Share with what it called, in the base.
+    /// Share including what it called, in the base.
     pub base_inclusive: f64,
     /// In the variant.
     pub inclusive: f64,
@@ -37,7 +37,7 @@ impl ExplainedMove {
     }
 }
 
-/// All functions of two profiles, those whose own share moved most first. Empty where one has no
+/// All functions of two profiles, those whose own share moved most first. Empty if one has no
 /// samples. `cpu`: microseconds per operation of base and variant.
 pub(crate) fn moved(
     base: &Folded,
@@ -76,7 +76,7 @@ struct Counts {
     inclusive: u64,
 }
 
-/// Samples of each function; a recursive one counts once for each sample.
+/// Samples of each function; a recursive function counts once per sample.
 fn counts(folded: &Folded) -> BTreeMap<&str, Counts> {
     let mut counts: BTreeMap<&str, Counts> = BTreeMap::new();
     for (stack, samples) in folded.stacks() {

@@ -1,4 +1,4 @@
-//! The profiles as the page has them: flamegraphs, packed, and tables.
+//! The profiles in the form that the page gets: compressed flamegraphs and tables.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ use crate::explain::step_tables;
 use crate::model::{Results, StepKey};
 use crate::table::Table;
 
-/// So many bytes of packed flamegraphs go into a page at most: some 200 of them.
+/// Maximum bytes of compressed flamegraphs in a page: about 200 of them.
 const MOST: usize = 8 << 20;
 
 /// The profiles of one step.
@@ -36,9 +36,9 @@ pub(crate) struct PageProfile {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageFlame {
-    /// Place of the variant.
+    /// Index of the variant.
     pub(crate) variant: usize,
-    /// Place of the one that it is held against, where it is a difference.
+    /// Index of the variant it is compared with, if it is a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) base: Option<usize>,
@@ -47,7 +47,7 @@ pub(crate) struct PageFlame {
     pub(crate) svg: String,
 }
 
-/// The profiles of an experiment for its page; what is left out of them is said in the second part.
+/// The profiles of an experiment for its page, and a warning about what is left out.
 pub(crate) fn page_profiles(
     store: &Store,
     results: &Results,
@@ -74,7 +74,7 @@ pub(crate) fn page_profiles(
     }
     let said = (left_out > 0).then(|| {
         format!(
-            "{left_out} flamegraphs are left out, the page would be too large; they are in the results directory \
+            "{left_out} flamegraphs are left out because the page would be too large; they are in the results directory \
              under artifacts/profiles"
         )
     });

@@ -1,4 +1,4 @@
-//! The DBMS's own counters: how much each rose during a step. Rows are counters, columns are
+//! The DBMS's own counters: how much each increased during a step. Rows are counters, columns are
 //! variants.
 
 use super::View;
@@ -15,7 +15,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             let mut table = Table::of_step(Section::Counters, "counters", title, &label);
             table.id = format!("{}.{counted}", table.id);
             table.legend = vec![format!(
-                "summed over databases, tables and indexes; counters that stood still everywhere are left out; {}",
+                "summed over databases, tables and indexes; counters that changed nowhere are left out; {}",
                 view.over_blocks("medians")
             )];
             table.columns =

@@ -1,5 +1,5 @@
-//! Costs per operation and the events that perf counted, absolute and relative, a pair of tables
-//! per step.
+//! Costs per operation and the events that perf counted: a pair of tables per step, absolute and
+//! relative.
 
 use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
@@ -52,7 +52,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
 fn events(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for (number, step, label) in view.steps() {
-        // What no variant has this machine does not count.
+        // An event that no variant has is one this machine can't count.
         let known = |event: &str| step.variants.iter().any(|v| !v.values(event).is_empty());
         let counted: Vec<(&str, String)> = EVENTS
             .iter()
@@ -62,7 +62,7 @@ fn events(view: View<'_>) -> Vec<Table> {
         let title = format!("Events per operation: {label}");
         let mut table = Table::of_step(Section::Hardware, "events", title, &label);
         table.legend = vec![
-            "of the DBMS's processes, per operation, counted by perf beside what is measured; task-clock in milliseconds of CPU".to_owned(),
+            "of the DBMS's processes, per operation, counted by perf outside the measured time; task-clock in milliseconds of CPU".to_owned(),
             view.over_blocks("geometric means"),
         ];
         tables.extend(pair(view, number, table, &counted));
@@ -70,7 +70,7 @@ fn events(view: View<'_>) -> Vec<Table> {
     tables
 }
 
-/// The absolute table and the relative one; `metrics`: heading and name.
+/// The absolute and the relative table; `metrics`: heading and name.
 fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, String)]) -> [Table; 2] {
     table.columns = texts([VARIANT].into_iter().chain(metrics.iter().map(|(heading, _)| *heading)));
     let [mut absolutes, mut relatives] = table.in_two_parts();

@@ -22,7 +22,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             let mut buckets = table("buckets", "Response time buckets");
             buckets.legend = vec![
                 format!(
-                    "percentage of responses in each bucket; 256us: up to that, 1ms: over 256us up to 1ms, gt: over 16s{}",
+                    "percentage of responses in each bucket; 256us: up to 256us, 1ms: over 256us up to 1ms, gt: over 16s{}",
                     paced(class, step)
                 ),
                 "nonzero: some, but less than 0.0005%; max in seconds; all blocks together"

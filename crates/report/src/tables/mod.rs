@@ -16,21 +16,21 @@ use crate::model::{Results, StepResults, VariantStep};
 use crate::number::UNKNOWN;
 use crate::table::{RowKind, Table};
 
-/// Heading of the column of labels where rows are variants.
+/// Heading of the label column if rows are variants.
 pub(crate) const VARIANT: &str = "version";
 
-/// What the tables are made from.
+/// The source of the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) results: &'a Results,
     /// By throughput.
     pub(crate) judged: &'a Judged,
-    /// What tables of verdicts are about.
+    /// What the tables of verdicts judge.
     pub(crate) verdicts: &'a [Judged],
     pub(crate) rows_are_steps: bool,
 }
 
-/// All tables that apply, in the order in which they are read.
+/// All tables that apply, in reading order.
 pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
     tables.extend(verdicts::tables(view));
@@ -46,7 +46,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
 }
 
 impl<'a> View<'a> {
-    /// The steps with their places and labels.
+    /// The steps with their indexes and labels.
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
         let results = self.results;
         let steps = results.steps.iter().enumerate();
@@ -59,12 +59,12 @@ impl<'a> View<'a> {
         std::iter::once(VARIANT.to_owned()).chain(labels).collect()
     }
 
-    /// A table of all steps as it was asked for.
+    /// A table of all steps in the requested orientation.
     pub(crate) fn turned(&self, table: Table) -> Table {
         if self.rows_are_steps { table.transposed("step") } else { table }
     }
 
-    /// Name and figures of the variants of a step, base first.
+    /// Name and figures of a step's variants, base first.
     pub(crate) fn variants(&self, step: usize) -> Vec<(usize, &'a str, &'a VariantStep)> {
         let Some(step) = self.results.steps.get(step) else { return Vec::new() };
         let variant = |place| Some((place, self.results.variant_name(place), step.variant(place)?));
@@ -76,8 +76,8 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// `medians over 6 blocks`, or what there is; `geometric means` of figures that have relative
-    /// ones beside them.
+    /// `medians over 6 blocks` or similar; `geometric means` for figures that also have relative
+    /// ones.
     pub(crate) fn over_blocks(&self, what: &str) -> String {
         let counts = || {
             let variants = self.results.steps.iter().flat_map(|step| &step.variants);
@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What a relative value is.
+    /// The definition of a relative value.
     pub(crate) fn relative_legend(&self) -> Vec<String> {
         let base = self.results.variant_name(self.judged.base);
         let mut legend = vec![format!(
@@ -103,19 +103,19 @@ impl<'a> View<'a> {
         };
         if self.results.variants.len() > 2 && self.results.steps.iter().any(differ) {
             legend.push(format!(
-                "of steps in which versions have different blocks: absolute figures of {base} are over the blocks that any other has"
+                "if versions have different blocks in a step: absolute figures of {base} are over the blocks that any other version has"
             ));
         }
         if self.judged.comparisons().any(|found| found.method == judge::Method::Slices) {
             legend.push(
-                "of steps in slices: from the middle half of the paired slices, where the absolute figures are of all slices"
+                "steps in slices: from the middle half of the paired slices, while absolute figures are from all slices"
                     .to_owned(),
             );
         }
         legend
     }
 
-    /// The note under relative figures of a single block, which are not there.
+    /// The note that replaces relative figures of a single block.
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);

@@ -16,7 +16,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
 fn stalls(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "stalls", "Stalls");
     table.legend = vec![format!(
-        "percentage of the seconds of a step with throughput under a quarter of its median: {}",
+        "percentage of a step's seconds with throughput below a quarter of its median: {}",
         view.over_blocks("medians")
     )];
     table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
@@ -88,18 +88,18 @@ fn trials(view: View<'_>) -> Option<Table> {
 fn warnings(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "warnings", "Warnings");
     table.legend = vec![
-        "what to know beside the figures they touch".to_owned(),
-        "blocks: in how many of those with results, and which; text: that of the first".to_owned(),
+        "what to know about the figures they affect".to_owned(),
+        "blocks: in how many of those with results, and which; text: from the first one".to_owned(),
     ];
     table.columns = texts(["warning", "step", "version", "blocks", "text"]);
-    // The same warning of several blocks is one line.
+    // The same warning in several blocks takes one line.
     let mut grouped: Vec<(&Noted, Vec<u32>)> = Vec::new();
     for noted in &view.results.warnings {
         let place = place_of(&mut grouped, (noted, Vec::new()), |(first, _), _| {
             first.step == noted.step
                 && first.variant == noted.variant
                 && first.warning.code == noted.warning.code
-                // What belongs to no block may say several things of one kind.
+                // Without a block, there may be several texts of one kind.
                 && (noted.block.is_some() || first.warning.text == noted.warning.text)
         });
         grouped[place].1.extend(noted.block);
@@ -117,7 +117,7 @@ fn warnings(view: View<'_>) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// The number of blocks in which a variant has results: of a step, or of any.
+/// The number of blocks in which a variant has results: in a step, or in any.
 fn blocks_with_results(
     view: View<'_>,
     step: Option<&StepResults>,
@@ -133,7 +133,7 @@ fn blocks_with_results(
     blocks.len()
 }
 
-/// `all 6`, or `2 of 6: 1 4`; `all` where nothing is said about blocks.
+/// `all 6`, or `2 of 6: 1 4`; `all` without blocks.
 fn in_blocks(mut blocks: Vec<u32>, all: usize) -> String {
     blocks.sort_unstable();
     blocks.dedup();
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(in_blocks(vec![1], 1), "1");
         assert_eq!(in_blocks(vec![3, 1, 2, 2], 3), "all 3");
         assert_eq!(in_blocks(vec![5, 1], 6), "2 of 6: 1 5");
-        // A load is block 0, beside the blocks of trials.
+        // A load is block 0, in addition to the blocks of trials.
         assert_eq!(in_blocks(vec![0], 6), "1 of 6: 0");
     }
 }

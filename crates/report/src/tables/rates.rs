@@ -1,4 +1,4 @@
-//! The paced streams beside what is counted: what was asked for and what was reached.
+//! The paced streams that a step does not count: target and actual rates.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let paced = view.results.steps.iter().filter(|step| !step.paced().is_empty());
     let steps: Vec<&StepResults> = paced.collect();
     let classes: BTreeSet<&str> = steps.iter().flat_map(|step| step.with(&RATE)).collect();
-    // Of the class that a step counts, the rate is its throughput.
+    // For the class that a step counts, the rate is its throughput.
     let beside = |class: &&str| steps.iter().any(|step| step.class != **class);
     classes.into_iter().rev().filter(beside).map(|class| stream(view, &steps, class)).collect()
 }
@@ -27,7 +27,7 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
     let mut table = Table::new(Section::Rates, format!("rates.{class}"), title);
     table.legend = vec![
         format!("{meaning}, over all clients: {}", view.over_blocks("medians")),
-        "target: what the step asks for".to_owned(),
+        "target: the rate set by the step".to_owned(),
     ];
     table.columns = view.step_columns(steps);
     let targets = steps.iter().map(|step| {

@@ -14,11 +14,8 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let sizes: BTreeSet<&str> =
             step.variants.iter().flat_map(|v| v.sizes.keys().map(String::as_str)).collect();
         table.legend = vec![
-            format!(
-                "all sizes are in MB unless indicated with G (for GB); {}",
-                view.over_blocks("medians")
-            ),
-            "index: all indexes; rel: the tables alone; total: everything that belongs to them"
+            format!("all sizes are in MB unless marked G (GB); {}", view.over_blocks("medians")),
+            "index: all indexes; rel: only the tables; total: everything that belongs to them"
                 .to_owned(),
         ];
         table.columns = texts([VARIANT].into_iter().chain(sizes.iter().copied()));

@@ -1,4 +1,4 @@
-//! How steps went whose load moved between the servers in slices: what stands behind their ratios.
+//! Steps whose load moved between the servers in slices: the figures behind their ratios.
 
 use super::View;
 use crate::number::or_unknown;
@@ -8,12 +8,12 @@ use crate::table::{Row, Section, Table, texts};
 pub(super) fn table(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Relative, "slices", "Pairing by slices");
     table.legend = vec![
-        "the servers of all versions are up together and the load moves between them; each has one slice per round".to_owned(),
-        "ratio: middle half of the log ratios of all rounds, mean over restarts of the servers".to_owned(),
+        "the servers of all versions run at the same time and the load moves between them; each has one slice per round".to_owned(),
+        "ratio: middle half of the log ratios of all rounds, mean over server restarts".to_owned(),
         "aside: rounds in which a slice was disturbed or not measured".to_owned(),
         "within: standard error of one restart's ratio, from batches of its rounds".to_owned(),
         "between: standard deviation of the restarts' ratios".to_owned(),
-        "chosen, longer: ratio by slices of the length chosen and by those at least half as long again".to_owned(),
+        "chosen, longer: ratio by slices of the chosen length and by slices at least 1.5 times as long".to_owned(),
     ];
     table.columns = texts([
         "step", "version", "ms", "restarts", "rounds", "aside", "ratio", "within", "between",
@@ -23,7 +23,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
         for (place, name, _) in view.variants(number) {
             let found = slicing_of(view.results, step, view.judged.base, place);
             let Some(slicing) = found else { continue };
-            // Slices tell a tenth of a percent and less apart; three digits would hide it.
+            // Slices resolve a tenth of a percent and less; three digits would hide it.
             let ratio = |ratio: f64| format!("{ratio:.4}");
             let share = |share: f64| format!("{:.2}%", 100.0 * share);
             let cells = vec![

@@ -1,4 +1,4 @@
-//! Throughput, absolute and relative: the first tables anyone reads.
+//! Throughput, absolute and relative: the tables that are read first.
 
 use judge::Verdict;
 use metrics::OPS;
@@ -10,7 +10,7 @@ use crate::number::{or_unknown, rate, relative};
 use crate::table::{Row, RowKind, Section, Table, distinct};
 
 /// The note under every table with a marked figure.
-pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): what is counted had an easier time than was asked for";
+pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): the counted operations had an easier time than planned";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut table = Table::new(Section::Absolute, "throughput", "Throughput");
@@ -49,13 +49,13 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     tables.into_iter().map(|table| view.turned(table)).collect()
 }
 
-/// Which steps have a single value by the plan's own wish.
+/// Notes which steps have a single value because the plan says so.
 fn loaded_once(view: View<'_>) -> Option<String> {
     let steps = view.results.steps.iter().filter(|step| step.loaded_once);
     let names: Vec<String> = steps.map(|step| view.results.step_label(step)).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "{}: the load, which the plan runs once per variant; one value each, without a verdict",
+            "{}: part of the load, which the plan runs once per variant; one value each, without a verdict",
             names.join(", ")
         )
     })

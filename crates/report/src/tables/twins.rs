@@ -8,10 +8,10 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     let alarms = view.judged.false_alarms()?;
     let mut table = Table::new(Section::Relative, "twins", "A/A: identical variants");
     table.legend = texts([
-        "ratio, low, high: throughput of the second relative to the first, and its interval",
-        "alarm: the interval excludes 1, though there is nothing to find",
-        "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; where \
-         it is larger than the margin it takes its place",
+        "ratio, low, high: throughput of the twin relative to the version, and its interval",
+        "alarm: the interval excludes 1 although there is no difference",
+        "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; if \
+         larger than the margin, it replaces the margin",
     ]);
     table.columns =
         texts(["step", "version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
@@ -33,7 +33,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
         table.rows.push(row.of_kind(alarm.then_some(RowKind::Marked)));
     }
     table.notes = vec![format!(
-        "{} false alarms in {} comparisons: {} (95% interval {} to {}); 5% is what the intervals promise",
+        "{} false alarms in {} comparisons: {} (95% interval {} to {}); the intervals promise 5%",
         alarms.alarms,
         alarms.comparisons,
         percent(alarms.rate),

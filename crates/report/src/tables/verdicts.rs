@@ -1,4 +1,4 @@
-//! What the comparisons say, one row each: a table for each metric that was judged.
+//! The results of the comparisons, one row each: a table for each judged metric.
 
 use judge::{Method, Verdict};
 use metrics::{Better, OPS};
@@ -10,8 +10,7 @@ use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};
 use crate::sentence::confidence;
 use crate::table::{Row, RowKind, Section, Table, distinct, texts};
 
-/// The confidences of the intervals: one, unless looks of an adaptive experiment were reached that
-/// differ.
+/// The confidences of the intervals: one, unless an adaptive experiment reached looks that differ.
 fn intervals(judged: &Judged) -> String {
     let found = distinct(judged.comparisons().map(|found| confidence(found.confidence)));
     if found.is_empty() { confidence(judge::CONFIDENCE) } else { found.join(" or ") }
@@ -82,23 +81,23 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     }
     let pairings = pairings(judged);
     legend.push(format!("low, high: its {} interval ({pairings})", intervals(judged)));
-    legend.push("p: sign-flip test that there is no difference at all".to_owned());
+    legend.push("p: sign-flip test of no difference at all".to_owned());
     let less = meant.is_some_and(|metric| metric.better == Better::Less);
     let effect = if less { "increase" } else { "slowdown" };
     legend.push(format!(
-        "mde: minimum detectable effect, the {effect} that as many blocks again would confirm 4 times out of 5 \
-         among as many comparisons; – below 5 blocks"
+        "mde: minimum detectable effect, the {effect} that an experiment with as many blocks and comparisons \
+         would confirm 4 times out of 5; – below 5 blocks"
     ));
     let costs = view.results.steps.iter().filter(|step| step.better == store::Better::Less);
     let costs: Vec<String> = costs.map(|step| view.results.step_label(step)).collect();
     let direction = match (less, throughput && !costs.is_empty()) {
         (true, _) => "; more is a regression".to_owned(),
-        (false, true) => format!("; of {} more is a regression", costs.join(", ")),
+        (false, true) => format!("; for {}, more is a regression", costs.join(", ")),
         (false, false) => String::new(),
     };
     legend.push(format!(
         "verdict: regression or improvement when the whole interval is more than {margin} away from 1, \
-         equivalent when all of it is nearer, else inconclusive{direction}"
+         equivalent when all of it is nearer, otherwise inconclusive{direction}"
     ));
     legend
 }

@@ -7,7 +7,7 @@ use crate::ReportError;
 use crate::table::{distinct, place_of};
 use crate::trials::{Conducted, Source, Trials};
 
-/// The version of the shape; it grows when a key changes its meaning or goes.
+/// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;
 
 /// Variances between and within trials.
@@ -21,20 +21,20 @@ pub struct VarianceDocument {
     pub deviation: String,
     /// The largest CV of a good setup.
     pub limit: f64,
-    /// In the order in which they were first run.
+    /// In the order in which they first ran.
     pub workloads: Vec<WorkloadVariance>,
-    /// Setups that are good in every workload here.
+    /// Setups that are good in all of these workloads.
     pub choose: Vec<ChosenSetup>,
-    /// What to know beside the figures.
+    /// Notes on the figures.
     pub notes: Vec<String>,
 }
 
 /// The setups of one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadVariance {
-    /// As tables name it.
+    /// Its name in tables.
     pub workload: String,
-    /// Number and name of the experiments whose trials are here.
+    /// Number and name of the experiments that the trials come from.
     pub experiments: Vec<String>,
     /// Machine, configuration and number of clients.
     pub setups: Vec<SetupDocument>,
@@ -43,7 +43,7 @@ pub struct WorkloadVariance {
 /// A setup.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetupDocument {
-    /// As tables name it.
+    /// Its name in tables.
     pub setup: String,
     /// The machine.
     pub machine: String,
@@ -53,7 +53,7 @@ pub struct SetupDocument {
     pub dop: u32,
     /// The smallest and the largest number of trials of its steps.
     pub trials: [usize; 2],
-    /// Largest CV of its steps; `null` when a step has fewer than two trials.
+    /// Largest CV of its steps; `null` if a step has fewer than two trials.
     pub max: Option<f64>,
     /// Mean CV of its steps; `null` as above.
     pub mean: Option<f64>,
@@ -70,11 +70,11 @@ pub struct SetupStep {
     pub values: Vec<f64>,
     /// Standard deviation / mean over the trials; `null` for fewer than two.
     pub cv: Option<f64>,
-    /// From second to second; `null` where the step has no throughput per second.
+    /// Variation from second to second; `null` if the step has no throughput per second.
     pub within: Option<WithinDocument>,
 }
 
-/// How the seconds of a trial vary: medians over the trials.
+/// Variation of the seconds of a trial: medians over the trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WithinDocument {
     /// Whole seconds.
@@ -83,14 +83,15 @@ pub struct WithinDocument {
     pub cv: f64,
     /// Correlation of a second with the next; `null` with fewer than 8 seconds.
     pub autocorrelation: Option<f64>,
-    /// So many independent seconds would fix the mean as well; `null` as above.
+    /// The number of independent seconds that would determine the mean equally well; `null` as
+    /// above.
     pub worth: Option<f64>,
 }
 
 /// A setup to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenSetup {
-    /// As tables name it.
+    /// Its name in tables.
     pub setup: String,
     /// Numbers of clients with which it is good.
     pub dop: Vec<u32>,
@@ -181,8 +182,8 @@ fn setup_step(
     })
 }
 
-/// Setups by what tells them apart: `machine`, `variant` or `machine.variant`; where one name has
-/// been two systems, with the version, and with the experiment where that does not help.
+/// Names setups by what distinguishes them: `machine`, `variant` or `machine.variant`. If one name
+/// stands for two systems, adds the version, or the experiment if that is not enough.
 fn labels(trials: &Trials, setups: &[Setup<'_>]) -> Vec<String> {
     let variants = setups.windows(2).any(|pair| pair[0].system.name != pair[1].system.name);
     let plain = |setup: &Setup<'_>| match (trials.has_machines(), variants) {
@@ -211,8 +212,8 @@ fn labels(trials: &Trials, setups: &[Setup<'_>]) -> Vec<String> {
         .collect()
 }
 
-/// The setups whose largest CV is at most the limit wherever they were measured. What is printed
-/// decides: 0.0304 stands as 0.030 in the table, and is chosen with a limit of 0.03.
+/// The setups whose largest CV is at most the limit wherever they were measured. The printed value
+/// decides: 0.0304 appears as 0.030 in the table and is chosen with a limit of 0.03.
 fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
     let good = |setup: &SetupDocument| {
         setup.max.is_some_and(|max| (max * 1000.0).round() / 1000.0 <= limit)
@@ -240,14 +241,15 @@ fn notes(workloads: &[WorkloadVariance]) -> Vec<String> {
         .collect();
     if !lonely.is_empty() {
         notes.push(format!(
-            "fewer than 2 trials of a step: {}; a deviation takes at least two, run more blocks",
+            "fewer than 2 trials of a step: {}; a deviation needs at least two, so run more blocks",
             lonely.join(", ")
         ));
     }
     let few = setups().map(|setup| setup.trials[0]).filter(|trials| *trials >= 2).min();
     if few.is_some_and(|few| few < 3) {
         notes.push(
-            "some CV come from 2 trials and say little; the published tables take 3".to_owned(),
+            "some CVs come from only 2 trials and say little; the published tables use 3"
+                .to_owned(),
         );
     }
     notes

@@ -14,16 +14,16 @@ pub use document::{
     ChosenSetup, SetupDocument, SetupStep, VarianceDocument, WithinDocument, WorkloadVariance,
 };
 
-/// What the author of the published table called good: a maximum CV of 3%.
+/// What the author of the published table calls good: a maximum CV of 3%.
 pub const DEFAULT_LIMIT: f64 = 0.03;
 
-/// By what the squares of a standard deviation are divided.
+/// The divisor of a standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Deviation {
-    /// By the number of trials, as in the published tables (over 3 runs).
+    /// The number of trials, as in the published tables (over 3 runs).
     #[default]
     Population,
-    /// By one less: the estimate for trials to come.
+    /// The number of trials minus one: the estimate for future trials.
     Sample,
 }
 
@@ -44,7 +44,7 @@ pub struct VarianceOptions {
 pub type Variance = Printable<VarianceDocument>;
 
 impl Deviation {
-    /// The name, as options and output have it.
+    /// Its name in options and output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Population => "population",
@@ -64,13 +64,13 @@ impl Deviation {
     }
 }
 
-/// Computes the variance between and within the finished trials of the experiments chosen.
+/// Computes the variance between and within the finished trials of the chosen experiments.
 ///
 /// A setup is a machine, a configuration (variant) and a number of clients; twins count as the
-/// variant they are twins of. Trials of the same setup in several experiments are taken together.
+/// variant they are twins of. Trials of the same setup in several experiments are combined.
 ///
 /// # Errors
-/// When there are no trials, a store cannot be read, or the limit is no fraction.
+/// When there are no trials, a store cannot be read, or the limit is not a fraction.
 pub fn variance(
     sources: &[Source<'_>],
     options: &VarianceOptions,
@@ -102,7 +102,7 @@ struct StepValues<'a> {
     values: Vec<&'a Value>,
 }
 
-/// Setups in the order of workloads, then as they come.
+/// Setups in the order of workloads, then in order of appearance.
 fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     let mut setups: Vec<Setup<'_>> = Vec::new();
     for value in &trials.values {
@@ -123,7 +123,7 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     for setup in &mut setups {
         setup.steps.sort_by_key(|step| step.step);
     }
-    // Blocks are in random order; rows are in that of the plan.
+    // Blocks are in random order; rows are in the order of the plan.
     let place = |setup: &Setup<'_>| {
         trials.experiments.iter().position(|conducted| {
             conducted.workload == setup.workload
@@ -143,8 +143,8 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     setups
 }
 
-/// The variance from second to second of a trial; `None` where the step has no throughput per
-/// second or too few whole seconds.
+/// The variance from second to second of a trial; `None` if the step has no throughput per second
+/// or too few whole seconds.
 fn within(
     sources: &[Source<'_>],
     trials: &Trials,
@@ -153,7 +153,7 @@ fn within(
 ) -> Result<Option<WithinDocument>, ReportError> {
     let step = trials.step(value);
     if step.sliced {
-        // Its seconds are those of all variants' servers together.
+        // Its seconds are those of all servers together.
         return Ok(None);
     }
     let seconds = trials.seconds(sources, value)?;

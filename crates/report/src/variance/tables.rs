@@ -130,12 +130,12 @@ fn choose(document: &VarianceDocument) -> List {
 fn within(workload: &WorkloadVariance, deviation: &str) -> Table {
     let mut table = Table::new(Section::Other, "variance.within", "Within trials, per second");
     table.legend = vec![
-        "medians over the trials; seconds are no evidence for a verdict, for they depend on each other"
+        "medians over the trials; seconds are not evidence for a verdict because they depend on each other"
             .to_owned(),
         format!("cv: {deviation} deviation / mean of throughput over the whole seconds of a trial"),
         "lag-1: correlation of a second with the next (corrected for short series)".to_owned(),
-        "worth: so many independent seconds would fix the mean as well".to_owned(),
-        "cv/√worth: the CV between trials if chance inside them were all; what is above it comes from starting anew"
+        "worth: the number of independent seconds that would determine the mean equally well".to_owned(),
+        "cv/√worth: the CV between trials if all variation were within trials; anything above it comes from restarting"
             .to_owned(),
         "trials: the CV between trials".to_owned(),
     ];

@@ -24,7 +24,7 @@ export function phaseNames(kinds: PageKind[]): string[] {
   return [...new Set(all.map(([name]) => name))];
 }
 
-/** How the style sheet colours a phase: those it knows by name, others in turn. */
+/** How the style sheet colors a phase: known ones by name, others in turn. */
 function phaseLook(name: string, names: string[]): string {
   const known = ["parse", "analyze", "plan", "execute", "other"];
   return known.includes(name) ? name : (known[names.indexOf(name) % known.length] ?? "other");
@@ -83,7 +83,7 @@ function Bar({ kind, count, base, names }: BarProps) {
   );
 }
 
-/** How the count stands to that of the base, in words. */
+/** How the count compares with that of the base, in words. */
 function changeWords(count: PageCount, base: number): string {
   if (count.relative === null) return count.variant === base ? "base" : NOTHING;
   return count.verdict === "same" ? "same" : exactChange(count.relative);

@@ -22,7 +22,7 @@ export interface Matched {
 
 export type Figure = keyof Work;
 
-/** Whose figure: that of the base or the variant, or how much it rose. */
+/** Whose figure: the base’s, the variant’s, or the increase. */
 export type Side = "base" | "variant" | "moved";
 
 /** What can be sorted by. */
@@ -40,7 +40,7 @@ export function stem(name: string): string {
   return cuts.length > 0 ? name.slice(0, Math.min(...cuts)) : name;
 }
 
-/** Functions by name; those of one name are taken together. */
+/** Functions by name; those with the same name are added up. */
 function byName(counts: PageCounts, count: PageCount): Map<string, { object: string; work: Work }> {
   const found = new Map<string, { object: string; work: Work }>();
   const { id, own, inclusive, calls } = count.functions;
@@ -61,7 +61,7 @@ function byName(counts: PageCounts, count: PageCount): Map<string, { object: str
   return found;
 }
 
-/** The functions of a count, beside those of the base where there is one. */
+/** The functions of a count, along with those of the base if there is one. */
 export function matched(counts: PageCounts, base: PageCount | null, variant: PageCount): Matched[] {
   const after = byName(counts, variant);
   if (!base)
@@ -110,7 +110,7 @@ export function matched(counts: PageCounts, base: PageCount | null, variant: Pag
   return found;
 }
 
-/** How much a figure rose; what is not there has none of it. */
+/** How much a figure increased; a missing one counts as 0. */
 export function moved(one: Matched, figure: Figure): number {
   return (one.variant?.[figure] ?? 0) - (one.base?.[figure] ?? 0);
 }

@@ -1,4 +1,4 @@
-/** The functions of a kind of statement, base beside variant: searchable, sortable by column. */
+/** The functions of a kind of statement, base and variant: searchable, sortable by column. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { PageCounts, PageKind, Table } from "#page";
@@ -17,16 +17,16 @@ import {
   sorted,
 } from "./functions";
 
-/** So many rows at first: more would take a while to lay out, and few read them. */
+/** Rows shown at first: more would take a while to lay out, and few people read them. */
 const ROWS = 25;
 
 const FIGURES: [Figure, string][] = [
   ["own", "own instructions"],
-  ["inclusive", "with what it calls"],
+  ["inclusive", "with everything it calls"],
   ["calls", "calls"],
 ];
 
-/** The first variant that can be held against the base; the first at all where none can. */
+/** The first variant that can be compared with the base; otherwise the first one. */
 function firstVariant(counts: PageCounts, kind: PageKind | undefined): number {
   const first = kind?.counts.find((count) => count.variant !== counts.base) ?? kind?.counts[0];
   return first?.variant ?? 0;
@@ -107,7 +107,7 @@ function Heading(props: {
   );
 }
 
-/** What is shown: a kind, a variant of it, and the base where it stands beside. */
+/** What is shown: a kind, a variant of it, and the base if it is compared. */
 interface Shown {
   rows: Matched[];
   compared: boolean;
@@ -184,11 +184,11 @@ function asTable({ rows, compared, base, variant }: Shown, kind: string): Table 
   const sides: Record<Side, string> = { base, variant, moved: "+/-" };
   return {
     id: "functions",
-    title: `Functions of ${kind}, ${variant}${compared ? ` beside ${base}` : ""}`,
+    title: `Functions of ${kind}, ${variant}${compared ? ` compared with ${base}` : ""}`,
     section: "other",
     legend: [
       "per statement; own: instructions in the function itself, " +
-        "inclusive: and in all that it called",
+        "inclusive: including everything it called",
     ],
     columns: ["function", "object", ...shown.map(({ figure, side }) => `${figure} ${sides[side]}`)],
     rows: rows.map((row) => ({
@@ -230,7 +230,7 @@ function Chooser({ counts }: { counts: PageCounts }) {
   const name = (one: number): string => counts.variants[one] ?? "?";
   const beside = (one: number): string =>
     offered.includes(counts.base) && one !== counts.base
-      ? `${name(one)} beside ${name(counts.base)}`
+      ? `${name(one)} vs. ${name(counts.base)}`
       : `${name(one)} alone`;
 
   const every = useMemo(() => {
@@ -300,7 +300,7 @@ function Chooser({ counts }: { counts: PageCounts }) {
         }
       />
       <p class="note" aria-live="polite">
-        {found.length === 0 ? "No function of this name." : counted(found.length, "function")}
+        {found.length === 0 ? "No function matches." : counted(found.length, "function")}
         {search.trim() !== "" && ` of ${every.length}`}
         {rows.length < found.length && (
           <>
@@ -315,8 +315,8 @@ function Chooser({ counts }: { counts: PageCounts }) {
           </>
         )}
         {left > 0 &&
-          `. ${counted(left, "function")} under 0.001% of the statement, with all they call, ` +
-            `${left === 1 ? "is" : "are"} left out.`}
+          `. ${counted(left, "function")} below 0.001% of the statement, including everything they ` +
+            `call, ${left === 1 ? "is" : "are"} left out.`}
       </p>
     </div>
   );

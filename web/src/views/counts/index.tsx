@@ -21,7 +21,7 @@ function asTable(counts: PageCounts, kinds: PageKind[], title: string): Table {
     title,
     section: "other",
     legend: [
-      "instructions per statement, in all and in each phase; relative to the base; " +
+      "instructions per statement, in total and in each phase; relative to the base; " +
         "repeatability: ± of the mean of all counts, 95%",
     ],
     columns: ["kind", "version", "instructions", "per row", "relative", "repeatability", ...names],
@@ -68,8 +68,8 @@ function About({ counts }: { counts: PageCounts }) {
       <p class="note">
         Exact: instructions executed by the server’s process, counted under Callgrind at least
         twice. Of {experiment}, {moment(started)}
-        {!finished && ", not finished"}. A difference is one when it exceeds the repeatability of
-        both sides together, and 0.01%. Bars of one kind share a scale.
+        {!finished && ", not finished"}. A difference counts if it exceeds the repeatability of both
+        sides together, and 0.01%. Bars of one kind share a scale.
       </p>
       {counts.warnings.length > 0 && (
         <div class="counts-warnings">

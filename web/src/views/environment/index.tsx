@@ -101,7 +101,7 @@ function Variants() {
         </table>
       </Scroll>
       <p class="note">
-        Of the settings of each server, those off their default or different between variants.{" "}
+        Server settings that are not at their default or differ between variants.{" "}
         <span class="differs">≠</span> differs between variants; – the variant does not have it.
       </p>
     </div>

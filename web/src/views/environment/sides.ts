@@ -12,8 +12,8 @@ export interface SideRow {
 }
 
 /**
- * Of the settings those which stand off their default in some variant or differ between variants;
- * those that differ come first.
+ * The settings that are not at their default in some variant or differ between variants; those
+ * that differ come first.
  */
 export function sideBySide(variants: PageVariant[]): SideRow[] {
   const row = (group: string, name: string, of: (one: PageVariant) => string | null): SideRow => {

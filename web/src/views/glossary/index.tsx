@@ -1,4 +1,4 @@
-/** What the words and columns mean, and how a verdict comes about. */
+/** What the words and columns mean, and how verdicts are reached. */
 
 import "./glossary.css";
 import type { Page } from "#page";
@@ -10,41 +10,41 @@ type Term = [term: string, meaning: string];
 const WORDS: Term[] = [
   [
     "index, rel, total",
-    "size of indexes, of tables, and of both with all that belongs to them, at the end of the step",
+    "size of indexes, of tables, and of both with everything that belongs to them, at step end",
   ],
   [
     "trial, block",
-    "a trial is one variant going once through all steps from a known state; " +
-      "a block is every variant once, in random order",
+    "a trial is one run of a variant through all steps from a known state; " +
+      "a block runs every variant once, in random order",
   ],
   ["dop", "number of concurrent clients"],
-  ["stall", "seconds with throughput far under the median of their step"],
+  ["stall", "seconds with throughput far below the median of their step"],
   [
     "profile",
-    "samples of the call stacks of the DBMS’s processes, taken by perf outside of what is " +
-      "measured; a flamegraph draws each function as wide as its share of the samples, above " +
+    "samples of the call stacks of the DBMS’s processes, taken by perf outside the measured " +
+      "time; a flamegraph draws each function as wide as its share of the samples, above " +
       "the function that called it",
   ],
   [
     "absolute figures",
-    "geometric means over the paired blocks where relative ones stand beside them, else medians",
+    "geometric means over the paired blocks if there are relative figures, otherwise medians",
   ],
 ];
 
-/** Words of the part about instruction counts, where the report has it. */
+/** Words of the part about instruction counts, if the report has it. */
 const COUNTS: Term[] = [
   [
     "instruction count",
     "instructions that the server’s process executed for a statement, counted exactly under " +
-      "Callgrind, a simulator that sees every instruction: no noise of the machine is in it, " +
-      "and no time either",
+      "Callgrind, a simulator that sees every instruction: free of the machine’s noise, but " +
+      "not a measure of time",
   ],
   [
     "phase",
     "the part of a statement in which instructions were executed: parse, analyze, plan, " +
       "execute, other",
   ],
-  ["own, inclusive", "instructions in a function itself; in it and in all that it called"],
+  ["own, inclusive", "instructions in a function itself; in it and in everything it called"],
 ];
 
 function Terms({ title, terms }: { title: string; terms: Term[] }) {
@@ -79,19 +79,19 @@ function Glossary() {
     ["▲ improvement", `the whole interval lies above 1 + ${margin}`],
     [
       "= equivalent",
-      `the whole interval lies within ±${margin}; a difference that is sure but smaller than ` +
-        "that counts here too",
+      `the whole interval lies within ±${margin}; this includes certain differences smaller than ` +
+        "that",
     ],
-    ["? inconclusive", "none of these: more blocks are needed, and the sentence says how many"],
+    ["? inconclusive", "none of these: the sentence says how many more blocks are needed"],
   ];
   const words = [...columns(page), ...WORDS, ...(page.counts ? COUNTS : [])];
   return (
     <>
       <p class="prose">
-        A verdict comes from pairs: in every block the logarithm of the variant’s throughput minus
-        that of the base; their mean gives the ratio, their scatter the 95% interval (Student’s t
-        over blocks). The interval is then held against the margin; seconds within a trial are never
-        taken for independent evidence.
+        A verdict comes from pairs: in every block, the logarithm of the variant’s throughput minus
+        that of the base. Their mean gives the ratio, and their spread the 95% interval (Student’s t
+        over blocks). The interval is then compared with the margin. Seconds within a trial never
+        count as independent evidence.
       </p>
       <div class="columns">
         <Terms title="Verdicts" terms={verdicts} />

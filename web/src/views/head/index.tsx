@@ -1,4 +1,4 @@
-/** The head of the page: what was compared, when, where, how it came out, what to be careful of. */
+/** The head of the page: what was compared, when, where, the result, and warnings. */
 
 import "./head.css";
 import type { ComponentChildren } from "preact";

@@ -1,4 +1,4 @@
-/** How the variants fared, counted and in words. */
+/** The results of the variants, counted and in words. */
 
 import type { Page, PageStep, Verdict } from "#page";
 import { baseIndex, onlyCounted, variantName } from "../../data/page";
@@ -47,7 +47,7 @@ export function tallyWords({ regression, improvement, equivalent, inconclusive }
   return words.length > 0 ? words.join(", ") : "nothing to compare";
 }
 
-/** One sentence that a reader in a hurry can take along. */
+/** One sentence for a reader in a hurry. */
 export function verdictSentence(page: Page): string {
   const all = tally(page);
   const base = variantName(page, baseIndex(page));

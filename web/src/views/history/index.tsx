@@ -141,8 +141,8 @@ function Step({ history, panel, several }: PlotProps & { several: boolean }) {
       </div>
       {doubtful.length > 0 && (
         <details class="doubtful">
-          <summary>{count(doubtful.length, "change")} in doubt</summary>
-          <p class="minor">Noise that wanders like this history does as much by itself.</p>
+          <summary>{count(doubtful.length, "doubtful change")}</summary>
+          <p class="minor">Noise that drifts like this history could cause these by itself.</p>
           <Remarks lines={doubtful.map(({ sentence }) => sentence)} />
         </details>
       )}
@@ -162,7 +162,7 @@ function History({ history }: { history: HistoryDocument }) {
         {changes === 0
           ? "No change point was found."
           : `${count(changes, "change point")} (E-divisive): a dashed line between two runs, ` +
-            "above it the size with its 95% interval; bars are the levels between."}
+            "with the size and its 95% interval above; bars are the levels in between."}
       </p>
       <Remarks lines={history.notes} strong />
       <div class="history-plots">

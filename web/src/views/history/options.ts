@@ -12,7 +12,7 @@ import { levels, type Panel } from "./panels";
 /** Height of a line of words above the plot, in CSS pixels. */
 const LABEL = 15;
 
-/** The size of a change and its interval, as they stand above it. */
+/** The size of a change and its interval, as shown above it. */
 export function changeWords({ ratio, low, high }: ChangeDocument): [string, string] {
   return [changeText(ratio), `${changeText(low)} to ${changeText(high)}`];
 }

@@ -8,16 +8,16 @@ import { grouped } from "../../shared/group";
 export interface Followed {
   line: LineDocument;
   step: HistoryStep;
-  /** Which variant's colour it has. */
+  /** Which variant's color it has. */
   look: number;
 }
 
-/** A change point where it stands on the axis. */
+/** A change point at its position on the axis. */
 export interface Change {
   followed: Followed;
   change: ChangeDocument;
   at: number;
-  /** Which line of words above the plot, so that neighbours do not write over each other. */
+  /** Which line of labels above the plot, so that neighbors do not overlap. */
   lane: number;
 }
 
@@ -33,7 +33,7 @@ export interface Panel {
   changes: Change[];
 }
 
-/** Lines called like a variant have its colour, others the colours behind those. */
+/** Lines named after a variant have its color, others the colors after those. */
 function looks(page: Page, { lines }: HistoryDocument): Map<string, number> {
   const names = [...new Set(lines.map(({ line }) => line))];
   let next = lines.length > 1 ? page.variants.length : baseIndex(page);

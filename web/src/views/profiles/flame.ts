@@ -1,7 +1,7 @@
 /** Flamegraphs as they come in the data: packed SVG files with a script of their own. */
 
 /**
- * What stands before a flamegraph in its frame. Its script notes the zoom in the address, which a
+ * What comes before a flamegraph in its frame. Its script notes the zoom in the address, which a
  * frame without an address of its own may not change.
  */
 const BEFORE =

@@ -90,7 +90,7 @@ function Comparison(props: {
   );
 }
 
-/** Rows that stand together: all of a step, or one. */
+/** Rows that belong together: all of a step, or one. */
 function Group(props: { entries: Entry[]; scale: RatioScale; before: number }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const drawn = useNear(body, true, props.before < FIRST_ROWS);
@@ -219,7 +219,7 @@ function Chart({ entries }: { entries: Entry[] }) {
         })}
       </table>
       {shown.length === 0 && (
-        <p class="note">No comparison has a verdict of the kinds chosen above.</p>
+        <p class="note">No comparison has one of the verdicts selected above.</p>
       )}
       <p class="note">
         Throughput of the variant divided by that of {base}, on a logarithmic axis; right of 1 is
@@ -243,7 +243,7 @@ function Relative() {
   if (entries.length > 0) return <Chart entries={entries} />;
   return (
     <p class="note">
-      No step has been finished by the base and another variant, so there is nothing to compare.
+      The base and another variant have no finished step in common, so there is nothing to compare.
     </p>
   );
 }

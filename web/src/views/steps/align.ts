@@ -108,7 +108,7 @@ export function hasFigure(step: PageStep, figure: Figure): boolean {
   );
 }
 
-/** Positions of values with no neighbour on either side, which a line alone would not show. */
+/** Positions of values without a neighbor on either side, which a line would not show. */
 export function isolated(values: readonly (number | null | undefined)[]): number[] {
   const found: number[] = [];
   values.forEach((value, index) => {

@@ -106,7 +106,7 @@ function FigurePicker({ step, chosen }: { step: PageStep; chosen: Chosen }) {
             ))}
           </fieldset>
         ))}
-        <p class="minor">holds for every step</p>
+        <p class="minor">applies to every step</p>
       </div>
     </details>
   );
@@ -191,9 +191,9 @@ function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoic
         </span>
       ))}
       {isThinned(step) &&
-        " To keep this file small, it has hardware per second of one typical block per variant."}
+        " To keep this file small, hardware per second is from one typical block per variant."}
       {Object.entries(step.rates).map(
-        ([name, rate]) => ` Dashed line: the ${name} rate that was wanted, ${short(rate)}/s.`,
+        ([name, rate]) => ` Dashed line: the target ${name} rate, ${short(rate)}/s.`,
       )}
     </p>
   );
@@ -247,7 +247,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
         {!hasMain && !slices && (
           <p class="note">
             {step.throughput.every((value) => value === null)
-              ? "No trial of this step has been finished."
+              ? "No trial has finished this step."
               : "No throughput per second: the step is one statement or too short."}
           </p>
         )}

@@ -37,7 +37,7 @@ export function throughputFigure(page: Page, step: PageStep): Figure {
   return { id: THROUGHPUT, label: heading(label), unit, group: THROUGHPUT, keys: [key] };
 }
 
-/** The rate that was wanted of a figure, where it is that of a paced class. */
+/** The target rate of a figure, if it belongs to a paced class. */
 export function rateOf(step: PageStep, { keys }: Figure): number | null {
   const paced = Object.entries(step.rates).find(([name]) => throughputOf(name) === keys[0]);
   return paced?.[1] ?? null;

@@ -1,6 +1,6 @@
 /** The axis of percentiles, and curves on it. */
 
-/** Where "max" stands beyond the last percentile, in decades of the remaining share. */
+/** Position of "max" beyond the last percentile, in decades of the remaining share. */
 const MAX_GAP = 0.75;
 
 /** Pairs of a percentile (0 to 100) and microseconds. */

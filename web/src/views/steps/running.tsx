@@ -29,7 +29,7 @@ function options(page: Page, slices: PageSlices, view: () => PlotView): ChartOpt
   const colour = (variant: number, usual: number): string =>
     faded(lookOf(page, variant).colour, opacity(view(), variant, usual));
 
-  /** Dots of several variants stand beside each other. */
+  /** Dots of several variants are drawn side by side. */
   const beside = (place: number): number =>
     (place - (running.length - 1) / 2) * Math.min(0.05, 0.24 / running.length);
 

@@ -2,7 +2,7 @@
 
 import type { PageRestart, PageRunning, PageSlices, Value } from "#page";
 
-/** What stands at a place of the axis: a point of a restart, or the begin of one. */
+/** What is at a position of the axis: a point of a restart, or the start of one. */
 export interface Place {
   restart: number;
   point: number | null;

@@ -1,4 +1,4 @@
-/** What a panel shows of a step that ran in slices: rates per round and the ratio they say. */
+/** The panel of a step that ran in slices: rates per round and the resulting ratio. */
 
 import type { PageSlices, PageStep } from "#page";
 import { Remarks } from "../../shared/controls";
@@ -10,7 +10,7 @@ import { asideByReason } from "./slicedata";
 import { MARKS, SliceRates } from "./slicerates";
 import type { PlotView } from "./view";
 
-/** What marks and points stand for. */
+/** What marks and points mean. */
 function Captions({ step, slices }: { step: PageStep; slices: PageSlices }) {
   const page = usePage();
   const { restarts, rounds_per_point: each, shorter, length_ms: length } = slices;
@@ -33,15 +33,15 @@ function Captions({ step, slices }: { step: PageStep; slices: PageSlices }) {
         seconds in which each had it.{" "}
         {each === 1
           ? "Dots: single slices"
-          : `To keep this file small, a dot is the median of ${each} neighboring rounds, its ` +
-            "line goes from the lowest to the highest; every slice counts"}
+          : `To keep this file small, a dot is the median of ${each} neighboring rounds, and ` +
+            "its line spans the lowest to the highest; every slice counts"}
         . Bars: the median of each restart. {reasons.length === 0 && "No slice was set aside. "}
         {shorter > 0 &&
-          `Not shown: ${count(shorter, "round")} of shorter slices, which only served to find ` +
-            "the length. "}
+          `Not shown: ${count(shorter, "round")} of shorter slices, used only to find the ` +
+            "length. "}
         {step.trials.length > 0
-          ? "Below, per second: the blocks that were not run in slices."
-          : "Nothing is plotted per second, as all variants shared each second."}
+          ? "Below, per second: the blocks that did not run in slices."
+          : "Nothing is plotted per second because all variants shared each second."}
       </p>
       <div class="aside">
         <Remarks lines={reasons} />

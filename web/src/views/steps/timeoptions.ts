@@ -48,7 +48,7 @@ export interface TimePlotProps {
   height: number;
   /** Whether the seconds are written under this plot. */
   labelled: boolean;
-  /** A rate that was wanted, drawn as a dashed line. */
+  /** A target rate, drawn as a dashed line. */
   target: number | null;
 }
 
@@ -98,7 +98,7 @@ export function timeOptions(
     });
   };
 
-  /** The rate that was wanted. */
+  /** The target rate. */
   const aim = (u: uPlot): void => {
     if (target === null) return;
     const pixel = uPlot.pxRatio;

@@ -9,7 +9,7 @@ export type Range = [number, number];
 
 export interface PlotView {
   hidden: ReadonlySet<number>;
-  /** The variant that stands before the others. */
+  /** The variant drawn in front of the others. */
   focus: number | null;
   /** Whether y axes start at zero, or close to the lowest value in view. */
   fromZero: boolean;

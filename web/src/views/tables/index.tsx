@@ -25,7 +25,7 @@ const TITLES: Record<Section, string> = {
 /** From this many tables on a section gets a chooser of steps. */
 const MANY = 6;
 
-/** What the chooser offers beside the steps. */
+/** What the chooser offers in addition to the steps. */
 const GENERAL = "";
 const ALL = "*";
 

@@ -55,7 +55,7 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
     match place("l.i0") {
         Some(0) => {}
         Some(_) => problem(format!(
-            "`steps`: `l.i0` stands after `{first}`, which needs its rows; put `l.i0` first"
+            "`steps`: `l.i0` comes after `{first}`, which needs its rows; put `l.i0` first"
         )),
         None => problem(format!(
             "`steps`: `l.i0` is missing; every trial starts on an empty server and `{first}` needs rows; put `l.i0` first"
@@ -81,7 +81,7 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
             let late = |s: &&String| needs_index(s) || is_read_write(s);
             if let Some(early) = insert.steps[..index].iter().find(late) {
                 problem(format!(
-                    "`steps`: `l.x` stands after `{early}`; put it directly after `l.i0`"
+                    "`steps`: `l.x` comes after `{early}`; put it directly after `l.i0`"
                 ));
             }
         }
@@ -90,7 +90,7 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
     if let (Some(first), Some(second)) = (place("l.i2"), place("l.i1"))
         && first < second
     {
-        problem("`steps`: `l.i2` stands before `l.i1`; exchange them".to_owned());
+        problem("`steps`: `l.i2` comes before `l.i1`; swap them".to_owned());
     }
     let load = insert.steps.iter().rposition(|s| s.starts_with("l."));
     let read = insert.steps.iter().position(|s| is_read_write(s));
@@ -100,7 +100,7 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
         && load > 0
     {
         problem(format!(
-            "`steps`: the load step `{}` stands after the read+write step `{}`; put loads first",
+            "`steps`: the load step `{}` comes after the read+write step `{}`; put loads first",
             insert.steps[load], insert.steps[read]
         ));
     }

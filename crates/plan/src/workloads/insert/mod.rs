@@ -65,7 +65,7 @@ impl Keyed for InsertPlan {
                 &mut self.hold_transaction_seconds,
                 0..1_000_001,
             )
-            .note("an open transaction held for so long at a time, 0 = none"),
+            .note("each transaction is held open this long, 0 = none"),
         ]
     }
 }

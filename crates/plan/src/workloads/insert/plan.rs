@@ -1,4 +1,4 @@
-//! What `[workload.insert]` says.
+//! The contents of `[workload.insert]`.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ pub const INSERT_STEPS: [&str; 10] =
 pub(super) const ALIASES: [(&str, &str); 3] =
     [("q100.1", "qr100"), ("q500.1", "qr500"), ("q1000.1", "qr1000")];
 
-/// What the insert benchmark is asked to do.
+/// Settings of the insert benchmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InsertPlan {
     /// Rows of l.i0, over all clients, > 0.
@@ -37,7 +37,7 @@ pub struct InsertPlan {
     pub secondary_indexes: u32,
     /// Range partitions per table, 0 = a plain table.
     pub partitions: u32,
-    /// Seconds for which a transaction is held open at a time beside the steps, 0 = none.
+    /// Seconds for which each transaction is held open during the steps, 0 = none.
     pub hold_transaction_seconds: u32,
 }
 
