@@ -42,6 +42,19 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench and 
 	cargo run --release --locked -p bench
 	cargo test --release --locked -p probe -p report -p store --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
+	@echo "How soon planted differences are found is measured by make race, in some six hours."
+
+RACE := cargo run --release --locked -p bench -- race
+.PHONY: race
+race: build setup-test ## how soon planted differences are found: BENCHMARKS.md; takes some six hours
+	$(RACE) plant
+	set -e; for load in "" --loaded; do \
+	  $(RACE) live $$load --build minus-5 --budget 2m --runs 10; \
+	  $(RACE) live $$load --build minus-2 --budget 5m --runs 10; \
+	  $(RACE) live $$load --build same --budget 5m --runs 10; \
+	  $(RACE) record $$load; \
+	done
+	$(RACE) judge --document BENCHMARKS.md --chart docs/race.svg
 
 .PHONY: validate
 validate: setup-test ## simulate experiments with known truth: VALIDATION.md; test builds that take minutes

@@ -1,10 +1,12 @@
 //! Side-by-side benchmarks of steelyard's own costs (`make bench`). The driver is compared with a
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
 //! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
-//! kernel's figure for that whole process.
+//! kernel's figure for that whole process. `bench race` is about verdicts instead: how soon planted
+//! differences are found.
 
 mod client;
 mod measure;
+mod race;
 mod rivals;
 mod server;
 mod table;
@@ -31,9 +33,15 @@ struct Cli {
     role: Option<Role>,
 }
 
-/// What this program does when it starts itself as a contender.
+/// What else this program does, some of it when it starts itself.
 #[derive(Debug, Subcommand)]
 enum Role {
+    Race(race::RaceArgs),
+    /// Takes a third of a core in bursts, until it is killed
+    #[command(hide = true)]
+    Burn {
+        seed: u64,
+    },
     /// Point selects by steelyard's engine; prints their number
     #[command(hide = true)]
     Select {
@@ -64,6 +72,8 @@ enum Role {
 fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.role {
+        Some(Role::Race(args)) => race::race(&args),
+        Some(Role::Burn { seed }) => race::burn(seed),
         Some(Role::Select { socket, database, statement, ids, seconds, sample, clients }) => {
             client::select(socket, database, &statement, ids, seconds, sample, clients)
         }

@@ -83,7 +83,7 @@ pub use page_data::Page;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use rounds::Slices;
 pub use sheet::{Format, Printable};
-pub use sliced::{Scatter, Slicing, scatter};
+pub use sliced::{Scatter, Slicing, restarts, scatter};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;

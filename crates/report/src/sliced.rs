@@ -154,6 +154,11 @@ pub fn scatter(base: &VariantStep, variant: &VariantStep) -> Option<Scatter> {
     })
 }
 
+/// What each restart in which both have rounds enough says of a variant and the base, by block.
+pub fn restarts(base: &VariantStep, variant: &VariantStep) -> Vec<RestartRatio> {
+    by_block(base, variant).into_iter().filter_map(|(_, found)| Some(found.ok()?.all)).collect()
+}
+
 /// Figures of the slices of two variants; `None` where [`compare`] has no result either.
 fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
     let found = by_block(base, variant).into_iter();

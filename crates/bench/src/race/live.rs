@@ -1,0 +1,178 @@
+//! Runs that design themselves, for real, one line for each in `live.tsv`.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use judge::Verdict;
+use plan::format_duration;
+use report::Which;
+use store::Store;
+
+use super::competing::Competing;
+use super::contenders::Call;
+use super::{BUILDS, Condition, Steelyard, build_named, plans, variant_of};
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub condition: Condition,
+    /// Place in [`BUILDS`].
+    pub build: usize,
+    pub budget: Duration,
+    pub call: Call,
+    /// The interval of its ratio; NaN where there is none.
+    pub low: f64,
+    pub high: f64,
+    pub restarts: u32,
+}
+
+const HEADER: &str =
+    "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
+
+/// Runs until `live.tsv` has so many lines of this build, budget and condition.
+pub fn live(
+    directory: &Path,
+    steelyard: &Steelyard,
+    condition: Condition,
+    build: usize,
+    budget: Duration,
+    runs: usize,
+) -> Result<()> {
+    println!("{HEADER}");
+    loop {
+        let known = read(directory)?;
+        let same =
+            |run: &&Run| (run.condition, run.build, run.budget) == (condition, build, budget);
+        let done = known.iter().filter(same).count();
+        if done >= runs {
+            return Ok(());
+        }
+        let load = (condition == Condition::Loaded).then(|| Competing::start(done as u64));
+        let _load = load.transpose()?;
+        let results = directory.join(format!("{condition}-live"));
+        let budget_text = format_duration(budget);
+        let plan = plans::live(directory, &BUILDS[build]);
+        steelyard.run("run", &plan, &results, &["--quiet", "--budget", &budget_text])?;
+        let run = latest(&results, condition, build, budget)?;
+        println!("{}", run.line());
+        append(directory, &run)?;
+    }
+}
+
+/// What the newest run of a store came to.
+fn latest(results: &Path, condition: Condition, build: usize, budget: Duration) -> Result<Run> {
+    let store = Store::open_read_only(results)?;
+    let loaded = report::load(&store, Which::Latest)?;
+    let judged = report::judge_results(&loaded, None, None)?;
+    let place = loaded.variant_named(variant_of(&BUILDS[build])).context("no such variant")?;
+    let Some(comparison) = judged.of(0, place) else { bail!("the run has nothing to compare") };
+    let trials = store.trials(loaded.experiment.id)?;
+    let spans = trials.iter().filter_map(|it| Some((it.started_ms, it.ended_ms?))).collect();
+    let seconds = report::covered(spans).as_secs_f64();
+    Ok(Run {
+        condition,
+        build,
+        budget,
+        call: Call::of(comparison, seconds),
+        low: comparison.low.unwrap_or(f64::NAN),
+        high: comparison.high.unwrap_or(f64::NAN),
+        restarts: trials.iter().map(|trial| trial.block).max().unwrap_or(0),
+    })
+}
+
+fn file(directory: &Path) -> PathBuf {
+    directory.join("live.tsv")
+}
+
+fn append(directory: &Path, run: &Run) -> Result<()> {
+    let path = file(directory);
+    let new = !path.exists();
+    let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+    if new {
+        writeln!(file, "{HEADER}")?;
+    }
+    writeln!(file, "{}", run.line())?;
+    file.sync_all().with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// All runs so far.
+pub fn read(directory: &Path) -> Result<Vec<Run>> {
+    let path = file(directory);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let text = fs::read_to_string(&path)?;
+    let run = |line| Run::read(line).with_context(|| format!("{}: {line}", path.display()));
+    text.lines().skip(1).map(run).collect()
+}
+
+impl Run {
+    fn line(&self) -> String {
+        let Call { verdict, ratio, confirmed, seconds } = self.call;
+        format!(
+            "{}\t{}\t{}\t{verdict}\t{ratio:.4}\t{:.4}\t{:.4}\t{}\t{}\t{seconds:.1}",
+            self.condition,
+            BUILDS[self.build].name,
+            format_duration(self.budget),
+            self.low,
+            self.high,
+            if confirmed { "yes" } else { "no" },
+            self.restarts,
+        )
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let mut fields = line.split('\t');
+        let condition = fields.next()?;
+        let condition = Condition::ALL.into_iter().find(|it| it.to_string() == condition)?;
+        let build = build_named(fields.next()?)?;
+        let budget = plan::parse_duration(fields.next()?).ok()?;
+        let word = fields.next()?;
+        let verdicts = [Verdict::Regression, Verdict::Improvement, Verdict::Equivalent];
+        let known = verdicts.into_iter().find(|verdict| verdict.as_str() == word);
+        let mut number = || fields.next()?.parse::<f64>().ok();
+        let (ratio, low, high) = (number()?, number()?, number()?);
+        let confirmed = fields.next()? == "yes";
+        let restarts = fields.next()?.parse().ok()?;
+        let seconds = fields.next()?.parse().ok()?;
+        let verdict = known.unwrap_or(Verdict::Inconclusive);
+        let call = Call { verdict, ratio, confirmed, seconds };
+        Some(Self { condition, build, budget, call, low, high, restarts })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_kept_and_read_again() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(read(directory.path()).unwrap(), []);
+        let run = Run {
+            condition: Condition::Loaded,
+            build: 3,
+            budget: Duration::from_secs(120),
+            call: Call {
+                verdict: Verdict::Regression,
+                ratio: 0.951,
+                confirmed: true,
+                seconds: 61.5,
+            },
+            low: 0.93,
+            high: 0.97,
+            restarts: 14,
+        };
+        let call = Call { verdict: Verdict::Inconclusive, ..run.call };
+        let open = Run { condition: Condition::Quiet, call, ..run.clone() };
+        for run in [&run, &open] {
+            append(directory.path(), run).unwrap();
+        }
+        assert_eq!(read(directory.path()).unwrap(), [run, open]);
+        fs::write(file(directory.path()), "header\nhalf a li").unwrap();
+        assert!(read(directory.path()).is_err());
+    }
+}

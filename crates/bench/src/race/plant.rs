@@ -1,0 +1,198 @@
+//! The planted differences: a git repository of PostgreSQL whose branches differ in one constant.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::BUILDS;
+
+/// Where a statement of the simple protocol begins.
+const FILE: &str = "src/backend/tcop/postgres.c";
+const FUNCTION: &str = "/*\n * exec_simple_query\n";
+const BEGIN: &str = "TRACE_POSTGRESQL_QUERY_START(query_string);\n";
+/// The commit that all branches leave from.
+const RELEASED: &str = "released";
+
+/// Makes the repository in `directory/postgres` from the source that `scripts/setup.sh` fetches;
+/// one that is there already is kept.
+pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
+    let tree = directory.join("postgres");
+    if is_planted(&tree) {
+        return Ok(tree);
+    }
+    let tarball = std::path::absolute(tarball(sources)?)?;
+    let new = directory.join("postgres.new");
+    for old in [&tree, &new] {
+        if old.exists() {
+            fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
+        }
+    }
+    fs::create_dir_all(&new).with_context(|| format!("cannot create {}", new.display()))?;
+    // Without what a server is not built from: half of the files.
+    let tar = Command::new("tar")
+        .args(["--extract", "--strip-components=1", "--no-same-owner", "--exclude=*.po"])
+        .args(["*/doc/*", "*/contrib/*", "*/src/test/*"].map(|path| format!("--exclude={path}")))
+        .arg("--file")
+        .arg(&tarball)
+        .current_dir(&new)
+        .status()
+        .context("cannot run tar")?;
+    ensure!(tar.success(), "{} cannot be unpacked", tarball.display());
+    branch_off(&new)?;
+    fs::rename(&new, &tree)?;
+    Ok(tree)
+}
+
+/// The newest tarball of PostgreSQL 15.
+fn tarball(sources: &Path) -> Result<PathBuf> {
+    let entries = fs::read_dir(sources).map(|entries| entries.flatten().collect::<Vec<_>>());
+    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let fits = |name: String| name.starts_with("postgresql-15") && name.contains(".orig.tar.");
+    let paths = entries.unwrap_or_default().into_iter().map(|entry| entry.path());
+    let found = paths.filter(|path| name(path).is_some_and(fits)).max();
+    found.with_context(|| {
+        format!(
+            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh test",
+            sources.display()
+        )
+    })
+}
+
+/// Whether the repository has all branches as they are to be.
+fn is_planted(tree: &Path) -> bool {
+    let show = |branch: &str| git(tree, &["show", &format!("{branch}:{FILE}")]);
+    let planted = |released: &str| {
+        let same = |branch: &str, rounds: u32| {
+            Some(show(branch).ok()? == with_loop(released, rounds).ok()?)
+        };
+        BUILDS.iter().all(|build| same(build.name, build.rounds) == Some(true))
+    };
+    tree.join(".git").is_dir() && show(RELEASED).is_ok_and(|released| planted(&released))
+}
+
+/// Makes a repository of an unpacked source, with a branch for each build.
+fn branch_off(tree: &Path) -> Result<()> {
+    git(tree, &["init", "--quiet", &format!("--initial-branch={RELEASED}")])?;
+    let commit = |message: &str| {
+        // Also what a .gitignore would leave out.
+        git(tree, &["add", "--all", "--force"])?;
+        git(tree, &["commit", "--quiet", "--message", message])
+    };
+    commit("PostgreSQL as released")?;
+    let file = tree.join(FILE);
+    let released = fs::read_to_string(&file)
+        .with_context(|| format!("expected {FILE} in the source of PostgreSQL"))?;
+    for build in BUILDS {
+        git(tree, &["checkout", "--quiet", "-b", build.name, RELEASED])?;
+        fs::write(&file, with_loop(&released, build.rounds)?)?;
+        commit(&format!("Go {} times around a loop before each statement", build.rounds))?;
+    }
+    Ok(())
+}
+
+/// `source` with a loop of so many rounds at the begin of each statement. The number is read from
+/// memory: the code is the same whatever it is, to the place of every function.
+fn with_loop(source: &str, rounds: u32) -> Result<String> {
+    let planted = format!(
+        "/* Planted: each round is a multiplication and an addition that wait for each other. */\n\
+         static volatile uint64 planted_sink;\n\n\
+         static void pg_noinline\n\
+         planted_loop(void)\n\
+         {{\n\
+         \tvolatile int rounds = {rounds};\n\
+         \tuint64\t\tx = planted_sink;\n\n\
+         \tfor (int left = rounds; left > 0; left--)\n\
+         \t\tx = x * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);\n\
+         \tplanted_sink = x;\n\
+         }}\n\n"
+    );
+    let Some((before, function)) = source.split_once(FUNCTION) else {
+        bail!("expected a comment that begins with exec_simple_query in {FILE}");
+    };
+    let Some((head, body)) = function.split_once(BEGIN) else {
+        bail!("expected {} in exec_simple_query in {FILE}", BEGIN.trim());
+    };
+    Ok(format!("{before}{planted}{FUNCTION}{head}{BEGIN}\tplanted_loop();\n{body}"))
+}
+
+/// Runs git, always as the same author at the same time, so that commits have the same names
+/// everywhere and are built once.
+fn git(tree: &Path, arguments: &[&str]) -> Result<String> {
+    let options = ["core.autocrlf=false", "core.compression=1", "gc.auto=0", "core.fsync=none"];
+    let output = Command::new("git")
+        .args(options.iter().flat_map(|option| ["-c", option]))
+        .args(arguments)
+        .current_dir(tree)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_INDEX_FILE")
+        .env_remove("GIT_WORK_TREE")
+        .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "steelyard")))
+        .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "race@example.org")))
+        .envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, "2024-01-02T03:04:05Z")))
+        .output()
+        .context("cannot run git")?;
+    let failure = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "git {arguments:?} failed: {failure}");
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "static int other;\n\n/*\n * exec_simple_query\n *\n */\nstatic void\n\
+        exec_simple_query(void)\n{\n\tTRACE_POSTGRESQL_QUERY_START(query_string);\n\trest();\n}\n";
+
+    /// A source as it is released, as a tarball.
+    fn sources(directory: &Path) -> PathBuf {
+        let file = directory.join("postgresql-15.99").join(FILE);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, SOURCE).unwrap();
+        let tar = Command::new("tar")
+            .args(["--create", "--file", "postgresql-15_15.99.orig.tar.gz", "postgresql-15.99"])
+            .current_dir(directory)
+            .status();
+        assert!(tar.unwrap().success());
+        directory.to_owned()
+    }
+
+    #[test]
+    fn branches_differ_in_the_number_of_rounds_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let sources = sources(directory.path());
+        let race = directory.path().join("race");
+        let tree = plant(&sources, &race).unwrap();
+        let of = |branch: &str| git(&tree, &["show", &format!("{branch}:{FILE}")]).unwrap();
+        let same = of("same");
+        assert!(
+            same.contains("QUERY_START(query_string);\n\tplanted_loop();\n\trest();"),
+            "{same}"
+        );
+        assert!(same.find("planted_loop(void)\n{").unwrap() < same.find("exec_simple").unwrap());
+        for build in BUILDS {
+            let own = format!("rounds = {};", build.rounds);
+            assert_eq!(of(build.name), same.replace("rounds = 0;", &own));
+        }
+        assert_eq!(of(RELEASED), SOURCE);
+        let names = || git(&tree, &["rev-parse", "minus-2", "minus-5"]).unwrap();
+        let (first, made) = (names(), fs::metadata(&tree).unwrap().created().unwrap());
+        // What is there is kept, what is not as it should be is made anew, with the same names.
+        plant(&sources, &race).unwrap();
+        assert_eq!(fs::metadata(&tree).unwrap().created().unwrap(), made);
+        git(&tree, &["branch", "--force", "minus-2", "minus-1"]).unwrap();
+        plant(&sources, &race).unwrap();
+        assert_eq!(names(), first);
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = plant(directory.path(), directory.path()).unwrap_err().to_string();
+        assert!(error.contains("scripts/setup.sh test"), "{error}");
+        assert!(with_loop("no such function", 1).is_err());
+    }
+}
