@@ -105,7 +105,7 @@ impl Slicing {
             let found = Known {
                 ms: (!ms.is_nan()).then_some(ms),
                 settled: settled > 0.0,
-                // Where its slices count, the step was found CPU-bound, however busy the machine was.
+                // Where its slices count, it was found CPU-bound, however busy the machine.
                 cpu_share: if ms.is_nan() { share } else { share.max(CPU_BOUND) },
             };
             // As in a run without a break: the first block says whether, a later one how long.
