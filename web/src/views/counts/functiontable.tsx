@@ -315,7 +315,7 @@ function Chooser({ counts }: { counts: PageCounts }) {
           </>
         )}
         {left > 0 &&
-          `. ${counted(left, "function")} below 0.001% of the statement, including everything they ` +
+          `. ${counted(left, "function")} below 0.001% of the statement, including all they ` +
             `call, ${left === 1 ? "is" : "are"} left out.`}
       </p>
     </div>
