@@ -1,9 +1,9 @@
-//! Putting tables between the markers of VALIDATION.md, and seeing whether they are still those.
+//! Puts tables between the markers of VALIDATION.md, and checks whether they are still current.
 //!
 //! The line after a subject's tables carries two digests. One is of the tables, so that a figure
-//! edited by hand is noticed. The other stands for what computed them: the code of the subject, and
-//! what its short form finds, to the last hit. Whatever changes an answer of `judge` shows there,
-//! and `make validate` is due; renaming, moving and commenting code does not.
+//! edited by hand is noticed. The other is of what computed them: the code of the subject and the
+//! findings of its short form, to the last hit. Any change of an answer of `judge` shows there and
+//! requires `make validate`; renaming, moving and commenting code do not.
 
 use crate::{Findings, Size, Subject};
 
@@ -20,7 +20,7 @@ pub enum DocumentError {
         /// How the line after them begins.
         end: String,
     },
-    /// The tables are not those that were written.
+    /// The tables were edited.
     #[error(
         "expected the tables of {name} as `make validate` wrote them, found them edited; run `make validate`"
     )]
@@ -48,7 +48,7 @@ fn end_marker(name: &str) -> String {
     format!("<!-- end of {name}:")
 }
 
-/// What a document has of one subject.
+/// One subject's part of a document.
 struct Place<'a> {
     before: &'a str,
     tables: &'a str,
@@ -87,8 +87,8 @@ pub fn replace(
     Ok(format!("{before}{begin}\n\n{tables}\n\n{end} {digests} -->{after}"))
 }
 
-/// Looks whether a document shows the tables of a subject as they were written, by code that does
-/// what today's does.
+/// Checks whether a document shows the tables of a subject as they were written, by code that gives
+/// the same results as today's.
 ///
 /// # Errors
 /// When it does not.

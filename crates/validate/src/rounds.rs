@@ -9,7 +9,7 @@ pub struct Rounds {
     pub name: &'static str,
     /// Standard deviation of a slice, a fraction, before what follows.
     pub slice: f64,
-    /// Autocorrelation of neighbouring slices of the same server: AR(1).
+    /// Autocorrelation of neighboring slices of the same server: AR(1).
     pub autocorrelation: f64,
     /// Whether a slice's deviation has the tails of Student's t with 3 degrees of freedom.
     pub heavy: bool,

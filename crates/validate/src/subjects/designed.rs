@@ -11,7 +11,7 @@ use crate::noise;
 use crate::rounds::{MODELS, Rounds};
 use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 
-/// Seconds of the budget, and what a restart costs beside timed steps.
+/// Seconds of the budget, and what a restart costs in addition to timed steps.
 const BUDGET: f64 = 300.0;
 const COST: f64 = 5.0;
 /// Seconds of a round of two slices, one in four of which are twice as long as 40 ms.
@@ -170,7 +170,7 @@ fn sliced(
     steps.map(|step| Ended { used, ..step.ended })
 }
 
-/// How a step stands now; where a look is due it is taken note of.
+/// The current state of a step; records it if a look is due.
 fn watched(step: &mut Step, number: usize, truth: f64, looks: &Looks) -> Watched {
     let done = step.restarts.len() as u32;
     let found = compare_slices(&step.restarts, Margin::default(), looks.confidence_at(done));

@@ -133,7 +133,7 @@ fn nothing(size: Size, findings: &mut Findings) {
             } else if *runs >= 100 {
                 findings.rate(what, alarms, "≤ 7%", alarms.at_most(0.07));
             } else {
-                // What short histories cannot tell apart is said and not hidden.
+                // What short histories cannot distinguish is stated, not hidden.
                 findings.rate(what, alarms, "≤ 25%", alarms.at_most(0.25));
             }
         }
@@ -249,7 +249,7 @@ struct Outcome {
     found: Vec<bool>,
     /// The same by the permutation test alone.
     plain: Vec<bool>,
-    /// For each change found exactly where one was planted, with the neighbours in their places.
+    /// For each change found exactly where one was planted, with its neighbors in place.
     covered: Vec<bool>,
     surplus: bool,
 }

@@ -29,7 +29,7 @@ const MODELS: [Noise; 4] = [
 /// Blocks and seconds of the pilot.
 const PILOT: (usize, usize) = (6, 60);
 
-/// Seconds of a trial beside the measured ones: a restart, a restored directory, settling.
+/// Seconds of a trial outside the measured ones: a restart, a restored directory, settling.
 const COST: TrialCost = TrialCost { trial: 45.0, second: 1.0 };
 
 /// The longest step in seconds. Half of the pilots see no scatter between trials where that of
@@ -126,7 +126,7 @@ fn pilots(size: Size, findings: &mut Findings) {
     findings.tables.push(table);
 }
 
-/// Half widths and detectable effects as computed from the true variances, beside what experiments
+/// Half widths and detectable effects as computed from the true variances, and what experiments
 /// have.
 fn promises(size: Size, findings: &mut Findings) {
     let tries = size.pick(300, 10_000);

@@ -74,7 +74,7 @@ fn experiment(noise: &Noise, seconds: usize, random: &mut Random) -> Alarms {
     let (base, variant) = Design::new(6, 2, seconds).pair(noise, random);
     let judged = judge::compare(&base, &variant, judge::Margin::default());
     [
-        // Neighbours, so that what is slow hardly matters.
+        // Neighbors, so that slow changes hardly matter.
         differ(means[0], means[1], 0.01),
         differ(means[0], means[1], 0.02),
         welch(&runs[0], &runs[1]),

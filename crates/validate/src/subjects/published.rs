@@ -21,7 +21,7 @@ pub fn run(_: Size) -> Findings {
     findings
 }
 
-/// Figures held against those they come from.
+/// Figures compared with those they come from.
 struct Arithmetic {
     counts: Table,
     deviations: Table,

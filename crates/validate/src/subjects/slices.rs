@@ -126,7 +126,7 @@ struct Outcomes {
 
 /// What happened with one number of restarts and one scatter.
 struct Outcome {
-    /// The interval holds the truth; else it is a false alarm.
+    /// The interval contains the truth; otherwise it is a false alarm.
     covered: Rate,
     /// A regression or improvement was called at a margin of 2%.
     called: Rate,

@@ -60,7 +60,7 @@ const SCENARIOS: [Scenario; 9] = [
     by_work("100 ms, by work, 4 clients", 4, 0.1),
 ];
 
-/// What one experiment found: the part that the variant loses beside the base.
+/// What one experiment found: the part that the variant loses compared with the base.
 struct Lost {
     /// By the sums of operations and seconds.
     rate: f64,
@@ -178,7 +178,7 @@ impl Scenario {
         }
     }
 
-    /// When the variant stands still, in seconds after the start, in order.
+    /// When the variant stalls, in seconds after the start, in order.
     fn spans(&self, random: &mut Random) -> Vec<(f64, f64)> {
         let Stalls::ByTime(between) = self.stalls else { return Vec::new() };
         let mut spans = Vec::new();
