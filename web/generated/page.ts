@@ -4,11 +4,11 @@ export type Verdict = "regression" | "improvement" | "equivalent" | "inconclusiv
 
 /** A change point. */
 export type ChangeDocument = {
-  /** Place of the first run after the change. */
+  /** Index of the first run after the change. */
   run: number,
-  /** Places of the first and the last run of the level before it. */
+  /** Indexes of the first and the last run of the level before it. */
   before: [number, number],
-  /** Places of the first and the last run of the level after it. */
+  /** Indexes of the first and the last run of the level after it. */
   after: [number, number],
   /** Geometric mean after / before. */
   ratio: number,
@@ -18,13 +18,13 @@ export type ChangeDocument = {
   high: number,
   /** p value of the permutation test. */
   p: number,
-  /** p value against noise that wanders like this history; `null` where it does not. */
+  /** p value against noise that drifts like this history; `null` if it does not drift. */
   dependent_p: number | null,
   /** In words. */
   sentence: string,
 };
 
-/** What two exact counts say. */
+/** The outcome of comparing two exact counts. */
 export type CountVerdict = "regression" | "improvement" | "equivalent" | "same";
 
 /** Lines over runs, with their changes. */
@@ -35,17 +35,17 @@ export type HistoryDocument = {
   order: string,
   /** The metric, such as `o/s`. */
   metric: string,
-  /** In order; points and changes name them by their place, from 0. */
+  /** In order; points and changes refer to them by index, from 0. */
   runs: Array<HistoryRun>,
-  /** What is followed over the runs. */
+  /** The lines followed over the runs. */
   lines: Array<LineDocument>,
-  /** What to know beside the figures. */
+  /** Notes on the figures. */
   notes: Array<string>,
 };
 
 /** The trials of a run. */
 export type HistoryPoint = {
-  /** Place of the run. */
+  /** Index of the run. */
   run: number,
   /** Versions behind the line in this run. */
   versions: Array<string>,
@@ -60,13 +60,13 @@ export type HistoryPoint = {
 
 /** A version, a commit or an experiment. */
 export type HistoryRun = {
-  /** As tables and plots name it. */
+  /** Name in tables and plots. */
   name: string,
   /** When its first trial began, RFC 3339. */
   started: string,
-  /** Number and name of the experiments with its trials. */
+  /** Number and name of the experiments that have its trials. */
   experiments: Array<string>,
-  /** Versions of the DBMS in it, as that says them. */
+  /** Versions of the DBMS in it, as the DBMS reports them. */
   versions: Array<string>,
 };
 
@@ -80,21 +80,21 @@ export type HistoryStep = {
   unit: string,
   /** `more` or `less`: which way its throughput is better. */
   better: string,
-  /** Runs with trials of it, in order. */
+  /** Runs that have trials of it, in order. */
   points: Array<HistoryPoint>,
-  /** What was exchanged to test for chance: `trial` where all runs were measured side by side,
-   * else `run`. */
+  /** What was exchanged to test for chance: `trial` if all runs were measured side by side,
+   * otherwise `run`. */
   exchanged: string,
   /** Change points, in order. */
   changes: Array<ChangeDocument>,
-  /** What would be change points if the history did not wander by itself. */
+  /** What would be change points if the history did not drift. */
   doubtful: Array<ChangeDocument>,
 };
 
 /** A line: one configuration (by version and commit) or one variant's name (by date), on one
  * machine. */
 export type LineDocument = {
-  /** As tables and plots name it. */
+  /** Name in tables and plots. */
   line: string,
   /** The workload. */
   workload: string,
@@ -151,11 +151,11 @@ export type PageCounts = {
   /** δ as a fraction. */
   margin: number,
   variants: Array<string>,
-  /** Place of the base among them. */
+  /** Index of the base among them. */
   base: number,
   kinds: Array<PageKind>,
-  /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to their
-   * places. */
+  /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
+   * index. */
   functions: Array<[string, string]>,
   sentences: Array<SentenceDocument>,
   warnings: Array<PageCountWarning>,
@@ -182,16 +182,16 @@ export type PageFact = {
 
 /** A flamegraph: of a variant, or of the difference of two. */
 export type PageFlame = {
-  /** Place of the variant. */
+  /** Index of the variant. */
   variant: number,
-  /** Place of the one that it is held against, where it is a difference. */
+  /** Index of the variant it is compared with, if it is a difference. */
   base?: number,
   samples: number,
   /** The SVG, deflated without a header (RFC 1951), in base64. */
   svg: string,
 };
 
-/** Column by column, which is half the size of an object for each. */
+/** Stored by column, which takes half the size of one object per function. */
 export type PageFunctions = {
   id: Array<number>,
   own: Array<number>,
@@ -204,7 +204,7 @@ export type PageKind = {
   protocol: string,
   place: string,
   counts: Array<PageCount>,
-  /** How many functions are left out. */
+  /** Number of functions left out. */
   left_out: number,
 };
 
@@ -221,7 +221,7 @@ export type PageLatency = {
   max: Value,
 };
 
-/** What the page's glossary says of a metric. */
+/** A metric's entry in the page's glossary. */
 export type PageMetric = {
   name: string,
   unit: string,
@@ -247,8 +247,7 @@ export type PageProfile = {
 
 export type PageRelative = {
   variant: number,
-  /** The metric / that of the base, `exp(mean ln)` over paired blocks; `null` without an
-   * interval. */
+  /** Value / the base's value, `exp(mean ln)` over paired blocks; `null` without an interval. */
   ratio: number | null,
   /** Lower end of the 95% interval of the ratio. */
   low: number | null,
@@ -264,15 +263,15 @@ export type PageRelative = {
   p: number | null,
   /** `regression`, `improvement`, `equivalent` or `inconclusive`. */
   verdict: Verdict,
-  /** Whether there is a difference for sure, be it smaller than the margin. */
+  /** Whether there is certainly a difference, even if smaller than the margin. */
   confirmed: boolean | null,
-  /** Minimum detectable effect: the slowdown (of a cost: the increase), as a fraction, that as
-   * many blocks again would confirm with a power of 80% among as many comparisons; `null` below
-   * 5 blocks. */
+  /** Minimum detectable effect: the slowdown (for a cost, the increase), as a fraction, that an
+   * experiment with as many blocks and comparisons would confirm with a power of 80%; `null`
+   * below 5 blocks. */
   detectable: number | null,
-  /** Estimated further blocks until the verdict is decided; 0 when it is. */
+  /** Estimated number of further blocks until the verdict is decided; 0 if it is. */
   further_blocks: number | null,
-  /** Why it can't be judged, where it can't. */
+  /** The reason if it can't be judged. */
   reason: string | null,
   /** The comparison in plain words. */
   sentence: string,
@@ -290,7 +289,7 @@ export type PageRestart = {
   levels: Array<Value>,
   /** Medians of the rates, by variant and point. */
   rates: Array<Array<Value>>,
-  /** The lowest rate, by variant and point; none where a point is one round. */
+  /** The lowest rate, by variant and point; empty if a point is one round. */
   low: Array<Array<Value>>,
   /** The highest. */
   high: Array<Array<Value>>,
@@ -299,7 +298,7 @@ export type PageRestart = {
   aside: Array<[number, number, number, number]>,
 };
 
-/** A variant compared with the base as restarts came. */
+/** A variant compared with the base after each restart. */
 export type PageRunning = {
   variant: number,
   restarts: Array<PageSoFar>,
@@ -320,12 +319,12 @@ export type PageSetting = {
 
 /** A step that ran in slices. */
 export type PageSlices = {
-  /** The length of the slices, milliseconds; the longest where restarts differ. */
+  /** The length of the slices in milliseconds; the longest if restarts differ. */
   length_ms: Value,
-  /** Neighboring rounds that share a point. */
+  /** Number of neighboring rounds that share a point. */
   rounds_per_point: number,
-  /** Rounds of slices that were shorter than the length chosen. They count for nothing and are
-   * not among the points. */
+  /** Rounds of slices shorter than the chosen length. They don't count and are not among the
+   * points. */
   shorter: number,
   restarts: Array<PageRestart>,
   /** The ratios within which a variant is equivalent. */
@@ -348,18 +347,18 @@ export type PageStep = {
   name: string,
   dop: number,
   labels?: { [key in string]: string },
-  /** Which way its throughput is better: `more` or `less`. */
+  /** Which direction of its throughput is better: `more` or `less`. */
   better: "more" | "less",
-  /** The class of statements that an operation is, and what its throughput counts. */
+  /** The class of statements that counts as an operation, and the unit of its throughput. */
   class: string,
   unit: string,
-  /** Statements per second that paced classes were asked for. */
+  /** Target rates of paced classes, in statements per second. */
   rates: { [key in string]: Value },
   throughput: Array<Value>,
   relative: Array<PageRelative>,
   latency: Array<PageLatency>,
   percentiles: Array<PagePercentiles>,
-  /** Those whose server had the load to itself. */
+  /** Trials whose server had the load to itself. */
   trials: Array<PageTrial>,
   slices?: PageSlices,
 };
@@ -382,7 +381,7 @@ export type PageVariant = {
   settings: Array<PageSetting>,
 };
 
-/** Something to know; what is absent means all. */
+/** A warning; an absent key means all. */
 export type PageWarning = {
   /** Name of the step. */
   step?: string,
@@ -400,20 +399,20 @@ export type PageWarning = {
   text: string,
 };
 
-/** A row: its label and one cell per further column. */
+/** A row: its label and a cell for each other column. */
 export type Row = {
   /** First cell. */
   label: string,
   /** The other cells. */
   cells: Array<string>,
-  /** How it stands out. */
+  /** How it is highlighted. */
   kind?: RowKind,
 };
 
-/** How a row stands out. */
+/** How a row is highlighted. */
 export type RowKind = "base" | "regression" | "improvement" | "marked";
 
-/** What a table is about; the page groups by it and `compare` can be asked for some of them. */
+/** The subject of a table; the page groups by it, and `compare` can print selected ones. */
 export type Section = "absolute" | "relative" | "rates" | "latency" | "hardware" | "size" | "counters" | "other";
 
 /** What changed in a variant. */
@@ -426,18 +425,18 @@ export type SentenceDocument = {
 
 /** A table of texts.
  *
- * Tables of the same `title` and `step` following each other are parts of one (absolute, then
- * relative): in text they share the title and the legend. */
+ * Consecutive tables with the same `title` and `step` are parts of one (absolute, then relative);
+ * in text they share the title and the legend. */
 export type Table = {
   /** Stable and unique in a report, such as `hardware.l.i0.absolute`. */
   id: string,
   /** What it shows. */
   title: string,
-  /** The step it belongs to, if to one. */
+  /** The step it belongs to, if any. */
   step?: string,
-  /** Which part of the title this is: `absolute`, `relative to first result`; may be empty. */
+  /** Which part of the table this is: `absolute`, `relative to first result`; may be empty. */
   part?: string,
-  /** Remarks about single figures. */
+  /** Notes on single figures. */
   note?: Array<string>,
   /** What the columns mean. */
   legend: Array<string>,
@@ -445,7 +444,7 @@ export type Table = {
   columns: Array<string>,
   /** In order. */
   rows: Array<Row>,
-  /** What it is about. */
+  /** Its subject. */
   section: Section,
 };
 

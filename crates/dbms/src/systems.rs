@@ -35,14 +35,22 @@ pub(crate) fn default() -> &'static dyn Kind {
 /// What must be shown with a comparison of `variants` because they differ in more than their
 /// versions. A fact known for only one of them is not a difference.
 ///
-/// ``` use dbms::{Compared, Installation}; let installation = |version: &str, compiler: &str|
-/// Installation { dbms: "postgres".to_owned(), version: version.to_owned(), source: String::new(),
-/// bin_dir: Some("/opt/pg/bin".into()), build: [("compiler".to_owned(),
-/// compiler.to_owned())].into(), }; let one = installation("13.7", "gcc (Debian 8.3.0-6) 8.3.0");
-/// let other = installation("14.3", "gcc (Debian 10.2.1-6) 10.2.1 20210110"); let of = |name,
-/// installation| Compared { name, installation, initdb: &[] }; assert_eq!(
-/// dbms::differences(&[of("pg13.7", &one), of("pg14.3", &other)])[0].text, "pg13.7 was compiled by
-/// GCC 8.3.0, pg14.3 by GCC 10.2.1: differences may come from the compiler" );
+/// ```
+/// use dbms::{Compared, Installation};
+/// let installation = |version: &str, compiler: &str| Installation {
+///     dbms: "postgres".to_owned(),
+///     version: version.to_owned(),
+///     source: String::new(),
+///     bin_dir: Some("/opt/pg/bin".into()),
+///     build: [("compiler".to_owned(), compiler.to_owned())].into(),
+/// };
+/// let one = installation("13.7", "gcc (Debian 8.3.0-6) 8.3.0");
+/// let other = installation("14.3", "gcc (Debian 10.2.1-6) 10.2.1 20210110");
+/// let of = |name, installation| Compared { name, installation, initdb: &[] };
+/// assert_eq!(
+///     dbms::differences(&[of("pg13.7", &one), of("pg14.3", &other)])[0].text,
+///     "pg13.7 was compiled by GCC 8.3.0, pg14.3 by GCC 10.2.1: differences may come from the compiler"
+/// );
 /// ```
 pub fn differences(variants: &[Compared<'_>]) -> Vec<Difference> {
     let builds: Vec<_> =

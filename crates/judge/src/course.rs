@@ -1,9 +1,9 @@
-//! The course of an experiment that designs itself: how many restarts, and how long each step
-//! within one. It is set by what restarts have cost and how steps have scattered, and set anew at
-//! each look by what is still undecided.
+//! The course of an experiment that designs itself: how many restarts, and how long each step in
+//! them. It follows from the cost of restarts and the spread of steps so far, and is revised at
+//! each look for whatever is still undecided.
 //!
-//! Lengths may follow from what was seen without raising false alarms, because each restart counts
-//! the same however long its steps were, and is as likely to err upwards as downwards. That, and
+//! Lengths may depend on results so far without raising false alarms, because each restart counts
+//! the same however long its steps were, and is as likely to err upward as downward. That, and
 //! the error rate of whole experiments, is simulated (VALIDATION.md, "Runs that design
 //! themselves").
 
@@ -13,27 +13,27 @@ use crate::{Comparison, Design, Looks, Margin, StepNoise, design, mean, t_quanti
 
 /// No timed step is shorter than this on each server, in seconds: a dozen slices.
 pub const SHORTEST: f64 = 0.5;
-/// None is longer: another restart then says more.
+/// No timed step is longer: another restart then says more.
 pub const LONGEST: f64 = 30.0;
 
-/// What restarts differ by before anything is known, as a deviation of the log ratio: in slices,
-/// and in turns. From recordings of Postgres (VALIDATION.md, "On real servers").
+/// Assumed deviation of the log ratio between restarts before anything is known: in slices, and in
+/// turns. From recordings of Postgres (VALIDATION.md, "On real servers").
 const USUAL: (f64, f64) = (0.006, 0.03);
-/// So many degrees of freedom that weighs.
+/// The weight of that assumption, in degrees of freedom.
 const USUAL_FREEDOM: f64 = 4.0;
 
-/// A comparison gets no time of its own where its interval would stay so many times wider than it
-/// should be, had it all the time that is left.
+/// A comparison gets no time of its own if its interval would stay this many times wider than its
+/// target even with all the remaining time.
 const OUT_OF_REACH: f64 = 2.5;
-/// No interval is wanted narrower than this part of the margin: a difference that close to its edge
-/// stays undecided.
+/// No target is narrower than this part of the margin: a difference that close to its edge stays
+/// undecided.
 const NARROWEST: f64 = 0.2;
-/// The estimate will move within its interval: what is wanted is this much narrower.
+/// The estimate will move within its interval, so the target is this much narrower.
 const RESERVE: f64 = 0.85;
-/// So many of the latest restarts say what one costs.
+/// Number of latest restarts that determine the cost of one.
 const RECENT: usize = 4;
 
-/// A comparison as far as its course depends on it.
+/// What the course needs to know about a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watched {
     /// The number of its step.
@@ -49,14 +49,14 @@ pub struct Watched {
     pub settled: bool,
 }
 
-/// What is intended.
+/// The current intention.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlook {
     /// Further restarts, about.
     pub restarts: u32,
     /// How long each timed step lasts on each server, in seconds, by its number.
     pub seconds: BTreeMap<usize, f64>,
-    /// The comparisons to go on for, by their place.
+    /// Indexes of the comparisons to continue for.
     pub pursued: Vec<usize>,
     /// Standard error of the log ratio of each step at the end, by its number.
     pub errors: BTreeMap<usize, f64>,
@@ -185,7 +185,7 @@ impl Course {
         }
     }
 
-    /// How narrow a comparison's interval is to be, as half of its width in logs.
+    /// Target half width of a comparison's interval, in logs.
     fn wanted(&self, watched: &Watched, judged: bool) -> f64 {
         let (below, above) = Margin::of(self.margin).log_edges();
         let at = watched.comparison.mean_log;
@@ -195,12 +195,12 @@ impl Course {
     }
 }
 
-/// The confidence that is reckoned with.
+/// The confidence used for planning.
 fn confidence() -> f64 {
     Looks::last_confidence()
 }
 
-/// By how much the widest interval of a design misses what is wanted of it.
+/// How far the widest interval of a design misses its target.
 fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
     let freedom = f64::from((done + found.restarts).max(2) - 1);
     let quantile = t_quantile(0.5 + 0.5 * confidence(), freedom);
@@ -208,7 +208,7 @@ fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
     steps.iter().zip(&found.errors).filter_map(of).fold(0.0, f64::max)
 }
 
-/// The cheapest design that reaches what is wanted, or that of a day.
+/// The cheapest design that reaches the targets, or that of a day.
 fn enough(steps: &[StepNoise], done: u32, cost: f64) -> Option<Design> {
     let mut time = 15.0;
     loop {

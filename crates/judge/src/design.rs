@@ -1,31 +1,31 @@
-//! How many restarts, and how long each step within one, decide most in the time that is left.
+//! How many restarts to run, and how long each step should be, to decide the most in the remaining
+//! time.
 //!
 //! The log ratio of a step has a part that differs between restarts and a part within them that a
 //! longer step averages out: after R restarts its variance is `(between + within / seconds) / R`. A
 //! restart costs its own seconds and those of all steps. Long steps waste time where restarts
-//! differ, short ones where restarts are dear; the best length balances the two (T. Kalibera and R.
-//! Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, §5.2). Here several steps share
-//! the restarts, and each has its own target.
+//! differ, short ones where restarts are expensive; the best length balances the two (T. Kalibera
+//! and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, §5.2). Here several steps
+//! share the restarts, and each has its own target.
 
 use crate::t_quantile;
 
-/// How a step's log ratio scatters, and what is wanted of it.
+/// The spread of a step's log ratio, and its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepNoise {
     /// Variance of the log ratio between restarts, beyond what is within them.
     pub between: f64,
     /// Variance of the log ratio of a restart in which the step runs for one second.
     pub within: f64,
-    /// How long the step may run in a restart, in seconds: from, to. Both the same where the step
-    /// ends by its work.
+    /// How long the step may run in a restart, in seconds: from, to. Both are the same if the step
+    /// ends by work.
     pub seconds: (f64, f64),
-    /// Half the width that its interval is to have, as a log ratio; `None` where the step needs
-    /// nothing more.
+    /// Target half width of its interval, as a log ratio; `None` if the step needs nothing more.
     pub wanted: Option<f64>,
 }
 
 impl StepNoise {
-    /// Variance of the log ratio of one restart in which the step runs so long.
+    /// Variance of the log ratio of one restart in which the step runs this long.
     pub fn variance(&self, seconds: f64) -> f64 {
         self.between + self.within / seconds
     }
@@ -38,7 +38,7 @@ impl StepNoise {
     }
 }
 
-/// What to do with the time that is left.
+/// What to do with the remaining time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     /// Further restarts.
@@ -54,12 +54,12 @@ const FEWEST_RESTARTS: u32 = 4;
 /// More restarts than this are not considered.
 const MOST_RESTARTS: u32 = 2000;
 
-/// Chooses restarts and lengths so that the step that is furthest from what is wanted of it comes
-/// as near as it can.
+/// Chooses restarts and lengths so that the step furthest from its target gets as close as
+/// possible.
 ///
-/// `done` restarts are there already; a further one costs `restart` seconds and those of the steps,
-/// and all of them together at most `time` seconds. Intervals have this confidence. `None` where
-/// there is no time for another restart.
+/// `done` restarts are already finished; each further one costs `restart` seconds plus those of the
+/// steps, and all of them together at most `time` seconds. Intervals have this confidence. `None`
+/// if there is no time for another restart.
 pub fn design(
     steps: &[StepNoise],
     done: u32,

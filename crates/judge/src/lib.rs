@@ -1,10 +1,10 @@
-//! Statistics as pure functions: is a variant slower than the base, by how much, and how sure is
-//! that.
+//! Statistics as pure functions: is a variant slower than the base, by how much, and how certain is
+//! that?
 //!
-//! This room knows no files and prints nothing. The unit of evidence is a *trial*: one variant
-//! going once through the steps. Trials come in randomised *blocks* (every variant once), so the
-//! value of the variant in block *i* is paired with the value of the base in the same block and
-//! whatever the machine did slowly cancels out.
+//! This crate reads no files and prints nothing. The unit of evidence is a *trial*: one run of one
+//! variant through the steps. Trials come in randomized *blocks* (every variant once), so the value
+//! of the variant in block *i* is paired with the value of the base in the same block, and slow
+//! changes of the machine cancel out.
 //!
 //! ```
 //! use judge::{compare, Margin, Verdict};
@@ -18,21 +18,21 @@
 //! assert!(outcome.high.unwrap() < 0.98);
 //! ```
 //!
-//! How a verdict comes about:
+//! How a verdict is reached:
 //!
 //! 1. `d_i = ln(variant_i / base_i)` for every block; the estimate is `exp(mean d)`.
 //! 2. The 95% interval is `exp(mean d ± t(k-1, 0.975) · s / √k)`, Student's t with `k-1` degrees of
 //!    freedom.
 //! 3. Wholly below `1-δ`: [`Verdict::Regression`]. Wholly above `1+δ`: [`Verdict::Improvement`].
-//!    Wholly between: [`Verdict::Equivalent`], even when it is sure that there is a (small)
-//!    difference. Else [`Verdict::Inconclusive`], with the number of further blocks needed.
-//! 4. Over many steps, [`control_false_discoveries`] takes back those regressions and improvements
-//!    that are no more than what so many tries bring up by chance.
+//!    Wholly between: [`Verdict::Equivalent`], even if there is certainly a (small) difference.
+//!    Otherwise [`Verdict::Inconclusive`], with the number of further blocks needed.
+//! 4. Over many steps, [`control_false_discoveries`] retracts regressions and improvements that so
+//!    many comparisons would produce by chance.
 //!
-//! Beside the verdict stands whether a difference is [`Comparison::confirmed`] at all, whatever its
-//! size, and the smallest one that would have been ([`Comparison::detectable`]). [`Looks`] splits
-//! the error rate when an experiment grows until it is decided. [`noise_floor`] and
-//! [`false_alarm_rate`] say what identical variants do.
+//! In addition to the verdict, a comparison says whether any difference is
+//! [`Comparison::confirmed`], whatever its size, and the smallest one that would have been
+//! ([`Comparison::detectable`]). [`Looks`] splits the error rate when an experiment grows until it
+//! is decided. [`noise_floor`] and [`false_alarm_rate`] show how identical variants differ.
 //!
 //! Seconds within one trial are autocorrelated: [`stalls`], [`trend`], [`steadiness`] and
 //! [`effective_sample_size`] describe them, and never serve as evidence for a verdict.

@@ -1,4 +1,4 @@
-//! Looking several times at an experiment that grows, without raising false alarms by it.
+//! Several looks at a growing experiment, without raising the rate of false alarms.
 
 use crate::{CONFIDENCE, Comparison, Verdict};
 
@@ -10,10 +10,10 @@ use crate::{CONFIDENCE, Comparison, Verdict};
 ///
 /// The boundaries of group-sequential designs (Pocock, *Biometrika* 64, 1977; O'Brien and Fleming,
 /// *Biometrics* 35, 1979; the spending functions of Lan and DeMets, *Biometrika* 70, 1983) use that
-/// neighbouring looks share most of their blocks. They are derived for many observations, and have
+/// neighboring looks share most of their blocks. They are derived for many observations, and have
 /// to be calibrated for t intervals of six. Pocock's then save about a tenth of the blocks, O'Brien
 /// and Fleming's leave next to nothing for the first look, which is where an adaptive run wants to
-/// stop (the figures stand in VALIDATION.md). That is not worth an error rate that holds for normal
+/// stop (the figures are in VALIDATION.md). That is not worth an error rate that holds for normal
 /// noise and planned numbers of blocks only.
 ///
 /// An experiment with a budget does not know beforehand how many blocks it will have. It looks when

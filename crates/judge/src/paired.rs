@@ -46,14 +46,14 @@ pub enum JudgeError {
         "expected a positive finite value, found {value} for the {side} in block {block}; leave out failed steps"
     )]
     NotPositive {
-        /// Whose value.
+        /// The side that has the value.
         side: Side,
-        /// Place in the slices, from 1.
+        /// Position in the lists, from 1.
         block: usize,
         /// The value.
         value: f64,
     },
-    /// Slices that were both measured are too few.
+    /// Too few rounds in which both slices were measured.
     #[error(
         "expected at least {needed} rounds with a slice of base and variant, found {pairs}; make the step longer"
     )]
@@ -63,7 +63,7 @@ pub enum JudgeError {
         /// Fewest allowed.
         needed: usize,
     },
-    /// A rate of a slice that is none.
+    /// An invalid rate of a slice.
     #[error(
         "expected a rate of 0 or more, found {value} for the {side} in round {round}; set such slices aside as NaN"
     )]
@@ -83,10 +83,10 @@ pub enum JudgeError {
         /// Whose slices.
         side: Side,
     },
-    /// A confidence that is none.
+    /// An invalid confidence.
     #[error("expected a confidence between 0 and 1, such as 0.95, found {confidence}")]
     Confidence {
-        /// The confidence asked for.
+        /// The requested confidence.
         confidence: f64,
     },
 }
@@ -100,7 +100,7 @@ pub fn compare(base: &[f64], variant: &[f64], margin: Margin) -> Result<Comparis
     compare_at(base, variant, margin, CONFIDENCE)
 }
 
-/// As [`compare`], with an interval of the given `confidence`, a fraction between 0 and 1.
+/// Like [`compare`], with an interval of the given `confidence`, a fraction between 0 and 1.
 ///
 /// # Errors
 /// As for [`compare`], and when the confidence is not between 0 and 1.

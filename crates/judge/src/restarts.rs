@@ -1,5 +1,4 @@
-//! What several restarts of all servers say together, and whether two lengths of slices say the
-//! same.
+//! Combines several restarts of all servers, and checks whether two lengths of slices agree.
 
 use crate::comparison::{Estimate, upper_point};
 use crate::{
@@ -7,21 +6,21 @@ use crate::{
     t_quantile,
 };
 
-/// Fewer rounds in a restart than this carry a warning where there are few restarts: batches then
-/// hold less than four of them, and the interval leans on them.
+/// Fewer rounds in a restart than this cause a warning if there are few restarts: batches then have
+/// fewer than four rounds, and the interval depends on them.
 pub const ENOUGH_ROUNDS: usize = 30;
 
-/// A larger share of rounds set aside than this carries a warning: what remains may no longer be
+/// A larger share of rounds set aside than this causes a warning: the rest may no longer be
 /// typical.
 pub const MUCH_SET_ASIDE: f64 = 0.2;
 
-/// A larger share of rounds in which neither did anything than this carries a warning: that should
+/// A larger share of rounds in which neither did anything than this causes a warning: that should
 /// hardly ever happen.
 pub const MUCH_IDLE: f64 = 0.01;
 
 /// Differences smaller than this, as logs of ratios, between two lengths of slices or between the
-/// middle and all of the slices are not warned of, however sure they are: half a percent, a quarter
-/// of the default margin.
+/// middle and all of the slices cause no warning, however certain they are: half a percent, a
+/// quarter of the default margin.
 pub const SLICE_TOLERANCE: f64 = 0.005;
 
 /// Confidence of the tests behind warnings: 99%, so that hardly a warning is for nothing.
@@ -29,8 +28,8 @@ const SURE: f64 = 0.99;
 
 /// Compares a variant with the base from restarts of all servers, each with its own slices.
 ///
-/// The estimate is the mean of the restarts' log ratios, each counting the same. Two intervals are
-/// looked at:
+/// The estimate is the mean of the restarts' log ratios, with equal weights. There are two
+/// candidate intervals:
 ///
 /// - from the scatter of the R restarts, `s/√R` with Student's t and R-1 degrees of freedom: it
 ///   contains all that differs between restarts and within them, and holds whatever their
@@ -39,20 +38,20 @@ const SURE: f64 = 0.99;
 /// - from the batches within the restarts, `√(Σ variance)/R` with Satterthwaite's degrees of
 ///   freedom.
 ///
-/// The wider one counts. When restarts differ by more than their slices explain, that is the first.
-/// The second prevents that two or three restarts which happen to agree are taken for certainty.
-/// For R = 1 there would only be the second, which holds the truth in half of all experiments where
-/// restarts differ: one restart is like one block and has neither interval nor verdict, and a
+/// The wider one counts. If restarts differ by more than their slices explain, that is the first.
+/// The second prevents false certainty when two or three restarts happen to agree. For R = 1 there
+/// would be only the second, which contains the truth in just half of all experiments where
+/// restarts differ. So one restart, like one block, has neither interval nor verdict, and a
 /// [`Warning::OneRestart`].
 ///
-/// Where one of the two did nothing in more than a quarter of its slices of some restart, no
-/// typical slice can be compared: all restarts are then compared by all that was done in them, with
-/// a [`Warning::Stalled`].
+/// If one of the two did nothing in more than a quarter of its slices in some restart, there is no
+/// typical slice to compare: all restarts are then compared by all of their operations, with a
+/// [`Warning::Stalled`].
 ///
-/// Tempting is to take the second whenever the restarts scatter no more than it explains. That was
-/// tried: a few restarts say so little about their scatter that the interval then misses the truth
-/// too often (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds strict enough to
-/// keep 93% make it narrower by less than 10%.
+/// It is tempting to use the second whenever it explains the spread of the restarts. We tried that:
+/// a few restarts say so little about their spread that the interval misses the truth too often
+/// (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds strict enough to keep 93%
+/// make it narrower by less than 10%.
 ///
 /// [`Comparison::blocks`] is the number of restarts.
 ///
@@ -134,7 +133,7 @@ fn within(restarts: &[RestartRatio]) -> (f64, f64) {
     (variance.sqrt() / restarts.len() as f64, freedom)
 }
 
-/// Whether a difference is worth a warning and at 99% more than chance.
+/// Whether a difference is worth a warning and, at 99%, more than chance.
 fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
     let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
     let squares: f64 = errors.iter().map(|(error, freedom)| error.powi(4) / freedom).sum();

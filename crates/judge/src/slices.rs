@@ -1,9 +1,10 @@
-//! Pairing by slices: the servers of all variants are up together and the load moves between them
-//! in slices of a fraction of a second. In every round each variant has one slice, in random order.
+//! Pairing by slices: the servers of all variants run at the same time and the load moves between
+//! them in slices of a fraction of a second. In every round each variant has one slice, in random
+//! order.
 //!
 //! The log ratio of round r is `d_r = ln(rate of the variant / rate of the base)`. Single rounds
-//! are noisy (heavy tails, a slice disturbed now and then, neighbours alike). Here stands what one
-//! restart of the servers says; what several say together is in `restarts.rs`.
+//! are noisy (heavy tails, occasional disturbed slices, correlated neighbors). This file evaluates
+//! one restart of the servers; `restarts.rs` combines several.
 
 use crate::trimmed::{Trimmed, batches, number_of_batches, variance_of_mean};
 use crate::{JudgeError, Side};
@@ -26,16 +27,16 @@ pub const TRIMMED: f64 = 0.25;
 /// Fewest rounds from which there is an estimate: two batches of three.
 pub const FEWEST_PAIRS: usize = 6;
 
-/// What one restart of all servers says about a variant and the base.
+/// The result of one restart of all servers for a variant and the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RestartRatio {
     /// Trimmed mean of the log ratios of the rounds.
     pub mean_log: f64,
-    /// Variance of `mean_log` within this restart, from batches of neighbouring rounds.
+    /// Variance of `mean_log` within this restart, from batches of neighboring rounds.
     pub variance: f64,
     /// Degrees of freedom of `variance`: batches - 1.
     pub freedom: f64,
-    /// Rounds in which both were measured and one of them, at least, did something.
+    /// Rounds in which both were measured and at least one of them did something.
     pub pairs: usize,
     /// Share of the rounds, 0 to 1, in which one of the two was not measured or set aside.
     pub set_aside: f64,
@@ -49,13 +50,13 @@ pub struct RestartRatio {
     /// Variance of `mean_log + tails_log`, the log ratio of all that was done, from the same
     /// batches.
     pub total_variance: f64,
-    /// Who did nothing in so many slices that the middle half of the rounds has no ratio.
-    /// `mean_log` is then that of all that was done, and `tails_log` is 0.
+    /// The side that did nothing in so many slices that the middle half of the rounds has no ratio.
+    /// `mean_log` is then that of all operations, and `tails_log` is 0.
     pub stalled: Option<Side>,
 }
 
 impl RestartRatio {
-    /// The ratio of all that was done in place of that of the typical slice.
+    /// The ratio of all operations instead of that of the typical slice.
     pub(crate) fn in_total(&self) -> Self {
         Self {
             mean_log: self.mean_log + self.tails_log,
@@ -70,17 +71,17 @@ impl RestartRatio {
 /// The log ratio of one restart from the rates of base and variant by round, in any unit; NaN marks
 /// a slice set aside or not measured.
 ///
-/// The centre is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation
-/// (rate 0) counts as infinitely slow, and thereby as one of those cut off, as long as there are no
-/// more of them than that. If there are, the typical slice has no ratio; what is left is that of
-/// all that was done, and [`RestartRatio::stalled`] says so. A round in which neither did anything
-/// has no ratio either and moves none: it is left out of the centre, adds nothing to what both did
-/// in total, and is counted in [`RestartRatio::idle`]. The variance of the centre respects that
-/// neighbouring rounds are alike: it comes from the means of batches of them, each six integrated
-/// autocorrelation times long where there are rounds enough for 8 to 30 such batches.
+/// The center is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation
+/// (rate 0) counts as infinitely slow and so is one of those cut off, as long as there are no more
+/// such slices than are cut off. Otherwise the typical slice has no ratio; the ratio of all
+/// operations is used, and [`RestartRatio::stalled`] says so. A round in which neither did anything
+/// has no ratio: it is left out of the center, adds nothing to the totals, and is counted in
+/// [`RestartRatio::idle`]. The variance of the center allows for the correlation of neighboring
+/// rounds: it comes from the means of batches of them, each six integrated autocorrelation times
+/// long if there are enough rounds for 8 to 30 such batches.
 ///
-/// What is compared is thus the *typical* slice. A variant that is as fast as the base except for
-/// rare long pauses has a ratio near 1 here; `tails_log` says what the pauses amount to, and
+/// So this compares the *typical* slice. A variant that is as fast as the base except for rare long
+/// pauses has a ratio near 1 here; `tails_log` says how much the pauses amount to, and
 /// [`crate::compare_slices`] warns when that is more than chance.
 ///
 /// # Errors

@@ -1,17 +1,17 @@
-//! Stalls: seconds in which next to nothing got done.
+//! Stalls: seconds in which almost nothing got done.
 
 use std::ops::Range;
 
 use crate::median;
 
-/// A second is a stall when its throughput is under this share of the median of all seconds of its
+/// A second is a stall if its throughput is below this share of the median of all seconds of its
 /// step.
 ///
-/// Our own choice. Noise does not get there: the count of a second with 100 independent operations
-/// scatters by 10%, so a quarter is more than seven deviations away. What does get there is what
+/// Our own choice. Noise alone does not go this low: the count of a second with 100 independent
+/// operations varies by 10%, so a quarter is more than seven deviations away. What does is what
 /// people look for in graphs of throughput over time: a checkpoint's flood of writes, an fsync that
-/// blocks commits, compaction holding writers. The median is that of the whole step, not a running
-/// one, which would follow a long stall down and lose it.
+/// blocks commits, compaction that blocks writers. The median is that of the whole step, because a
+/// running median would follow a long stall down and lose it.
 pub const STALL_SHARE: f64 = 0.25;
 
 /// The stalls of one series.

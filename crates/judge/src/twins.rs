@@ -1,4 +1,4 @@
-//! A/A comparisons: the same system under two names. Whatever differs there is noise.
+//! A/A comparisons: the same system under two names. Any difference is noise.
 
 use crate::beta::beta_quantile;
 use crate::{CONFIDENCE, Comparison, quantile, t_quantile};
@@ -10,9 +10,9 @@ pub const NOISE_PERCENTILE: f64 = 0.99;
 /// identical variants exceeds once in a hundred comparisons. `twins` are the A/A comparisons of
 /// that step; `None` without any.
 ///
-/// With a few pairs of twins the empirical 99th percentile is nothing but the largest effect seen,
-/// which 3 pairs put under the true percentile in 97 of 100 experiments. So it is estimated through
-/// the spread, too: identical variants have a true log ratio of 0, hence each comparison with
+/// With a few pairs of twins, the empirical 99th percentile is just the largest effect seen, which
+/// with 3 pairs is below the true percentile in 97 of 100 experiments. So it is also estimated from
+/// the spread: identical variants have a true log ratio of 0, so each comparison with
 /// standard error `e` and `f` degrees of freedom gives `f·e² + mean²` with `f + 1` degrees (for k
 /// blocks: Σd²/k with k degrees), and the pooled `E² = Σ(f·e² + mean²) / Σ(f + 1)` predicts the
 /// next one: `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so that the 99th
@@ -33,7 +33,7 @@ pub fn noise_floor(twins: &[Comparison]) -> Option<f64> {
     Some(seen.max(expected).exp_m1())
 }
 
-/// How often identical variants were said to differ.
+/// How often identical variants were reported to differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FalseAlarms {
     /// Comparisons of identical variants that have an interval.

@@ -1,13 +1,13 @@
-//! From an interval to a verdict, and how many blocks are missing for one.
+//! From an interval to a verdict, and how many more blocks a verdict needs.
 
 use std::fmt;
 
 use crate::student::t_quantile;
 
-/// What the user calls small when he says nothing else: 2%.
+/// Default for the largest difference that counts as small: 2%.
 pub const DEFAULT_MARGIN: f64 = 0.02;
 
-/// More further blocks than this are not proposed: the difference sits on the edge of the margin.
+/// Never proposes more further blocks than this: the difference is on the edge of the margin.
 pub const MAX_FURTHER_BLOCKS: u32 = 1000;
 
 /// What a comparison with the base says about the throughput of a variant.
@@ -24,7 +24,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word for it, as tables and exports have it.
+    /// The word for it in tables and exports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Regression => "regression",
@@ -41,11 +41,11 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The margin δ as a fraction of the base's throughput, and the noise floor under which it never
-/// goes.
+/// The margin δ as a fraction of the base's throughput, and the noise floor, which is its lower
+/// limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
-    /// What the user calls small, as a fraction: 0.02 is 2%.
+    /// The largest difference that counts as small, as a fraction: 0.02 is 2%.
     pub asked: f64,
     /// The 99th percentile of |ratio - 1| between identical variants (see [`crate::noise_floor`]);
     /// 0 when not known.
@@ -64,7 +64,7 @@ impl Margin {
         Self { asked, noise_floor: 0.0 }
     }
 
-    /// The margin in force: what was asked for, but not less than the noise floor.
+    /// The margin in force: the requested one, but not less than the noise floor.
     pub fn used(&self) -> f64 {
         self.asked.max(self.noise_floor)
     }

@@ -30,14 +30,16 @@ fn course(site: &Site) -> Vec<(u32, Duration)> {
 }
 
 #[test]
-fn a_run_ends_as_soon_as_all_is_decided() {
+fn a_run_restarts_its_servers_and_ends_within_its_budget() {
     let mut site = site();
-    site.run(&Site::plan(&["a", "c"], &budget(30), STEPS)).unwrap();
+    site.run(&Site::plan(&["a", "c"], &budget(15), STEPS)).unwrap();
+    // Of l.x there are few operations, so that it may stay open.
     let ended = site.warnings();
-    assert!(ended == ["all-decided"] || ended == ["out-of-reach"], "{}", site.told());
+    let ends = ["all-decided", "out-of-reach", "budget-spent"];
+    assert!(ended.len() == 1 && ends.contains(&ended[0].as_str()), "{}", site.told());
     let course = course(&site);
     let (restarts, used) = *course.last().unwrap();
-    assert!(restarts >= 3 && used < Duration::from_secs(25), "{course:?}");
+    assert!(restarts >= 3 && used < Duration::from_secs(17), "{course:?}");
     let finished = site.finished();
     assert_eq!(finished.len(), 2 * restarts as usize);
     assert!(site.notes(&finished[0], "l.i0").contains("in slices with all variants"));

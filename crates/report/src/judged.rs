@@ -229,9 +229,9 @@ pub fn judge_results(
     judge_metric(results, OPS.name, base, margin)
 }
 
-/// Like [`judge`], by any metric that has a better direction. For a cost, an increase by more than
-/// the margin is a regression. False discoveries are controlled within the metric, so that a
-/// verdict does not depend on what other metrics were requested.
+/// Like [`judge_results`], by any metric that has a better direction. For a cost, an increase by
+/// more than the margin is a regression. False discoveries are controlled within the metric, so
+/// that a verdict does not depend on what other metrics were requested.
 ///
 /// # Errors
 /// Also when the metric does not exist.

@@ -169,6 +169,6 @@ mod tests {
     fn bytes_that_are_no_histogram() {
         let error =
             Pooled::read("query", b"nonsense", "qr100", &mut Deserializer::new()).unwrap_err();
-        assert!(error.to_string().contains("class query of step qr100"), "{error}");
+        assert!(error.to_string().contains("class query in step qr100"), "{error}");
     }
 }

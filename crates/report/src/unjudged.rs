@@ -251,15 +251,15 @@ mod tests {
         assert_eq!(by("o/s", &[1.0, 2.0], &[1.0, 2.0]), None);
         assert_eq!(
             by("o/s", &[1.0; 3], &[1.0, 0.0, 1.0]),
-            Some((inconclusive, said("b did nothing in 1 of 3 blocks (2), where a did")))
+            Some((inconclusive, said("b did nothing in 1 of 3 blocks (2), but a did")))
         );
         assert_eq!(
             by("o/s", &[1.0; 3], &[0.0; 3]),
-            Some((Some(Verdict::Regression), said("b did nothing in all 3 blocks, where a did")))
+            Some((Some(Verdict::Regression), said("b did nothing in all 3 blocks, but a did")))
         );
         assert_eq!(
             by("o/s", &[1.0], &[0.0]),
-            Some((inconclusive, said("b did nothing in its only block, where a did")))
+            Some((inconclusive, said("b did nothing in its only block, but a did")))
         );
         assert_eq!(
             by("o/s", &[0.0; 2], &[1.0; 2]),

@@ -182,7 +182,11 @@ fn commits_stand_in_the_order_given() {
     let measured = found(&many, &by_commit);
     assert_eq!(names(&measured), ["c3c3c3c", "a1a1a1a", "b2b2b2b"], "as first measured");
     let notes = measured.document.notes.join("\n");
-    assert!(notes.contains("left out: pg13.7") && notes.contains("--commits"), "{notes}");
+    assert!(
+        notes.contains("left out because the commit is unknown: pg13.7")
+            && notes.contains("--commits"),
+        "{notes}"
+    );
     let commits = ["a1a1a1a0000", "b2b2b2b0000", "c3c3c3c0000"].map(str::to_owned).to_vec();
     let given = HistoryOptions { commits, ..by_commit.clone() };
     assert_eq!(names(&found(&many, &given)), ["a1a1a1a", "b2b2b2b", "c3c3c3c"]);

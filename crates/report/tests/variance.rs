@@ -164,6 +164,6 @@ fn too_little_is_said() {
         document.notes[0].contains("fewer than 2 trials of a step: pg13.7 dop=1"),
         "{document:?}"
     );
-    assert!(document.notes[1].contains("from 2 trials"), "{document:?}");
+    assert!(document.notes[1].contains("from only 2 trials"), "{document:?}");
     assert_eq!(document.workloads[0].setups[0].max, None);
 }

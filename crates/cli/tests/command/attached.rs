@@ -46,7 +46,7 @@ fn a_table_of_somebody_else_is_not_touched() {
     let file = place.plan(&plan_for(&server.socket_url(), STEPS));
     place
         .run(&[&file])
-        .expect(2, &["variant `theirs`", "`pi1`", "did not make", "drop the table yourself"]);
+        .expect(2, &["variant `theirs`", "`pi1`", "did not create", "drop the table yourself"]);
     assert_eq!(server.tables(), ["pi1"]);
     let x: i32 = server.client().query_one("SELECT x FROM pi1", &[]).unwrap().get(0);
     assert_eq!(x, 1);

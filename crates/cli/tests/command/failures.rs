@@ -118,7 +118,12 @@ fn a_server_that_dies_shows_its_last_log_lines() {
     let database = Database::of(&place.results());
     assert_eq!(
         first_trial(&database),
-        [step("l.i0", "finished"), step("l.x", "finished"), step("qr100", "failed")]
+        [
+            step("l.i0", "finished"),
+            step("l.x", "finished"),
+            step("settle", "finished"),
+            step("qr100", "failed")
+        ]
     );
     // The log is kept beside the results.
     let logs = place.results().join("artifacts/logs");
@@ -205,5 +210,6 @@ fn a_memory_limit_that_is_too_low_is_named() {
     let file =
         place.plan(&plan(ONE, config, "rows = 300000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]"));
     let ended = place.run(&[&file]);
-    ended.expect(3, &["variant `pg13.7`", "step l.", "for want of memory", "memory_limit"]);
+    ended
+        .expect(3, &["variant `pg13.7`", "step l.", "because of the memory limit", "memory_limit"]);
 }

@@ -114,12 +114,12 @@ fn a_variant_that_did_nothing_fails_both_gates() {
         let mut once = BASE;
         once[2] = 0.0;
         let ended = gated(Some(once), Some(BASE), gate);
-        let said = "b did nothing in 1 of 6 blocks (3), where a did: inconclusive";
+        let said = "b did nothing in 1 of 6 blocks (3), but a did: inconclusive";
         ended.expect(1, &["l.i0: ", said]);
         assert!(ended.stdout.contains(said), "{}", ended.stdout);
         assert!(!ended.stderr.contains("l.x"), "{}", ended.stderr);
         let ended = gated(Some([0.0; 6]), Some(BASE), gate);
-        ended.expect(1, &["l.i0: b did nothing in all 6 blocks, where a did: regression"]);
+        ended.expect(1, &["l.i0: b did nothing in all 6 blocks, but a did: regression"]);
     }
 }
 

@@ -42,7 +42,7 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
     assert_eq!(kept.len(), 1);
     assert_eq!(database.texts("SELECT state FROM experiment"), ["interrupted"]);
     let broken = database.steps(2);
-    assert_eq!(broken[2], ("qr100".to_owned(), "failed".to_owned()), "{broken:?}");
+    assert_eq!(broken[3], ("qr100".to_owned(), "failed".to_owned()), "{broken:?}");
     drop(database);
     // Another plan is not what was interrupted.
     let other = place.file("other.toml", &plan(BOTH, "blocks = 2", STEPS));

@@ -42,7 +42,7 @@ fn each_variant_loads_once_and_all_trials_begin_alike() {
     database.assert_sound();
     assert_eq!(database.finished().len(), 6, "two loads and four trials");
     for variant in ["pg13.7", "pg14.3"] {
-        assert_eq!(steps_of(&database, variant, 0), ["l.i0", "l.x", "keep"]);
+        assert_eq!(steps_of(&database, variant, 0), ["l.i0", "l.x", "settle", "keep"]);
         for block in [1, 2] {
             assert_eq!(steps_of(&database, variant, block), ["restore", "qr100", "qp100"]);
         }

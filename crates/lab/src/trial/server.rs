@@ -171,12 +171,15 @@ pub fn stop(
     data: Data,
 ) -> Vec<Result<Stopped, Error>> {
     let before = |(attempt, result): (&mut Attempt<'_>, Result<(), Error>)| {
-        result.map_err(|error| explain_out_of_memory(error, attempt.cgroup().map(Arc::as_ref)))?;
+        let result =
+            result.map_err(|error| explain_out_of_memory(error, attempt.cgroup().map(Arc::as_ref)));
         if attempt.server.owned() {
-            return Ok(());
+            return result;
         }
+        // Our tables go, whatever became of the trial.
         let tables = &attempt.benchmark.tables;
-        Ok(attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables)).map(drop)?)
+        let dropped = attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables));
+        result.and_then(|()| Ok(dropped.map(drop)?))
     };
     let results: Vec<_> = attempts.iter_mut().zip(results).map(before).collect();
     let (trials, servers): (Vec<_>, Vec<_>) = attempts
