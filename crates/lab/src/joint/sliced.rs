@@ -1,6 +1,6 @@
 //! A step that runs on all servers of a block at once, the load moving between them in slices.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,12 +119,12 @@ fn records(
     let step = how.step;
     let mut fault = ran.fault;
     let mut records = Vec::new();
-    let mut afters: VecDeque<_> =
-        if fault.is_none() { at_once(attempts.iter_mut(), after).into() } else { VecDeque::new() };
+    let afters = if fault.is_none() { at_once(attempts.iter_mut(), after) } else { Vec::new() };
+    let mut afters = afters.into_iter();
     for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
         let mut record = new_record(attempt.entered, how.phase, how.ordinal);
         record.started_ms = ran.started_ms;
-        let (here, after) = (Locality::Shared, afters.pop_front());
+        let (here, after) = (Locality::Shared, afters.next());
         let done = complete(conditions, attempt, &mut record, step, measured, here, after);
         if let Err(trouble) = done {
             record.state = StepState::Failed;
