@@ -275,10 +275,10 @@ fn crowded(target: usize, opened: &Mark, closed: &Mark) -> Option<f64> {
     let (before, after) = (opened.waited?, closed.waited?);
     let own = closed.cpu.get(target).copied()??.saturating_sub(opened.cpu.get(target).copied()??);
     let others = own.saturating_sub(after.ran.saturating_sub(before.ran));
-    let waited = after.waited.saturating_sub(before.waited);
     let clients = opened.clients.zip(closed.clients);
     let clients = clients.map(|(before, after)| after.waited.saturating_sub(before.waited));
-    Some((waited.saturating_sub(others) + clients.unwrap_or_default()).as_secs_f64())
+    let waited = after.waited.saturating_sub(before.waited) + clients.unwrap_or_default();
+    Some(waited.saturating_sub(others).as_secs_f64())
 }
 
 /// What was seen in each slice of one target, in their order; NaN where nothing was.
@@ -393,14 +393,18 @@ mod tests {
             let ms = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
             Some(Waited { ran: ms(ran), waited: ms(waited) })
         };
-        let seen = |own: f64, ran: f64, lost: f64| {
-            let opened = Mark { waited: waited(5.0, 1.0), ..mark(104.0, [50.0, 0.0, 0.0], 0) };
+        let seen = |own: f64, ran: f64, lost: f64, client: f64| {
+            let (server, clients) = (waited(5.0, 1.0), waited(0.0, 2.0));
+            let opened = Mark { waited: server, clients, ..mark(104.0, [50.0, 0.0, 0.0], 0) };
+            let (server, clients) = (waited(5.0 + ran, 1.0 + lost), waited(0.0, 2.0 + client));
             let closed = mark(120.0, [50.0 + own, 0.0, 0.0], 0);
-            let closed = Mark { waited: waited(5.0 + ran, 1.0 + lost), ..closed };
+            let closed = Mark { waited: server, clients, ..closed };
             reading(&slot(), 1, &opened, &closed).unwrap().crowded
         };
-        assert!((seen(8.0, 8.0, 8.0) - 0.5).abs() < 1e-9, "another program had the CPU");
-        assert!(seen(14.0, 8.0, 6.0).abs() < 1e-9, "its checkpointer had it");
+        assert!((seen(8.0, 8.0, 8.0, 0.0) - 0.5).abs() < 1e-9, "another program had the CPU");
+        assert!((seen(8.0, 8.0, 4.0, 4.0) - 0.5).abs() < 1e-9, "from client and server");
+        assert!(seen(14.0, 8.0, 6.0, 0.0).abs() < 1e-9, "its checkpointer had it");
+        assert!(seen(14.0, 8.0, 2.0, 4.0).abs() < 1e-9, "and made the client wait too");
         let unknown = mark(104.0, [0.0; 3], 0);
         assert!(reading(&slot(), 1, &unknown, &unknown).unwrap().crowded.is_nan());
     }
