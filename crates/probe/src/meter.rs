@@ -198,14 +198,19 @@ mod tests {
 
     #[test]
     fn a_process_that_runs_is_seen_to() {
-        let meter = WaitMeter::open(&[std::process::id()]).unwrap();
-        let before = meter.read().unwrap();
-        let begin = std::time::Instant::now();
-        while begin.elapsed() < Duration::from_millis(30) {}
-        let after = meter.read().unwrap();
-        // The file of a process shows its first thread only, which may not be this one.
-        assert!(after.ran >= before.ran && after.waited >= before.waited);
         assert!(WaitMeter::open(&[u32::MAX]).is_err());
+        let busy = std::thread::Builder::new().name("wait-meter-busy".to_owned());
+        let work = || {
+            let meter = WaitMeter::of_threads("wait-meter-busy").unwrap();
+            let before = meter.read().unwrap();
+            let begin = crate::this_thread_us();
+            while crate::this_thread_us() - begin < 30_000 {}
+            (before, meter.read().unwrap())
+        };
+        let (before, after) = busy.spawn(work).unwrap().join().unwrap();
+        // Booked at every tick at the latest.
+        let ran = after.ran - before.ran;
+        assert!(ran >= Duration::from_millis(15) && after.waited >= before.waited, "{ran:?}");
     }
 
     #[test]
