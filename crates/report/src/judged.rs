@@ -352,13 +352,13 @@ impl Judge<'_> {
                 Err((block, error)) => Outcome::Unjudged(Unjudged::by_slices(names, block, error)),
             };
         }
-        let by_cpu = Some(()).filter(|()| metric.name == OPS.name);
-        let by_cpu = by_cpu.and_then(|()| by_cpu_time(of_base, of_variant, &pairs));
-        let (of_base, of_variant, stolen) = match &by_cpu {
-            Some((base, variant, stolen)) => (base, variant, Some(*stolen)),
-            None => (&pairs.base, &pairs.variant, None),
+        let by_cpu = if metric.name == OPS.name {
+            by_cpu_time(of_base, of_variant, &pairs.blocks, (margin, confidence))
+        } else {
+            None
         };
-        match judge::compare_at(of_base, of_variant, margin, confidence) {
+        let (pairs, stolen) = by_cpu.map_or((pairs, None), |(pairs, most)| (pairs, Some(most)));
+        match judge::compare_at(&pairs.base, &pairs.variant, margin, confidence) {
             Ok(mut comparison) => {
                 let warning = stolen.map(|stolen| judge::Warning::ByCpu { stolen });
                 comparison.warnings.extend(warning);
@@ -397,28 +397,39 @@ impl Judge<'_> {
     }
 }
 
-/// Operations per second of the DBMS's own CPU time in the same blocks, and the share of CPU that
-/// was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by default.
-/// Stolen time lengthens a step without costing the server anything.
+/// Operations per second of the DBMS's own CPU time in the same blocks, and the largest share of CPU
+/// that was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by
+/// default. Stolen time lengthens a step without costing the server anything.
+///
+/// CPU time doesn't show waiting. So both have to spend the time that was not stolen alike: the
+/// shares of it that they were on CPU are equivalent within the margin.
 fn by_cpu_time(
     base: &VariantStep,
     variant: &VariantStep,
-    pairs: &Pairs,
-) -> Option<(Vec<f64>, Vec<f64>, f64)> {
-    let all = |name: &str| -> Vec<f64> {
-        [base, variant].iter().flat_map(|side| side.values(name)).map(|(_, value)| value).collect()
+    blocks: &[u32],
+    (margin, confidence): (Margin, f64),
+) -> Option<(Pairs, f64)> {
+    let of = |metric: &Metric| {
+        Some(paired(base, variant, metric.name)).filter(|pairs| pairs.blocks == blocks)
     };
-    let stolen = all(STEAL.name).into_iter().fold(0.0, f64::max);
-    // They could not use what was stolen.
-    let bound = all(CPU_SHARE.name).into_iter().fold(f64::INFINITY, f64::min) / (1.0 - stolen);
-    if stolen <= plan::DEFAULT_STEAL_LIMIT || !(CPU_BOUND..f64::INFINITY).contains(&bound) {
+    let (stolen, shares, mut costs) = (of(&STEAL)?, of(&CPU_SHARE)?, of(&DBMS_CPU)?);
+    let most = stolen.base.iter().chain(&stolen.variant).copied().fold(0.0, f64::max);
+    if most <= plan::DEFAULT_STEAL_LIMIT {
         return None;
     }
-    let costs = paired(base, variant, DBMS_CPU.name);
-    let rate = |costs: &[f64]| costs.iter().map(|cost| 1.0 / cost).collect::<Vec<f64>>();
-    let (base, variant) = (rate(&costs.base), rate(&costs.variant));
-    let fit = base.iter().chain(&variant).all(|rate| rate.is_finite());
-    (costs.blocks == pairs.blocks && fit).then_some((base, variant, stolen))
+    let used = |shares: &[f64], stolen: &[f64]| -> Vec<f64> {
+        shares.iter().zip(stolen).map(|(share, stolen)| share / (1.0 - stolen)).collect()
+    };
+    let used = [used(&shares.base, &stolen.base), used(&shares.variant, &stolen.variant)];
+    let bound = used.iter().flatten().all(|share| (CPU_BOUND..f64::INFINITY).contains(share));
+    let alike = judge::compare_at(&used[0], &used[1], margin, confidence).ok()?;
+    if !bound || alike.verdict != Verdict::Equivalent {
+        return None;
+    }
+    let costs_of_both = costs.base.iter_mut().chain(&mut costs.variant);
+    costs_of_both.for_each(|cost| *cost = 1.0 / *cost);
+    let finite = costs.base.iter().chain(&costs.variant).all(|rate| rate.is_finite());
+    finite.then_some((costs, most))
 }
 
 /// The metric that a name refers to in a step.

@@ -15,5 +15,6 @@ mod history;
 mod page;
 mod published;
 mod slices;
+mod stolen;
 mod trials_docs;
 mod variance;
