@@ -71,10 +71,11 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         }
         let standings = standings(&results, plan)?;
         // Of the trials so far, so that a resumed run finds the same.
-        let used = used_until(conditions, done)?;
+        let trials = store.trials(experiment.id)?;
+        let used = report::time_used(&trials, done);
         let left = plan.budget.map(|budget| budget.saturating_sub(used));
         if let Some(course) = &mut course {
-            let took = used.saturating_sub(used_until(conditions, done - 1)?);
+            let took = used.saturating_sub(report::time_used(&trials, done - 1));
             course.ran(took, &conditions.lengths.borrow(), &extent);
             conditions.tell(narrowing(&standings, done, clock.used()));
             if done == 1 {
@@ -87,57 +88,58 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             }
         }
         let undecided = open(&standings);
-        let (decided, all) = (standings.len() - undecided.len(), standings.len());
         if undecided.is_empty() {
             return end(conditions, End::Decided, done);
         }
         if results.looks.is_over(done) {
+            let time = |budget| Time { used: clock.used(), next: None, budget };
             let ended = match plan.budget.filter(|_| course.is_some()) {
-                Some(budget) => {
-                    let time = Time { used: clock.used(), next: None, budget };
-                    End::Budget { time, open: undecided }
-                }
+                Some(budget) => End::Budget { time: time(budget), open: undecided },
                 None => End::Limit { open: undecided },
             };
             return end(conditions, ended, done);
         }
-        let mut told = Event::Look {
-            blocks: done,
-            decided,
-            all,
-            open: undecided.clone(),
-            next: String::new(),
-            trials: 0,
-            steps: 0,
-        };
-        let Event::Look { next, trials, steps, .. } = &mut told else { continue };
-        if let Some(course) = &course {
+        let (next, trials, steps) = if let Some(course) = &course {
             let outlook = course.outlook(&standings, &extent, done, left, true);
             if outlook.pursued.is_empty() {
                 return end(conditions, End::OutOfReach { open: undecided }, done);
             }
             extent = Extent::of(&keys(&standings, &outlook.pursued), plan);
-            *next = outlook.text;
             conditions.lengths.replace(outlook.lengths);
+            (outlook.text, 0, 0)
         } else {
             if done == plan.blocks {
                 hopeless(conditions, &standings, done);
             }
-            let places: Vec<usize> =
-                (0..standings.len()).filter(|at| !standings[*at].settled).collect();
+            let open = |at: &usize| !standings[*at].settled;
+            let places: Vec<usize> = (0..standings.len()).filter(open).collect();
             extent = Extent::of(&keys(&standings, &places), plan);
-            let looks = plan.looks();
-            let until = looks.into_iter().find(|look| *look > done).unwrap_or(done + 1);
-            let ahead: Vec<Stint> = (done + 1..=until)
-                .flat_map(|number| extent.stints(&plan.block(experiment.seed, number)))
-                .collect();
-            let missing = ahead.iter().filter(|stint| !execution.is_finished(&stint.trial));
-            *next = goes_on(plan, &extent, until - done);
-            *trials = ahead.len();
-            *steps = missing.map(|stint| measured_in(plan, &sequences, stint)).sum();
-        }
-        conditions.tell(told);
+            ahead(execution, &extent, done)
+        };
+        conditions.tell(Event::Look {
+            blocks: done,
+            decided: standings.len() - undecided.len(),
+            all: standings.len(),
+            open: undecided,
+            next,
+            trials,
+            steps,
+        });
     }
+}
+
+/// The blocks until the next look: for people, and how many trials they have, and how many steps
+/// those have yet to measure.
+fn ahead(execution: &Execution<'_, '_>, extent: &Extent, done: u32) -> (String, usize, usize) {
+    let plan = execution.conditions.plan();
+    let seed = execution.conditions.experiment.seed;
+    let sequences = plan.workload.sequences();
+    let until = plan.looks().into_iter().find(|look| *look > done).unwrap_or(done + 1);
+    let stints: Vec<Stint> =
+        (done + 1..=until).flat_map(|number| extent.stints(&plan.block(seed, number))).collect();
+    let missing = stints.iter().filter(|stint| !execution.is_finished(&stint.trial));
+    let steps = missing.map(|stint| measured_in(plan, &sequences, stint)).sum();
+    (goes_on(plan, extent, until - done), stints.len(), steps)
 }
 
 /// What the first `blocks` blocks say.
@@ -172,12 +174,6 @@ fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
             list(&open)
         )));
     }
-}
-
-/// The time of all trials up to a block.
-fn used_until(conditions: &Conditions<'_>, block: u32) -> Result<Duration, Error> {
-    let trials = conditions.store.trials(conditions.experiment.id)?;
-    Ok(report::time_used(&trials, block))
 }
 
 /// Reports all intervals after a restart.
