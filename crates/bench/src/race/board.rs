@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use judge::Verdict;
+
 use super::contenders::{Call, Contender, Score, score};
 use super::live::Run;
 use super::recording::Recording;
@@ -107,9 +109,57 @@ fn tally(recording: &Recording, contender: Contender, build: usize, budget: f64)
     tally
 }
 
+/// Runs of the same kind, with the median and the largest of their minutes.
+fn live_table(live: &[Run]) -> String {
+    let mut kinds: Vec<_> = live
+        .iter()
+        .map(|run| (run.condition == Condition::Loaded, run.build, run.budget))
+        .collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let mut text = String::from(
+        "| machine | planted | budget | runs | regression | equivalent | inconclusive | improvement \
+         | a difference is confirmed | mean ratio | minutes: median | most |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for (loaded, build, budget) in kinds {
+        let same = |run: &&Run| {
+            (run.condition == Condition::Loaded, run.build, run.budget) == (loaded, build, budget)
+        };
+        let runs: Vec<&Run> = live.iter().filter(same).collect();
+        let count = |of: &dyn Fn(&Call) -> bool| {
+            runs.iter().filter(|run| of(&run.call)).count().to_string()
+        };
+        let verdict = |wanted: Verdict| count(&|call| call.verdict == wanted);
+        let logs: Vec<f64> = runs.iter().map(|run| run.call.ratio.ln()).collect();
+        let ratio = judge::mean(&logs).map_or(f64::NAN, f64::exp);
+        let minutes: Vec<f64> = runs.iter().map(|run| run.call.seconds / 60.0).collect();
+        let machine = if loaded { "loaded" } else { "quiet" };
+        let cells = [
+            machine.to_owned(),
+            planted(&BUILDS[build]),
+            plan::format_duration(budget),
+            runs.len().to_string(),
+            verdict(Verdict::Regression),
+            verdict(Verdict::Equivalent),
+            verdict(Verdict::Inconclusive),
+            verdict(Verdict::Improvement),
+            count(&|call| call.confirmed),
+            format!("{ratio:.3}"),
+            format!("{:.1}", judge::median(&minutes).unwrap_or(f64::NAN)),
+            format!("{:.1}", minutes.iter().copied().fold(0.0, f64::max)),
+        ];
+        row(&mut text, cells.into_iter());
+    }
+    text
+}
+
 /// All tables as Markdown, with what they rest on.
 pub fn document(recordings: &[Recording], boards: &[Board], live: &[Run]) -> String {
     let mut text = String::new();
+    if !live.is_empty() {
+        let _ = write!(text, "### Runs that design themselves, for real\n\n{}\n", live_table(live));
+    }
     for (recording, board) in recordings.iter().zip(boards) {
         let title = match recording.condition {
             Condition::Quiet => "No competing load",
@@ -211,5 +261,29 @@ mod tests {
         assert_eq!(tally.text(), "50 / 25 / 25");
         assert_eq!(planted(&BUILDS[2]), "−2% (margin 1%)");
         assert!(header(&["a"]).starts_with("| a | 1 min | 3 min |"));
+    }
+
+    #[test]
+    fn live_runs_are_counted_by_kind() {
+        let run = |condition, verdict, seconds| Run {
+            condition,
+            build: 3,
+            budget: std::time::Duration::from_secs(120),
+            call: Call { verdict, ratio: 0.95, confirmed: true, seconds },
+            low: 0.94,
+            high: 0.96,
+            restarts: 6,
+        };
+        let quiet = [18.0, 24.0, 60.0].map(|s| run(Condition::Quiet, Verdict::Regression, s));
+        let loaded = run(Condition::Loaded, Verdict::Inconclusive, 30.0);
+        let table = live_table(&[&quiet[..], &[loaded]].concat());
+        let rows: Vec<&str> = table.lines().skip(2).collect();
+        assert_eq!(
+            rows,
+            [
+                "| quiet | −5% (margin 2%) | 2m | 3 | 3 | 0 | 0 | 0 | 3 | 0.950 | 0.4 | 1.0 |",
+                "| loaded | −5% (margin 2%) | 2m | 1 | 0 | 0 | 1 | 0 | 1 | 0.950 | 0.5 | 0.5 |",
+            ]
+        );
     }
 }

@@ -176,18 +176,7 @@ mod tests {
             deviation * ((0..12).map(uniform).sum::<f64>() - 6.0)
         };
         let mut pair = |truth: f64| {
-            let restart = |noise: f64| RestartRatio {
-                mean_log: truth.ln() + noise,
-                variance: 1e-6,
-                freedom: 10.0,
-                pairs: 100,
-                set_aside: 0.0,
-                idle: 0.0,
-                tails_log: 0.0,
-                tails_variance: 1e-6,
-                total_variance: 1e-6,
-                stalled: None,
-            };
+            let restart = |noise: f64| RestartRatio::even(truth.ln() + noise, 1e-6, 11);
             let mut trial = |rate: f64| vec![rate * noise(of_trials).exp(); 30];
             let trials = (0..count)
                 .map(|_| Trials { base: trial(1e5), variant: trial(1e5 * truth) })

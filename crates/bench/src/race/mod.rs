@@ -194,7 +194,8 @@ fn judge_all(directory: &Path, document: Option<&Path>, chart: Option<&Path>) ->
     let live = live::read(directory)?;
     let read = |condition| recording::read(directory, condition, &live).transpose();
     let recordings: Vec<_> = Condition::ALL.into_iter().filter_map(read).collect::<Result<_>>()?;
-    ensure!(!recordings.is_empty(), "nothing was recorded in {}", directory.display());
+    let nothing = recordings.is_empty() && live.is_empty();
+    ensure!(!nothing, "nothing was recorded in {}", directory.display());
     let boards: Vec<_> = recordings.iter().map(board::Board::of).collect();
     let mut tables = board::document(&recordings, &boards, &live);
     println!("{tables}");
