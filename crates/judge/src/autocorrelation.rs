@@ -68,7 +68,7 @@ pub fn variance_inflation(rho: f64, count: f64) -> f64 {
 ///
 /// τ is the larger of two estimates, so that it errs to the careful side: that of a first-order
 /// autoregression with [`persistence`], and the sum of the autocorrelations up to where the sum of
-/// two neighbours ceases to be positive (Geyer's initial positive sequence, *Statistical Science*
+/// two neighbors ceases to be positive (Geyer's initial positive sequence, *Statistical Science*
 /// 7, 1992, §3.3), which also sees slow waves.
 pub fn effective_sample_size(series: &[f64]) -> Option<f64> {
     let count = series.iter().filter(|v| !v.is_nan()).count();
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn textbook_values() {
-        // 1 2 3 4 5 around 3: products of neighbours 2, 0, 0, 2 over squares 4, 1, 0, 1, 4.
+        // 1 2 3 4 5 around 3: products of neighbors 2, 0, 0, 2 over squares 4, 1, 0, 1, 4.
         let line = [1.0, 2.0, 3.0, 4.0, 5.0];
         assert!((autocorrelation(&line, 1).unwrap() - 0.4).abs() < 1e-15);
         assert!((autocorrelation(&line, 2).unwrap() + 0.1).abs() < 1e-15);

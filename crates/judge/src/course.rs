@@ -9,16 +9,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::design::{LONGEST, SHORTEST, USUAL_BETWEEN};
 use crate::{Comparison, Design, Looks, Margin, StepNoise, design, mean, t_quantile};
 
-/// No timed step is shorter than this on each server, in seconds: a dozen slices.
-pub const SHORTEST: f64 = 0.5;
-/// No timed step is longer: another restart then says more.
-pub const LONGEST: f64 = 30.0;
-
-/// Assumed deviation of the log ratio between restarts before anything is known: in slices, and in
-/// turns. From recordings of Postgres (VALIDATION.md, "On real servers").
-const USUAL: (f64, f64) = (0.006, 0.03);
+/// Assumed deviation of the log ratio between restarts in turns, before anything is known: a guess,
+/// which the first restarts replace.
+const USUAL_IN_TURNS: f64 = 0.03;
 /// The weight of that assumption, in degrees of freedom.
 const USUAL_FREEDOM: f64 = 4.0;
 
@@ -167,21 +163,17 @@ impl Course {
     fn noise(&self, watched: &Watched) -> StepNoise {
         let all = watched.comparison.sd_log.map_or(0.0, |sd| sd * sd);
         let (usual, within, seconds) = match watched.slices {
-            Some((within, seconds)) => (USUAL.0, within, seconds),
+            Some((within, seconds)) => (USUAL_BETWEEN, within, seconds),
             // Nobody knows how much of it longer steps would take away; half is a guess.
-            None => (USUAL.1, 0.5 * all.max(USUAL.1 * USUAL.1), 1.0),
+            None => (USUAL_IN_TURNS, 0.5 * all.max(USUAL_IN_TURNS * USUAL_IN_TURNS), 1.0),
         };
         let seen = (all - within).max(0.0);
         let freedom = (watched.comparison.blocks as f64 - 1.0).max(0.0);
         let between = (USUAL_FREEDOM * usual * usual + freedom * seen) / (USUAL_FREEDOM + freedom);
         if watched.timed {
-            let bounds = (SHORTEST * self.servers, LONGEST * self.servers);
-            let within = within * seconds * self.servers;
-            StepNoise { between, within, seconds: bounds, wanted: None }
+            StepNoise::timed(between, within * seconds, self.servers)
         } else {
-            // Its time is part of what a restart costs.
-            let none = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
-            StepNoise { between: between + within, within: 0.0, seconds: none, wanted: None }
+            StepNoise::by_work(between + within)
         }
     }
 
@@ -226,26 +218,11 @@ mod tests {
     use super::*;
     use crate::{CONFIDENCE, RestartRatio, compare_slices};
 
-    fn restart(mean_log: f64, error: f64) -> RestartRatio {
-        RestartRatio {
-            mean_log,
-            variance: error * error,
-            freedom: 9.0,
-            pairs: 40,
-            set_aside: 0.0,
-            idle: 0.0,
-            tails_log: 0.0,
-            tails_variance: 1e-8,
-            total_variance: error * error,
-            stalled: None,
-        }
-    }
-
     /// A comparison over restarts that scatter around `at` by `between`, each known to `within`.
     fn watched(step: usize, timed: bool, at: f64, between: f64, within: f64) -> Watched {
         let restarts: Vec<RestartRatio> = [-1.0, 1.0, -1.0, 1.0, 0.0]
             .iter()
-            .map(|sign| restart(at + sign * between, within))
+            .map(|sign| RestartRatio::even(at + sign * between, within * within, 10))
             .collect();
         let comparison = compare_slices(&restarts, Margin::default(), CONFIDENCE).unwrap();
         Watched { step, timed, comparison, slices: Some((within * within, 2.0)), settled: false }

@@ -10,6 +10,11 @@
 
 use crate::t_quantile;
 
+/// No timed step is shorter than this on each server, in seconds: a dozen slices.
+pub const SHORTEST: f64 = 0.5;
+/// No timed step is longer: another restart then says more.
+pub const LONGEST: f64 = 30.0;
+
 /// The spread of a step's log ratio, and its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepNoise {
@@ -24,7 +29,24 @@ pub struct StepNoise {
     pub wanted: Option<f64>,
 }
 
+/// Assumed deviation of a step's log ratio in slices between restarts, before anything is known:
+/// about what Postgres has (VALIDATION.md, "On real servers").
+pub const USUAL_BETWEEN: f64 = 0.006;
+
 impl StepNoise {
+    /// A step that ends by time, on servers that share it: `within` is the variance of its log
+    /// ratio for one second of load on each of them.
+    pub fn timed(between: f64, within: f64, servers: f64) -> Self {
+        let seconds = (SHORTEST * servers, LONGEST * servers);
+        Self { between, within: within * servers, seconds, wanted: None }
+    }
+
+    /// A step that ends by its work: its time is part of what a restart costs.
+    pub fn by_work(variance: f64) -> Self {
+        let seconds = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
+        Self { between: variance, within: 0.0, seconds, wanted: None }
+    }
+
     /// Variance of the log ratio of one restart in which the step runs this long.
     pub fn variance(&self, seconds: f64) -> f64 {
         self.between + self.within / seconds

@@ -1,7 +1,7 @@
 //! How long slices should be, by measurement: rounds of several lengths mixed in one step.
 //!
-//! Short slices follow each other closely, so that neighbours share what the machine does; but
-//! their begin is coloured by what the others left behind (caches, sleeping processes), and an
+//! Short slices follow each other closely, so that neighbors share what the machine does; but
+//! their begin is colored by what the others left behind (caches, sleeping processes), and an
 //! operation may hardly fit in. Long ones have less of that and fewer rounds in the same time. So
 //! two things are measured for every length: its *bias* against the longest, and what the log
 //! ratio's *variance* would be after the same machine time.
@@ -29,7 +29,7 @@ const LEVEL_UNKNOWN: f64 = 0.015;
 /// Where rates scatter too much to tell, slices of this many seconds are believed until something
 /// speaks against them: with statements of l.i0, slices of 7 ms read 0.982 where 30 ms read 1.000,
 /// and longer ones no different. The rounds of a second length look at it again in every block.
-/// Longer slices would be no safer choice: their neighbours lie further apart, and on a machine
+/// Longer slices would be no safer choice: their neighbors lie further apart, and on a machine
 /// that noisy too few of them fit into a step.
 const USUAL: f64 = 0.04;
 
@@ -96,13 +96,13 @@ pub struct LengthFigures {
     ///
     /// Levels are plain means. The middle of the rates will not do: what interrupts a server now
     /// and then is spread over long slices and concentrated in few short ones, which a robust
-    /// centre leaves out.
+    /// center leaves out.
     pub level: Option<Bias>,
     /// Log ratio of every variant but the base against that with the longest length; empty where
     /// `level` is `None`.
     pub ratio: Vec<Bias>,
     /// Variance of the log ratio after one second of machine time, in seconds: divided by the
-    /// seconds that all variants take together it is the variance of the centre. Mean over the
+    /// seconds that all variants take together it is the variance of the center. Mean over the
     /// variants. `None` with too few rounds.
     pub cost: Option<f64>,
     /// Why the length is ruled out; `None` when it is allowed.
@@ -297,11 +297,11 @@ fn ratio_bias(of: &[f64], longest: &[f64]) -> Option<Bias> {
         let trimmed = Trimmed::of(&known, TRIMMED)?;
         Some((trimmed.mean, stretch_means(&trimmed.influence(logs), count)))
     };
-    let ((centre, of), (centre_of_longest, of_longest)) = (means(of)?, means(longest)?);
+    let ((center, of), (center_of_longest, of_longest)) = (means(of)?, means(longest)?);
     let differences: Vec<f64> = of
         .into_iter()
         .zip(of_longest)
-        .filter_map(|(of, longest)| Some(of? - longest? + centre - centre_of_longest))
+        .filter_map(|(of, longest)| Some(of? - longest? + center - center_of_longest))
         .collect();
     bias(&differences)
 }

@@ -73,8 +73,8 @@ pub use change_points::{
 pub use comparison::{
     CONFIDENCE, Comparison, LEAST_DETECTING_FREEDOM, Method, POWER, detectable_effect,
 };
-pub use course::{Course, LONGEST, Outlook, SHORTEST, Watched};
-pub use design::{Design, StepNoise, design};
+pub use course::{Course, Outlook, Watched};
+pub use design::{Design, LONGEST, SHORTEST, StepNoise, USUAL_BETWEEN, design};
 pub use lengths::{
     Bias, ENOUGH_OPERATIONS, LEVEL_TOLERANCE, LengthChoice, LengthFigures, LengthTrial, RuledOut,
     choose_length,

@@ -166,18 +166,7 @@ mod tests {
     use crate::{Side, Verdict};
 
     fn restart(mean_log: f64, error: f64) -> RestartRatio {
-        RestartRatio {
-            mean_log,
-            variance: error * error,
-            freedom: 19.0,
-            pairs: 400,
-            set_aside: 0.0,
-            tails_log: 0.0,
-            tails_variance: 1e-8,
-            idle: 0.0,
-            total_variance: error * error,
-            stalled: None,
-        }
+        RestartRatio::even(mean_log, error * error, 20)
     }
 
     fn half(outcome: &Comparison) -> f64 {

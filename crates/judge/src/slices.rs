@@ -56,6 +56,23 @@ pub struct RestartRatio {
 }
 
 impl RestartRatio {
+    /// A restart with this log ratio and variance, from so many batches of ten rounds, none of
+    /// them special: for simulations and tests.
+    pub fn even(mean_log: f64, variance: f64, batches: usize) -> Self {
+        Self {
+            mean_log,
+            variance,
+            freedom: batches.saturating_sub(1) as f64,
+            pairs: 10 * batches,
+            set_aside: 0.0,
+            idle: 0.0,
+            tails_log: 0.0,
+            tails_variance: variance,
+            total_variance: variance,
+            stalled: None,
+        }
+    }
+
     /// The ratio of all operations instead of that of the typical slice.
     pub(crate) fn in_total(&self) -> Self {
         Self {

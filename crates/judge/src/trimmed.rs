@@ -7,7 +7,7 @@ const SMALLEST_BATCH: usize = 3;
 /// Bounds of the number of batches: t(29) is within 5% of the normal, so that more would not narrow
 /// an interval noticeably; with fewer than 8 the variance itself is known too badly.
 const BATCHES: (usize, usize) = (8, 30);
-/// Length of a batch in integrated autocorrelation times, so that neighbouring batches are nearly
+/// Length of a batch in integrated autocorrelation times, so that neighboring batches are nearly
 /// independent.
 const TIMES_PER_BATCH: f64 = 6.0;
 /// What is believed at most of the correlation between batches: the estimate from a few batches is
@@ -53,7 +53,7 @@ impl Trimmed {
     }
 }
 
-/// How many batches of neighbours `values` are cut into: as many as there are stretches of six
+/// How many batches of neighbors `values` are cut into: as many as there are stretches of six
 /// integrated autocorrelation times, within 8 and 30, of three values at least.
 pub(crate) fn number_of_batches(values: &[f64]) -> usize {
     let count = values.len() as f64;
@@ -62,14 +62,14 @@ pub(crate) fn number_of_batches(values: &[f64]) -> usize {
     fitting.clamp(BATCHES.0, BATCHES.1).min(values.len() / SMALLEST_BATCH).max(2)
 }
 
-/// `values` in `count` batches of neighbours that differ in length by one at most.
+/// `values` in `count` batches of neighbors that differ in length by one at most.
 pub(crate) fn batches<T>(values: &[T], count: usize) -> impl Iterator<Item = &[T]> {
     let bound = move |batch: usize| batch * values.len() / count;
     (0..count).filter_map(move |batch| values.get(bound(batch)..bound(batch + 1)))
 }
 
 /// Variance of the mean from the means of batches (A. M. Law, *Simulation Modeling and Analysis*,
-/// 5th ed., §9.5.3). Correlation left between neighbouring batches widens it by `(1 + ρ) / (1 -
+/// 5th ed., §9.5.3). Correlation left between neighboring batches widens it by `(1 + ρ) / (1 -
 /// ρ)`. 0 with fewer than two.
 pub(crate) fn variance_of_mean(means: &[f64]) -> f64 {
     let Some(sd) = crate::sd_sample(means) else { return 0.0 };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_neighbours_make_longer_batches() {
+    fn alike_neighbors_make_longer_batches() {
         let mut random = crate::random::Random::new(5);
         assert_eq!(number_of_batches(&random.autoregression(3000, 0.0)), 30);
         assert!((8..14).contains(&number_of_batches(&random.autoregression(600, 0.8))));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use judge::{LONGEST, Looks, SHORTEST, StepNoise, design, t_quantile};
+use judge::{Looks, StepNoise, USUAL_BETWEEN, design, t_quantile};
 use plan::Plan;
 use store::Store;
 
@@ -12,10 +12,9 @@ use crate::load::{Which, load};
 use crate::sliced::{Scatter, scatter};
 use crate::trials::Source;
 
-/// Deviation of the log ratio between restarts, and within a restart for one second of load on each
-/// server. Used where nothing is stored; from recordings of Postgres (VALIDATION.md, "On real
-/// servers").
-const USUAL: (f64, f64) = (0.006, 0.008);
+/// Assumed deviation of the log ratio within a restart for one second of load on each server, where
+/// nothing is stored: about what Postgres has (VALIDATION.md, "On real servers").
+const USUAL_WITHIN: f64 = 0.008;
 
 /// What to expect of steps in slices.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,16 +50,15 @@ pub(super) fn expect(
             let found: Vec<f64> = of.into_iter().flatten().map(of_one).collect();
             judge::mean(&found)
         };
-        let usual = (USUAL.0 * USUAL.0, USUAL.1 * USUAL.1);
-        let within = mean(|one| one.within * one.seconds).unwrap_or(usual.1);
-        let between = mean(|one| (one.all - one.within).max(0.0)).unwrap_or(usual.0);
-        let seconds = step.seconds.unwrap_or(1.0);
-        let (between, within, seconds) = if step.timed {
-            (between, within * servers, (SHORTEST * servers, LONGEST * servers))
+        let within = mean(|one| one.within * one.seconds).unwrap_or(USUAL_WITHIN.powi(2));
+        let between = mean(|one| (one.all - one.within).max(0.0));
+        let between = between.unwrap_or(USUAL_BETWEEN.powi(2));
+        let noise = if step.timed {
+            StepNoise::timed(between, within, servers)
         } else {
-            (between + within / seconds, 0.0, (f64::MIN_POSITIVE, f64::MIN_POSITIVE))
+            StepNoise::by_work(between + within / step.seconds.unwrap_or(1.0))
         };
-        StepNoise { between, within, seconds, wanted: (!step.load).then_some(plan.margin) }
+        StepNoise { wanted: (!step.load).then_some(plan.margin), ..noise }
     };
     let steps: Vec<StepNoise> = evidence.steps.iter().map(noise).collect();
     let work = evidence.steps.iter().filter(|step| !step.timed && !step.load);
