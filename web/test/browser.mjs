@@ -78,7 +78,7 @@ async function openStep(page) {
 /** Text with less contrast than WCAG 2.2 AA asks for (1.4.3), as "text: contrast". */
 function faintText(page) {
   return page.evaluate(() => {
-    const parse = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
+    const parse = (color) => (color.match(/[\d.]+/g) ?? []).map(Number);
     const luminance = (rgb) => {
       const [r, g, b] = rgb.map((value) =>
         value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,

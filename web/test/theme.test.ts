@@ -60,14 +60,14 @@ describe.each(["light", "dark"] as Theme[])("the palette of the %s theme", (them
   const { background, base, variants } = PALETTE[theme];
   const all = [base, ...variants];
   it("holds eight", () => expect(new Set(all).size).toBe(8));
-  it.each(all)("%s stands out from the background", (colour) =>
-    expect(contrast(colour, background)).toBeGreaterThanOrEqual(3),
+  it.each(all)("%s stands out from the background", (color) =>
+    expect(contrast(color, background)).toBeGreaterThanOrEqual(3),
   );
   it.each(Object.keys(VISION))("can be told apart with %s vision", (name) => {
-    const colours = all.map((colour) => seen(colour, VISION[name] ?? []));
-    for (let i = 0; i < colours.length; i += 1) {
+    const colors = all.map((color) => seen(color, VISION[name] ?? []));
+    for (let i = 0; i < colors.length; i += 1) {
       for (let j = 0; j < i; j += 1) {
-        const [a, b]: [Triple, Triple] = [colours[i] ?? [0, 0, 0], colours[j] ?? [0, 0, 0]];
+        const [a, b]: [Triple, Triple] = [colors[i] ?? [0, 0, 0], colors[j] ?? [0, 0, 0]];
         const distance = Math.hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
         expect(distance, `${all[i]} and ${all[j]}`).toBeGreaterThan(18);
       }
@@ -76,16 +76,16 @@ describe.each(["light", "dark"] as Theme[])("the palette of the %s theme", (them
 });
 
 describe("looks", () => {
-  it("gives the base the neutral colour wherever it stands in the plan", () => {
-    expect(look(2, 2, "light").colour).toBe(PALETTE.light.base);
-    expect(look(0, 2, "light").colour).toBe(PALETTE.light.variants[0]);
-    expect(look(3, 2, "light").colour).toBe(PALETTE.light.variants[2]);
+  it("gives the base the neutral color wherever it stands in the plan", () => {
+    expect(look(2, 2, "light").color).toBe(PALETTE.light.base);
+    expect(look(0, 2, "light").color).toBe(PALETTE.light.variants[0]);
+    expect(look(3, 2, "light").color).toBe(PALETTE.light.variants[2]);
   });
   it("never gives two of the first 29 variants the same look", () => {
     const looks = Array.from({ length: 29 }, (_, index) => JSON.stringify(look(index, 0, "dark")));
     expect(new Set(looks).size).toBe(29);
   });
-  it("draws solid lines until the colours are used up", () => {
+  it("draws solid lines until the colors are used up", () => {
     expect(look(7, 0, "light").dash).toEqual([]);
     expect(look(8, 0, "light").dash).not.toEqual([]);
   });

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_seeds_and_blocks_differ() {
+    fn neighboring_seeds_and_blocks_differ() {
         let a = plan(5, "[1, 2, 3, 4]", 3).schedule(1);
         let b = plan(5, "[1, 2, 3, 4]", 3).schedule(2);
         let order =

@@ -45,8 +45,8 @@ impl Slices {
     /// comparison. NaN if neither ran, or one was set aside.
     pub fn paired(&self, other: &Self) -> (Vec<f64>, Vec<f64>) {
         let pair = |round: usize| match (self.came(round), other.came(round)) {
-            (false, true) => (self.neighbour(round), other.rate(round)),
-            (true, false) => (self.rate(round), other.neighbour(round)),
+            (false, true) => (self.neighbor(round), other.rate(round)),
+            (true, false) => (self.rate(round), other.neighbor(round)),
             _ => (self.rate(round), other.rate(round)),
         };
         (0..self.rounds().min(other.rounds())).map(pair).unzip()
@@ -61,7 +61,7 @@ impl Slices {
     }
 
     /// The rate of the nearest slice of the same length that has a rate.
-    fn neighbour(&self, round: usize) -> f64 {
+    fn neighbor(&self, round: usize) -> f64 {
         let length = |round: usize| self.lengths.get(round).copied().unwrap_or(f64::NAN);
         let alike = |other: &usize| (length(*other) / length(round) - 1.0).abs() < 1e-6;
         let known = |other: &usize| alike(other) && !self.rate(*other).is_nan();

@@ -5,6 +5,8 @@
 //! what its short form finds, to the last hit. Whatever changes an answer of `judge` shows there,
 //! and `make validate` is due; renaming, moving and commenting code does not.
 
+use textwrap::Options;
+
 use crate::{Findings, Size, Subject};
 
 /// Why a document does not show what a subject finds.
@@ -81,10 +83,20 @@ pub fn replace(
     let name = subject.name;
     let Place { before, after, .. } = place(text, name)?;
     let (begin, end) = (begin_marker(name), end_marker(name));
-    let tables = findings.to_markdown();
+    let tables = wrapped(&findings.to_markdown());
     let tables = tables.trim();
     let digests = digests(tables, subject, short);
     Ok(format!("{before}{begin}\n\n{tables}\n\n{end} {digests} -->{after}"))
+}
+
+/// Prose in lines of at most 100 characters, tables as they are.
+fn wrapped(markdown: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("- ") {
+        _ if line.starts_with('|') => line.to_owned(),
+        Some(_) => textwrap::fill(line, Options::new(100).subsequent_indent("  ")),
+        None => textwrap::fill(line, 100),
+    };
+    markdown.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Looks whether a document shows the tables of a subject as they were written, by code that does

@@ -25,11 +25,11 @@ pub struct Noise {
     pub tails: Tails,
     /// Standard deviation of a second within a trial, a fraction.
     pub second: f64,
-    /// Autocorrelation of neighbouring seconds: AR(1).
+    /// Autocorrelation of neighboring seconds: AR(1).
     pub autocorrelation: f64,
     /// Change of the level from the first to the last trial of the experiment, a fraction.
     pub drift: f64,
-    /// Standard deviation of whole blocks, a fraction: the hour of the day, the neighbours.
+    /// Standard deviation of whole blocks, a fraction: the hour of the day, the neighbors.
     pub block: f64,
     /// Chance per second that a stall begins.
     pub stalls: f64,

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbouring_experiments_have_nothing_in_common() {
+    fn neighboring_experiments_have_nothing_in_common() {
         let products: f64 =
             (0..10_000).map(|i| Random::new(7, i).normal() * Random::new(7, i + 1).normal()).sum();
         assert!((products / 10_000.0).abs() < 0.04, "{products}");

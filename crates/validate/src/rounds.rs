@@ -9,7 +9,7 @@ pub struct Rounds {
     pub name: &'static str,
     /// Standard deviation of a slice, a fraction, before what follows.
     pub slice: f64,
-    /// Autocorrelation of neighbouring slices of the same server: AR(1).
+    /// Autocorrelation of neighboring slices of the same server: AR(1).
     pub autocorrelation: f64,
     /// Whether a slice's deviation has the tails of Student's t with 3 degrees of freedom.
     pub heavy: bool,
@@ -24,8 +24,8 @@ const PLAIN: Rounds =
 /// [`PLAIN`] and what can come on top.
 pub const MODELS: [Rounds; 6] = [
     PLAIN,
-    Rounds { name: "neighbours alike, 0.5", autocorrelation: 0.5, ..PLAIN },
-    Rounds { name: "neighbours alike, 0.8", autocorrelation: 0.8, ..PLAIN },
+    Rounds { name: "neighbors alike, 0.5", autocorrelation: 0.5, ..PLAIN },
+    Rounds { name: "neighbors alike, 0.8", autocorrelation: 0.8, ..PLAIN },
     Rounds { name: "heavy tails", heavy: true, ..PLAIN },
     Rounds { name: "5% disturbed", disturbed: 0.05, ..PLAIN },
     Rounds { name: "all together", autocorrelation: 0.5, heavy: true, disturbed: 0.05, ..PLAIN },

@@ -28,27 +28,27 @@ const DASHES: number[][] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 
 /** What a variant's lines look like. */
 export interface Look {
-  colour: string;
+  color: string;
   /** Lengths of dash and gap in pixels; empty for a solid line. */
   dash: number[];
 }
 
 /** The look of variant `index` where `base` is the index of the base. */
 export function look(index: number, base: number, theme: Theme): Look {
-  const colours = PALETTE[theme];
-  if (index === base) return { colour: colours.base, dash: [] };
+  const colors = PALETTE[theme];
+  if (index === base) return { color: colors.base, dash: [] };
   const position = index > base ? index - 1 : index;
-  const round = Math.floor(position / colours.variants.length);
+  const round = Math.floor(position / colors.variants.length);
   return {
-    colour: colours.variants[position % colours.variants.length] ?? colours.base,
+    color: colors.variants[position % colors.variants.length] ?? colors.base,
     dash: DASHES[round % DASHES.length] ?? [],
   };
 }
 
 /** `#rrggbb` with an opacity from 0 to 1. */
-export function faded(colour: string, opacity: number): string {
+export function faded(color: string, opacity: number): string {
   const alpha = Math.round(Math.min(1, Math.max(0, opacity)) * 255);
-  return colour + alpha.toString(16).padStart(2, "0");
+  return color + alpha.toString(16).padStart(2, "0");
 }
 
 /** The theme in force for a choice, given what the system prefers. */
@@ -84,8 +84,8 @@ function announce(): void {
   const palette = PALETTE[theme()];
   root.dataset.theme = theme();
   root.style.setProperty("--v-base", palette.base);
-  for (const [index, colour] of palette.variants.entries()) {
-    root.style.setProperty(`--v-${index + 1}`, colour);
+  for (const [index, color] of palette.variants.entries()) {
+    root.style.setProperty(`--v-${index + 1}`, color);
   }
   for (const listener of listeners) listener();
 }

@@ -88,7 +88,7 @@ fn both_versions_are_profiled_beside_what_is_measured() {
 }
 
 /// The CPU that perf counted is about the CPU that the kernel's accounts have: of other seconds of
-/// the same step, and a neighbour may have been there in one of them. A wrong unit or a process
+/// the same step, and a neighbor may have been there in one of them. A wrong unit or a process
 /// left out would be another order of magnitude.
 fn check_counts(database: &Database) {
     let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;

@@ -249,7 +249,7 @@ struct Outcome {
     found: Vec<bool>,
     /// The same by the permutation test alone.
     plain: Vec<bool>,
-    /// For each change found exactly where one was planted, with the neighbours in their places.
+    /// For each change found exactly where one was planted, with the neighbors in their places.
     covered: Vec<bool>,
     surplus: bool,
 }

@@ -1,4 +1,4 @@
-//! Pairing by slices: which centre, and whether the interval holds from one restart and from
+//! Pairing by slices: which center, and whether the interval holds from one restart and from
 //! several.
 
 use judge::{
@@ -28,7 +28,7 @@ const LENGTHS: [usize; 4] = [60, 150, 600, 3000];
 /// See the top of this file.
 pub fn run(size: Size) -> Findings {
     let mut findings = Findings::default();
-    centres(size, &mut findings);
+    centers(size, &mut findings);
     one_restart(size, &mut findings);
     restarts(size, &mut findings);
     lengths(size, &mut findings);
@@ -41,10 +41,10 @@ fn tries(size: Size) -> usize {
 }
 
 /// The error of the plain mean, the trimmed mean and the median of one restart's rounds.
-fn centres(size: Size, findings: &mut Findings) {
+fn centers(size: Size, findings: &mut Findings) {
     let mut table = Table::new(
         format!(
-            "**Centre** of the log ratios of {ROUNDS} rounds of identical servers: root mean square error in percent, of the \
+            "**Center** of the log ratios of {ROUNDS} rounds of identical servers: root mean square error in percent, of the \
              plain mean, means with 10% or 25% cut off at either end, and the median."
         ),
         &["slices", "mean", "10% cut off", "25% cut off", "median"],
@@ -56,8 +56,8 @@ fn centres(size: Size, findings: &mut Findings) {
             logs.sort_by(f64::total_cmp);
             [0.0, 0.1, 0.25, 0.5].map(|cut| middle(&logs, cut).powi(2))
         });
-        let errors = [0, 1, 2, 3].map(|centre| {
-            let of: Vec<f64> = squares.iter().map(|one| one[centre]).collect();
+        let errors = [0, 1, 2, 3].map(|center| {
+            let of: Vec<f64> = squares.iter().map(|one| one[center]).collect();
             judge::mean(&of).unwrap_or_default().sqrt()
         });
         let [mean, _, trimmed, median] = errors;
@@ -86,7 +86,7 @@ fn middle(sorted: &[f64], cut: f64) -> f64 {
 fn one_restart(size: Size, findings: &mut Findings) {
     let heads = LENGTHS.map(|rounds| format!("{rounds} rounds"));
     let mut table = Table::new(
-        "**Within one restart**: how often 95% by Student's t and the variance from batches of neighbouring rounds hold that \
+        "**Within one restart**: how often 95% by Student's t and the variance from batches of neighboring rounds hold that \
          restart's own truth. There is no such interval of one restart in a comparison; this is what the restarts are put together from.",
         &["slices"].into_iter().chain(heads.iter().map(String::as_str)).collect::<Vec<_>>(),
     );

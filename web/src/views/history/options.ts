@@ -28,7 +28,7 @@ function labelFont(pixel: number, bold: boolean): string {
 
 export function historyOptions(page: Page, history: HistoryDocument, panel: Panel): ChartOptions {
   const { runs, followed, changes } = panel;
-  const colour = (look: number): string => lookOf(page, look).colour;
+  const color = (look: number): string => lookOf(page, look).color;
   const points = followed.flatMap(({ step }) => step.points);
   const values = points
     .flatMap(({ trials, median }) => [...trials, median])
@@ -44,7 +44,7 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
     const x = (place: number): number => u.valToPos(place, "x", true);
     ctx.save();
     for (const { step, look } of followed) {
-      ctx.strokeStyle = faded(colour(look), 0.28);
+      ctx.strokeStyle = faded(color(look), 0.28);
       ctx.lineWidth = 5 * uPlot.pxRatio;
       for (const { from, to, value } of step.changes.length > 0 ? levels(step) : []) {
         const y = u.valToPos(value, "y", true);
@@ -53,7 +53,7 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
         ctx.lineTo(x(runs.indexOf(to) + 0.4), y);
         ctx.stroke();
       }
-      ctx.fillStyle = faded(colour(look), 0.45);
+      ctx.fillStyle = faded(color(look), 0.45);
       for (const { run, trials } of step.points) {
         for (const value of trials) {
           const y = u.valToPos(value, "y", true);
@@ -76,7 +76,7 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
     ctx.setLineDash([4 * pixel, 3 * pixel]);
     for (const { followed: of, at, lane } of changes) {
       const x = Math.round(u.valToPos(at, "x", true));
-      ctx.strokeStyle = colour(of.look);
+      ctx.strokeStyle = color(of.look);
       ctx.beginPath();
       ctx.moveTo(x, baseline(lane) + 3 * pixel);
       ctx.lineTo(x, bbox.top + bbox.height);
@@ -87,8 +87,8 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
     ctx.textBaseline = "alphabetic";
     for (const { followed: of, change, at, lane } of changes) {
       const [size, interval] = changeWords(change);
-      const parts: [text: string, bold: boolean, colour: string][] = [
-        [change.ratio < 1 ? "▼ " : "▲ ", true, colour(of.look)],
+      const parts: [text: string, bold: boolean, color: string][] = [
+        [change.ratio < 1 ? "▼ " : "▲ ", true, color(of.look)],
         [size, true, ink("text")],
         [`  ${interval}`, false, ink("minor")],
       ];
@@ -133,7 +133,7 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
       {},
       ...followed.map(
         ({ look }): uPlot.Series => ({
-          stroke: () => faded(colour(look), 0.5),
+          stroke: () => faded(color(look), 0.5),
           width: 1,
           spanGaps: true,
           dash: lookOf(page, look).dash,
@@ -141,8 +141,8 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
             show: true,
             size: 7,
             width: 1,
-            fill: () => colour(look),
-            stroke: () => colour(look),
+            fill: () => color(look),
+            stroke: () => color(look),
           },
         }),
       ),

@@ -223,7 +223,7 @@ function Chart({ entries }: { entries: Entry[] }) {
       )}
       <p class="note">
         Throughput of the variant divided by that of {base}, on a logarithmic axis; right of 1 is
-        more. Whiskers: 95% interval over blocks. Grey band: ±{marginText(page)}, the margin under
+        more. Whiskers: 95% interval over blocks. Gray band: ±{marginText(page)}, the margin under
         which a difference counts as small.
         {unsure > 0 &&
           ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; ` +

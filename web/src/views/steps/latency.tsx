@@ -85,7 +85,7 @@ function curveOptions(
         ({ variant }): uPlot.Series => ({
           label: variantName(page, variant),
           show: !view().hidden.has(variant),
-          stroke: () => faded(lookOf(page, variant).colour, opacity(view(), variant, 1)),
+          stroke: () => faded(lookOf(page, variant).color, opacity(view(), variant, 1)),
           width: 1.5,
           dash: lookOf(page, variant).dash,
           spanGaps: true,

@@ -26,8 +26,8 @@ function byRestart({ restarts }: PageSlices, running: PageRunning) {
 function options(page: Page, slices: PageSlices, view: () => PlotView): ChartOptions {
   const { running, margin, restarts } = slices;
   const shown = () => running.filter(({ variant }) => !view().hidden.has(variant));
-  const colour = (variant: number, usual: number): string =>
-    faded(lookOf(page, variant).colour, opacity(view(), variant, usual));
+  const color = (variant: number, usual: number): string =>
+    faded(lookOf(page, variant).color, opacity(view(), variant, usual));
 
   /** Dots of several variants are drawn side by side. */
   const beside = (place: number): number =>
@@ -62,14 +62,14 @@ function options(page: Page, slices: PageSlices, view: () => PlotView): ChartOpt
       for (const [at, low] of corners) ctx.lineTo(at, low);
       for (const [at, , high] of [...corners].reverse()) ctx.lineTo(at, high);
       ctx.closePath();
-      ctx.fillStyle = colour(one.variant, 0.16);
-      ctx.strokeStyle = colour(one.variant, 0.4);
+      ctx.fillStyle = color(one.variant, 0.16);
+      ctx.strokeStyle = color(one.variant, 0.4);
       ctx.fill();
       ctx.stroke();
     }
     running.forEach((one, place) => {
       if (view().hidden.has(one.variant)) return;
-      ctx.strokeStyle = colour(one.variant, 0.8);
+      ctx.strokeStyle = color(one.variant, 0.8);
       byRestart(slices, one).forEach((known, index) => {
         if (!known) return;
         ctx.beginPath();
@@ -100,11 +100,11 @@ function options(page: Page, slices: PageSlices, view: () => PlotView): ChartOpt
         ({ variant }): uPlot.Series => ({
           label: variantName(page, variant),
           show: !view().hidden.has(variant),
-          stroke: () => colour(variant, 1),
+          stroke: () => color(variant, 1),
           width: 2,
           dash: lookOf(page, variant).dash,
           spanGaps: true,
-          points: { show: true, size: 6, width: 0, fill: () => colour(variant, 1) },
+          points: { show: true, size: 6, width: 0, fill: () => color(variant, 1) },
         }),
       ),
     ],

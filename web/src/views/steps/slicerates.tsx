@@ -45,8 +45,8 @@ function options(
   const lane = laneHeight(slices);
   const order = page.variants.map((_, variant) => variant);
   const shown = (variant: number): boolean => !view().hidden.has(variant);
-  const colour = (variant: number, usual: number): string =>
-    faded(lookOf(page, variant).colour, opacity(view(), variant, usual));
+  const color = (variant: number, usual: number): string =>
+    faded(lookOf(page, variant).color, opacity(view(), variant, usual));
   const many = all.x.length > 400;
 
   /** Draws inside the seconds in view; `above` takes in the room above the plot. */
@@ -91,7 +91,7 @@ function options(
     within(u, 0, (ctx) => {
       ctx.lineWidth = uPlot.pxRatio;
       for (const variant of order.filter(shown)) {
-        ctx.strokeStyle = colour(variant, 0.3);
+        ctx.strokeStyle = color(variant, 0.3);
         ctx.beginPath();
         all.x.forEach((second, place) => {
           const [low, high] = [all.low[variant]?.[place], all.high[variant]?.[place]];
@@ -115,7 +115,7 @@ function options(
           const level = levels[variant];
           if (level == null) continue;
           const y = u.valToPos(level, "y", true);
-          ctx.strokeStyle = colour(variant, 1);
+          ctx.strokeStyle = color(variant, 1);
           ctx.beginPath();
           ctx.moveTo(left + uPlot.pxRatio, y);
           ctx.lineTo(right - uPlot.pxRatio, y);
@@ -136,7 +136,7 @@ function options(
           if (!shown(variant)) continue;
           const second = (all.begins[index] ?? 0) + (seconds[point] ?? 0);
           const below = lanes.length - lanes.indexOf(variant) - 1;
-          ctx.fillStyle = colour(variant, 1);
+          ctx.fillStyle = color(variant, 1);
           const y = u.bbox.top - (below * lane + 2) * pixel;
           ctx.fillText(MARKS[reason] ?? "?", u.valToPos(second, "x", true), y);
         }
@@ -171,7 +171,7 @@ function options(
             show: true,
             size: many ? 3 : 4,
             width: 0,
-            fill: () => colour(variant, many ? 0.6 : 0.75),
+            fill: () => color(variant, many ? 0.6 : 0.75),
           },
         }),
       ),

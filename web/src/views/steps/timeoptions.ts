@@ -59,9 +59,9 @@ export function timeOptions(
   view: () => PlotView,
 ): ChartOptions {
   const many = block === "all";
-  const colour = (variant: number): string => lookOf(page, variant).colour;
+  const color = (variant: number): string => lookOf(page, variant).color;
   const stroke = (variant: number, usual: number): string =>
-    faded(colour(variant), opacity(view(), variant, usual));
+    faded(color(variant), opacity(view(), variant, usual));
 
   const eachStall = (
     u: uPlot,
@@ -81,7 +81,7 @@ export function timeOptions(
   const shade = (u: uPlot): void => {
     if (many) return;
     eachStall(u, (left, width, variant) => {
-      u.ctx.fillStyle = faded(colour(variant), 0.13);
+      u.ctx.fillStyle = faded(color(variant), 0.13);
       u.ctx.fillRect(left, u.bbox.top, width, u.bbox.height);
     });
   };
@@ -92,7 +92,7 @@ export function timeOptions(
     const pixel = uPlot.pxRatio;
     const height = Math.min(4, STALL_ROOM / Math.max(1, stalled.length));
     eachStall(u, (left, width, variant) => {
-      u.ctx.fillStyle = colour(variant);
+      u.ctx.fillStyle = color(variant);
       const top = u.bbox.top - (1 + (stalled.indexOf(variant) + 1) * height) * pixel;
       u.ctx.fillRect(left, top, Math.max(2 * pixel, width), Math.max(1, height * 0.85) * pixel);
     });
