@@ -28,8 +28,8 @@ pub struct AdviseArgs {
     /// Largest difference that counts as small, in percent (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT")]
     margin: Option<f64>,
-    /// Let steps that end by work last longer by giving them more rows; check that the data still
-    /// fits where it should
+    /// Give more rows to steps that end when their work is done, so that they last longer; check
+    /// that the data still fits in memory, if it should
     #[arg(long)]
     scale_rows: bool,
     /// Write the advised plan to this file

@@ -10,24 +10,27 @@ use plan::{Pairing, Plan, PlanError};
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 #[command(next_help_heading = "Override the plan")]
 pub struct Changes {
-    /// Trials per variant; in an adaptive run, trials before the first look
+    /// Trials per variant; with --precision, --max-blocks or --budget, trials before the first
+    /// look at the results
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
     /// Seed for the order of trials and for all parameters [default: random]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// Add blocks for undecided steps; a step also counts as decided once its interval is within
-    /// ± this share
+    /// Run until every step is decided or its interval is within ± this share; without --blocks
+    /// and --seconds, the run chooses restarts and lengths
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
-    /// Add blocks for undecided steps, up to this many [default in an adaptive run: 4 × blocks]
+    /// Add blocks for undecided steps, up to this many [default with --precision or --budget: 4 ×
+    /// blocks]
     #[arg(long, value_name = "N")]
     max_blocks: Option<u32>,
-    /// Add blocks for undecided steps as long as they finish within this time, such as 2h or 1h30m
+    /// Run until every step is decided or this time is up, such as 2h or 1h30m; without --blocks
+    /// and --seconds, the run chooses restarts and lengths
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
-    /// How to pair variants: by trials in blocks, by slices of a fraction of a second, or whichever
-    /// suits each step
+    /// How to pair variants: by whole trials (blocks), by fractions of a second (slices), or by
+    /// whichever suits each step (auto)
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
     /// Run every variant under two names (A/A), to see how much identical systems differ here

@@ -18,9 +18,9 @@ use crate::run::read;
 
 /// Count the instructions of single statements, exactly, under Callgrind
 ///
-/// Executes each kind of statement in the plan's workload (or in the statement file of its [count])
-/// in a backend of every variant under Callgrind, on the same data. The counts don't depend on how
-/// fast or how busy the machine is. Without a plan, prints the latest counts.
+/// Executes each kind of statement of the plan's workload (or of the file that [count] names) on
+/// every variant under Callgrind, on the same data. The counts don't depend on how fast or how busy
+/// the machine is. Without a plan, prints the latest counts.
 #[derive(Debug, Args)]
 pub struct CountArgs {
     /// A plan file

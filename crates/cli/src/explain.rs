@@ -11,7 +11,7 @@ use crate::results::Chosen;
 /// Explain a step: costs and events per operation, where samples fell, and which functions moved
 ///
 /// Needs profiles, which `run --profile` takes. Flamegraphs are in the results directory under
-/// artifacts/profiles, and in the page that `steelyard report` writes.
+/// artifacts/profiles, and on the page that `steelyard report` writes.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// The step, for example l.i0 [default: every profiled step]

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 /// Where servers run on this machine, and whether to show progress.
 #[derive(Debug, Args)]
 pub struct Machine {
-    /// Where servers keep their data; the storage it is on is what a run measures [default:
+    /// Where servers keep their data; a run measures the storage of this directory [default:
     /// /var/tmp/steelyard-UID]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,

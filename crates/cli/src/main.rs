@@ -25,8 +25,9 @@ use clap::{Parser, Subcommand};
 
 /// Weigh database systems against each other.
 ///
-/// steelyard fetches several versions of a DBMS, runs well-defined benchmarks on them in
-/// interleaved trials, and says what got slower, by how much, and how certain that is.
+/// steelyard fetches several versions of a DBMS, runs well-defined benchmarks on them side by side,
+/// and says what got slower, by how much, and how certain that is. To begin:
+/// `steelyard run insert -v postgres@13.7 -v postgres@18.1 --budget 5m`.
 #[derive(Debug, Parser)]
 #[command(name = "steelyard", version, max_term_width = 100)]
 #[command(
