@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
-    Action, Class, Dialect, Draw, End, Expect, Pace, Phase, Piece, Request, Role, Statement, Step,
-    Stream, Width, insert,
+    Action, Class, Dialect, Draw, Expect, Phase, Piece, Request, Statement, Step, Stream, Width,
+    insert,
 };
 
 /// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
@@ -31,31 +31,13 @@ pub fn select(
     let request: Request =
         Statement { pieces, prepared: true, expect: Expect::Rows { min: 1, max: 1 } }.into();
     let stream = |client| Stream {
-        client,
-        class: Class::QUERY,
-        role: Role::Lead,
         requests: vec![request.clone()],
-        keeps: Vec::new(),
         script: vec![Action::Run(0)],
-        operations_per_round: 1,
-        pace: Pace::Free,
-        end: End::Time,
-        refresh: None,
-        adds_to: None,
-        finds: None,
+        ..Stream::new(client, Class::QUERY)
     };
-    let step = Step {
-        name: "point-select".to_owned(),
-        dop: clients,
-        labels: Default::default(),
-        unit: Class::QUERY.unit,
-        counted: Class::QUERY,
-        streams: (0..clients).map(stream).collect(),
-        cells: 0,
-        seconds: Some(seconds),
-        less_is_better: false,
-        operations: None,
-    };
+    let streams = (0..clients).map(stream).collect();
+    let step = Step::new("point-select", clients, Class::QUERY, streams);
+    let step = Step { seconds: Some(seconds), ..step };
     let outcome = run(step, socket, database, sample)?;
     println!("{}", outcome.operations);
     Ok(())

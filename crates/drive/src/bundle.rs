@@ -29,6 +29,7 @@ pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
         stream.pace == Pace::Free
             && stream.end != End::CaughtUp
             && stream.refresh.is_none()
+            && stream.reconnect.is_none()
             && !stream.script.is_empty()
             && !stream.script.iter().any(rests)
     };
@@ -237,25 +238,14 @@ impl Seat<'_> {
 
 #[cfg(test)]
 mod tests {
-    use workload::{Class, Expect, Role, Statement};
+    use workload::{Class, Expect, Statement};
 
     use super::*;
 
     fn stream(pace: Pace) -> Stream {
-        Stream {
-            client: 0,
-            class: Class::QUERY,
-            role: Role::Lead,
-            requests: vec![Statement::plain("SELECT 1", Expect::Success).into()],
-            keeps: Vec::new(),
-            script: vec![Action::Run(0)],
-            operations_per_round: 1,
-            pace,
-            end: End::Time,
-            refresh: None,
-            adds_to: None,
-            finds: None,
-        }
+        let requests = vec![Statement::plain("SELECT 1", Expect::Success).into()];
+        let script = vec![Action::Run(0)];
+        Stream { requests, script, pace, ..Stream::new(0, Class::QUERY) }
     }
 
     #[test]

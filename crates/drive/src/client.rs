@@ -1,6 +1,7 @@
 //! One client: a stream's loop over its session with one target, and code shared with the loop over
 //! several ([`crate::sliced`]).
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::schedule::Schedule;
 use crate::tally::Tally;
+use crate::target::Connect;
 use crate::wire::{Handle, Reply, Session};
 
 /// Attempts at one round before a retryable error counts as fatal.
@@ -57,9 +59,31 @@ impl ThreadCost {
     }
 }
 
+/// A session that has prepared all of a stream's requests.
+struct Prepared {
+    session: Box<dyn Session>,
+    requests: Vec<Handle>,
+    refresh: Option<Handle>,
+}
+
+impl Prepared {
+    fn connect(connect: &dyn Connect, stream: &Stream) -> Result<Prepared, Error> {
+        let mut session = connect.connect()?;
+        let requests = stream.requests.iter().map(|request| session.prepare(request));
+        let requests = requests.collect::<Result<_, _>>()?;
+        let refresh = match &stream.refresh {
+            Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),
+            None => None,
+        };
+        Ok(Prepared { session, requests, refresh })
+    }
+}
+
 /// A stream's connection to one target, and its counts there.
 pub struct Lane {
     pub session: Box<dyn Session>,
+    /// How it gets a new session.
+    connect: Arc<dyn Connect>,
     requests: Vec<Handle>,
     refresh: Option<Handle>,
     pub rng: Rng,
@@ -76,24 +100,17 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Makes the session prepare all of the stream's requests.
+    /// Connects, and makes the session prepare all of the stream's requests.
     pub fn new(
-        mut session: Box<dyn Session>,
+        connect: &Arc<dyn Connect>,
         stream: &Stream,
         seed: u64,
         seconds: Option<f64>,
     ) -> Result<Lane, Error> {
-        let requests = stream
-            .requests
-            .iter()
-            .map(|request| session.prepare(request))
-            .collect::<Result<_, _>>()?;
-        let refresh = match &stream.refresh {
-            Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),
-            None => None,
-        };
+        let Prepared { session, requests, refresh } = Prepared::connect(connect.as_ref(), stream)?;
         Ok(Lane {
             session,
+            connect: Arc::clone(connect),
             requests,
             refresh,
             rng: Rng::new(seed),
@@ -282,9 +299,25 @@ impl Context<'_> {
         }
     }
 
+    /// Replaces a lane's connection if its stream does so before this round.
+    #[inline]
+    pub fn reconnect(&self, lane: &mut Lane) -> Result<(), Error> {
+        match self.stream.reconnect {
+            Some(every) if lane.rounds > 0 && lane.rounds.is_multiple_of(every) => {
+                let new = Prepared::connect(lane.connect.as_ref(), self.stream)?;
+                (lane.session, lane.requests, lane.refresh) =
+                    (new.session, new.requests, new.refresh);
+                self.gate.also_breaks(lane.session.breaker()?);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// One round of the script; `false` if the step ended in the middle of it.
     #[inline]
     pub fn round(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
+        self.reconnect(lane)?;
         let before = lane.rng.clone();
         for attempt in 1.. {
             match self.script(lane, target) {
@@ -305,7 +338,13 @@ impl Context<'_> {
     #[cold]
     pub fn retry(&self, lane: &mut Lane, error: Error, attempt: u32) -> Result<(), Error> {
         let Error::Server { error, statement } = error else { return Err(error) };
-        if error.kind != ErrorKind::Retryable {
+        let again = match error.kind {
+            ErrorKind::Retryable => true,
+            // Another client has removed the row and put it back in the meantime.
+            ErrorKind::Duplicate => self.stream.script.len() > 1,
+            _ => false,
+        };
+        if !again {
             return Err(Error::Server { error, statement });
         }
         if attempt >= ATTEMPTS {
@@ -378,6 +417,10 @@ impl Context<'_> {
                 let choice = lane.rng.below(among.len() as u64) as usize;
                 among.get(choice).copied().unwrap_or(0)
             }
+            Action::Kept { number, among } => {
+                let place = lane.kept.get(*number).and_then(|kept| usize::try_from(*kept).ok());
+                place.and_then(|place| among.get(place)).copied().unwrap_or(0)
+            }
             Action::Rest(_) => 0,
         };
         let mut source =
@@ -420,6 +463,7 @@ pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result
     let right = match expect {
         Expect::Rows { min, max } => (min..=max).contains(&reply.rows),
         Expect::Affected(rows) => reply.affected == rows,
+        Expect::AffectedAtMost(rows) => reply.affected <= rows,
         Expect::Success => true,
     };
     if right { Ok(()) } else { Err(wrong(expect, reply, &shown())) }
@@ -431,6 +475,9 @@ fn wrong(expect: Expect, reply: Reply, shown: &str) -> Error {
         Expect::Rows { min, max } if min == max => (format!("{min} rows"), reply.rows.to_string()),
         Expect::Rows { min, max } => (format!("{min} to {max} rows"), reply.rows.to_string()),
         Expect::Affected(rows) => (format!("{rows} rows affected"), reply.affected.to_string()),
+        Expect::AffectedAtMost(rows) => {
+            (format!("at most {rows} rows affected"), reply.affected.to_string())
+        }
         Expect::Success => ("success".to_owned(), "failure".to_owned()),
     };
     Error::WrongAnswer { expected, found, statement: shown.chars().take(120).collect() }

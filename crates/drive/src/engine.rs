@@ -169,6 +169,7 @@ impl Running for Clients {
         for breaker in &self.breakers {
             breaker();
         }
+        self.gate.break_off();
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
@@ -449,9 +450,9 @@ fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Connection>), Error>
         let Reach::Sessions(connect) = &target.reach else {
             return Err(Error::Load("its clients run elsewhere"));
         };
-        let session = connect.connect()?;
-        connections.push((session.server_pid(), session.breaker()?));
-        lanes.push(Lane::new(session, stream, seed, load.step.seconds)?);
+        let lane = Lane::new(connect, stream, seed, load.step.seconds)?;
+        connections.push((lane.session.server_pid(), lane.session.breaker()?));
+        lanes.push(lane);
     }
     Ok((lanes, connections))
 }

@@ -103,6 +103,8 @@ impl Error {
 pub enum ErrorKind {
     /// The same transaction may succeed if retried.
     Retryable,
+    /// A row with this key is there already.
+    Duplicate,
     /// The system ended the connection, or is about to.
     Disconnected,
     /// Its disk is full.

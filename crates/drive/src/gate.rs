@@ -1,11 +1,16 @@
 //! State shared by the threads of a step: the start, the stop, and whose turn it is.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use workload::Padded;
+
+use crate::wire::Breaker;
 
 /// The state that all threads of a step share.
 #[derive(Debug)]
@@ -29,6 +34,18 @@ pub struct Gate {
     pub cells: Vec<Vec<Padded<AtomicI64>>>,
     /// For each target, the operations counted so far, for progress.
     pub done: Vec<Vec<Padded<AtomicI64>>>,
+    /// Break connections that clients have made during the step.
+    breakers: Mutex<Breakers>,
+}
+
+/// The latest connection of each thread that has made new ones.
+#[derive(Default)]
+struct Breakers(HashMap<ThreadId, Breaker>);
+
+impl fmt::Debug for Breakers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} connections", self.0.len())
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +73,24 @@ impl Gate {
             all_leads: leads,
             cells: (0..targets).map(|_| numbers(cells)).collect(),
             done: (0..targets).map(|_| numbers(streams)).collect(),
+            breakers: Mutex::default(),
         }
+    }
+
+    /// Takes note of how to break the calling thread's new connection; breaks it if the step was
+    /// ended meanwhile.
+    pub fn also_breaks(&self, breaker: Breaker) {
+        let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.stopped() {
+            breaker();
+        }
+        breakers.0.insert(thread::current().id(), breaker);
+    }
+
+    /// Breaks the connections that clients have made during the step.
+    pub fn break_off(&self) {
+        let breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+        breakers.0.values().for_each(|breaker| breaker());
     }
 
     /// Lets all threads start at `start`.

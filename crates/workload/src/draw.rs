@@ -39,6 +39,14 @@ pub enum Skew {
     },
     /// The mean of twelve uniform values, so values in the middle are likelier.
     Gaussian,
+    /// Some values in the middle of the range in most of the cases; in the others as
+    /// [`Skew::Gaussian`]. sysbench's `special`.
+    Special {
+        /// Their share of all values, 0 to 1.
+        ids: f64,
+        /// The share of cases in which one of them is drawn, 0 to 1.
+        draws: f64,
+    },
 }
 
 /// How to draw a parameter of a request for each execution.
@@ -203,7 +211,11 @@ impl Sampler {
                 let power = share.ln() / (1.0 - share).ln();
                 (rng.unit().powf(power) * span as f64) as i64
             }
-            (Skew::Gaussian, _) => {
+            (Skew::Special { ids, draws }, _) if rng.unit() < draws => {
+                let few = (ids * span as f64).max(1.0);
+                (0.5 * (span as f64 - few) + few * rng.unit()) as i64
+            }
+            (Skew::Gaussian | Skew::Special { .. }, _) => {
                 let mean = (0..12).map(|_| rng.unit()).sum::<f64>() / 12.0;
                 (mean * span as f64) as i64
             }
@@ -447,6 +459,15 @@ mod tests {
     }
 
     #[test]
+    fn special_values_are_few_and_in_the_middle() {
+        let counts = counts(Skew::Special { ids: 0.01, draws: 0.75 }, 1000, 100_000);
+        let of = |values: std::ops::Range<usize>| counts[values].iter().sum::<f64>() / 1e5;
+        // Those of the bell curve that fall among them: 10 of 1000 about its top.
+        assert!((of(495..505) - 0.75 - 0.25 * 0.048).abs() < 0.006, "{}", of(495..505));
+        assert!(of(0..495) > 0.11 && of(505..1000) > 0.11);
+    }
+
+    #[test]
     fn values_are_used_again_and_shifted() {
         let mut rng = Rng::new(1);
         let mut source = Source { rng: &mut rng, cells: &[], kept: &[70, 80] };
@@ -475,11 +496,12 @@ mod tests {
 
         #[test]
         fn skewed_values_stay_in_their_range(
-            seed in any::<u64>(), low in -1000i64..1000, span in 0i64..1000, which in 0..3,
+            seed in any::<u64>(), low in -1000i64..1000, span in 0i64..1000, which in 0..4,
         ) {
             let by = match which {
                 0 => Skew::Zipfian { exponent: 0.8 },
                 1 => Skew::Pareto { share: 0.2 },
+                2 => Skew::Special { ids: 0.01, draws: 0.75 },
                 _ => Skew::Gaussian,
             };
             let draw = Draw::Skewed { low, high: low + span, by, width: Width::Eight };

@@ -9,8 +9,6 @@ mod statements;
 
 pub use kinds::catalogue;
 
-use std::collections::BTreeMap;
-
 use plan::{INSERT_STEPS, InsertPlan, Tables};
 
 use crate::class::Class;
@@ -216,18 +214,11 @@ impl Builder<'_> {
                     })
                     .collect();
                 Stream {
-                    client: table as u32,
-                    class: Class::DEFINE,
-                    role: Role::Lead,
                     script: (0..requests.len()).map(Action::Run).collect(),
                     operations_per_round: requests.len() as u64,
                     requests,
-                    keeps: Vec::new(),
-                    pace: Pace::Free,
                     end: End::Rounds(1),
-                    refresh: None,
-                    adds_to: None,
-                    finds: None,
+                    ..Stream::new(table as u32, Class::DEFINE)
                 }
             })
             .collect();
@@ -274,35 +265,21 @@ impl Builder<'_> {
     }
 
     fn step(&self, name: &str, counted: Class, streams: Vec<Stream>) -> Step {
-        Step {
-            name: name.to_owned(),
-            dop: self.dop,
-            labels: BTreeMap::new(),
-            unit: counted.unit.clone(),
-            counted,
-            streams,
-            cells: self.table_count() * CELLS_PER_TABLE,
-            seconds: None,
-            less_is_better: false,
-            operations: None,
-        }
+        let cells = self.table_count() * CELLS_PER_TABLE;
+        Step { cells, ..Step::new(name, self.dop, counted, streams) }
     }
 
     fn insert(&self, client: u32, batch: u32, pace: Pace, end: End, role: Role) -> Stream {
         let table = self.table_of(client);
         Stream {
-            client,
-            class: Class::INSERT,
             role,
             requests: vec![self.insert_statement(table, batch).into()],
-            keeps: Vec::new(),
             script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace,
             end,
-            refresh: None,
             adds_to: Some(inserted_rows(table)),
-            finds: None,
+            ..Stream::new(client, Class::INSERT)
         }
     }
 
@@ -322,18 +299,15 @@ impl Builder<'_> {
             expect: Expect::Rows { min: 1, max: 1 },
         };
         Stream {
-            client,
-            class: Class::DELETE,
             role: Role::Background,
             requests: vec![self.delete_statement(table, batch).into()],
-            keeps: Vec::new(),
             script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace: Pace::Follow(inserted_rows(table)),
             end: End::CaughtUp,
             refresh: Some(Refresh { every: REFRESH_EVERY, statement: minimum, into: vec![lowest] }),
             adds_to: Some(lowest),
-            finds: None,
+            ..Stream::new(client, Class::DELETE)
         }
     }
 
@@ -378,18 +352,11 @@ impl Builder<'_> {
             count => vec![Action::Choose((0..count).collect())],
         };
         Stream {
-            client,
-            class: Class::QUERY,
-            role: Role::Lead,
             requests: statements.into_iter().map(Request::from).collect(),
-            keeps: Vec::new(),
             script,
-            operations_per_round: 1,
-            pace: Pace::Free,
-            end: End::Time,
             refresh,
-            adds_to: None,
             finds,
+            ..Stream::new(client, Class::QUERY)
         }
     }
 
@@ -401,27 +368,20 @@ impl Builder<'_> {
         }
         let snapshot = format!("SELECT transactionid FROM {} LIMIT 1", table_name(0));
         Some(Stream {
-            client: self.dop,
-            class: Class::HOLD,
             role: Role::Background,
             requests: vec![
                 Statement::plain("BEGIN ISOLATION LEVEL REPEATABLE READ", Expect::Success).into(),
                 Statement::plain(snapshot, Expect::Rows { min: 0, max: 1 }).into(),
                 Statement::plain("COMMIT", Expect::Success).into(),
             ],
-            keeps: Vec::new(),
             script: vec![
                 Action::Run(0),
                 Action::Run(1),
                 Action::Rest(u64::from(seconds) * 1000),
                 Action::Run(2),
             ],
-            operations_per_round: 1,
-            pace: Pace::Free,
             end: End::CaughtUp,
-            refresh: None,
-            adds_to: None,
-            finds: None,
+            ..Stream::new(self.dop, Class::HOLD)
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::draw::Draw;
+use crate::draw::{Draw, Rng, Sampler, Source};
 
 /// A request from a client to a system under test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,6 +119,21 @@ impl Statement {
         text
     }
 
+    /// The text with drawn values in their places, as a session sends a statement that is not
+    /// prepared. Cells are 0.
+    pub fn example(&self, keeps: &[Draw], seed: u64) -> String {
+        let mut rng = Rng::new(seed);
+        let mut kept = Vec::new();
+        for draw in keeps {
+            let mut source = Source { rng: &mut rng, cells: &[], kept: &[] };
+            let number = Sampler::from(draw).number(&mut source, &kept);
+            kept.push(number);
+        }
+        let mut example = Example { rng, kept, numbers: Vec::new(), text: String::new() };
+        example.add(&self.pieces);
+        example.text
+    }
+
     /// The draws of one execution, in the order of the parameters.
     pub fn draws(&self) -> Vec<&Draw> {
         fn add<'a>(pieces: &'a [Piece], draws: &mut Vec<&'a Draw>) {
@@ -137,6 +152,48 @@ impl Statement {
         let mut draws = Vec::new();
         add(&self.pieces, &mut draws);
         draws
+    }
+}
+
+/// A statement's text as it grows.
+struct Example {
+    rng: Rng,
+    kept: Vec<i64>,
+    numbers: Vec<i64>,
+    text: String,
+}
+
+impl Example {
+    fn add(&mut self, pieces: &[Piece]) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(part) => self.text.push_str(part),
+                Piece::Value(draw) => self.value(draw),
+                Piece::Rows { count, row } => {
+                    for index in 0..*count {
+                        if index > 0 {
+                            self.text.push(',');
+                        }
+                        self.add(row);
+                    }
+                }
+            }
+        }
+    }
+
+    fn value(&mut self, draw: &Draw) {
+        let sampler = Sampler::from(draw);
+        if draw.width().is_some() {
+            let mut source = Source { rng: &mut self.rng, cells: &[], kept: &self.kept };
+            let number = sampler.number(&mut source, &self.numbers);
+            self.numbers.push(number);
+            self.text.push_str(&number.to_string());
+        } else {
+            let mut bytes = Vec::new();
+            sampler.text(&mut self.rng, &mut bytes);
+            // Drawn text needs no quoting.
+            self.text.push_str(&format!("'{}'", String::from_utf8_lossy(&bytes)));
+        }
     }
 }
 
@@ -168,6 +225,8 @@ pub enum Expect {
     },
     /// Exactly this many rows affected.
     Affected(u64),
+    /// At most this many rows affected: other clients may remove some of them.
+    AffectedAtMost(u64),
     /// Success is enough.
     Success,
 }

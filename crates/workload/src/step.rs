@@ -100,6 +100,22 @@ pub struct Step {
 }
 
 impl Step {
+    /// A step that ends when the work of its streams is done.
+    pub fn new(name: &str, dop: u32, counted: Class, streams: Vec<Stream>) -> Step {
+        Step {
+            name: name.to_owned(),
+            dop,
+            labels: BTreeMap::new(),
+            unit: counted.unit.clone(),
+            counted,
+            less_is_better: false,
+            streams,
+            cells: 0,
+            seconds: None,
+            operations: None,
+        }
+    }
+
     /// Whether it ends after a time, rather than when its work is done.
     pub fn is_timed(&self) -> bool {
         self.seconds.is_some()
@@ -136,6 +152,8 @@ pub struct Stream {
     pub pace: Pace,
     /// When the stream is done.
     pub end: End,
+    /// After how many rounds its connection is replaced by a new one; `None`: never.
+    pub reconnect: Option<u64>,
     /// A query on the side that keeps shared cells current; it is not counted.
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
@@ -143,6 +161,28 @@ pub struct Stream {
     /// What its queries must find over the whole step, if fewer rows would mean that they looked in
     /// the wrong place.
     pub finds: Option<Finds>,
+}
+
+impl Stream {
+    /// A leading stream without requests, which sends as fast as it gets answers until the step's
+    /// time is over, and counts one operation per round.
+    pub fn new(client: u32, class: Class) -> Stream {
+        Stream {
+            client,
+            class,
+            role: Role::Lead,
+            requests: Vec::new(),
+            keeps: Vec::new(),
+            script: Vec::new(),
+            operations_per_round: 1,
+            pace: Pace::Free,
+            end: End::Time,
+            reconnect: None,
+            refresh: None,
+            adds_to: None,
+            finds: None,
+        }
+    }
 }
 
 /// The rows that queries must find over a whole step.
@@ -211,6 +251,14 @@ pub enum Action {
     Run(usize),
     /// Send one of the requests with these indexes, chosen uniformly.
     Choose(Vec<usize>),
+    /// Send the one of the requests with these indexes that a number kept for the round names, from
+    /// 0: several requests to the same table.
+    Kept {
+        /// Which of the numbers kept.
+        number: usize,
+        /// The requests.
+        among: Vec<usize>,
+    },
     /// Wait this many milliseconds, or until the step ends.
     Rest(u64),
 }

@@ -6,9 +6,7 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, KeyAction, KeyValue, Request};
-use crate::step::{
-    Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Role, Step, Stream,
-};
+use crate::step::{Action, Benchmark, End, Figures, Finds, Phase, Program, Step, Stream};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
@@ -54,35 +52,21 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             false => Expect::Rows { min: 0, max: KEYS },
         };
         let stream = |client| Stream {
-            client,
-            class: class.clone(),
-            role: Role::Lead,
             requests: vec![Request::KeyValue(KeyValue {
                 action: action.clone(),
                 key: key.clone(),
                 expect,
             })],
-            keeps: Vec::new(),
             script: vec![Action::Run(0)],
             operations_per_round: operations,
-            pace: Pace::Free,
             end: end.clone(),
-            refresh: None,
-            adds_to: None,
             finds: (class == GET).then_some(Finds::Mean(3.0)),
+            ..Stream::new(client, class.clone())
         };
-        let mut step = Step {
-            name: planned.name.clone(),
-            dop: planned.dop,
-            labels: planned.labels.clone(),
-            unit: class.unit.clone(),
-            streams: (0..planned.dop).map(stream).collect(),
-            counted: class,
-            cells: 0,
-            seconds: planned.timed.then_some(f64::from(plan.seconds)),
-            less_is_better: false,
-            operations: None,
-        };
+        let streams = (0..planned.dop).map(stream).collect();
+        let mut step = Step::new(&planned.name, planned.dop, class, streams);
+        step.labels.clone_from(&planned.labels);
+        step.seconds = planned.timed.then_some(f64::from(plan.seconds));
         if planned.name == "program" {
             step.streams.clear();
             let script = "ls {data} > /dev/null && echo 500 in 0.25";

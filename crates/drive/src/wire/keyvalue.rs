@@ -147,7 +147,7 @@ mod tests {
     use std::sync::{Mutex, PoisonError};
     use std::time::{Duration, Instant};
 
-    use workload::{Action, Class, Draw, End, Expect, Pace, Role, Step, Stream, Width};
+    use workload::{Action, Class, Draw, End, Expect, Step, Stream, Width};
 
     use super::*;
     use crate::{Load, Outcome, Reach, Running, Target, prepare, serve};
@@ -191,35 +191,16 @@ mod tests {
     fn step(action: KeyAction, expect: Expect, end: End, seconds: Option<f64>) -> Step {
         let key = Draw::Uniform { low: 0, high: 100, width: Width::Eight };
         let stream = |client| Stream {
-            client,
-            class: Class::QUERY,
-            role: Role::Lead,
             requests: vec![Request::KeyValue(KeyValue {
                 action: action.clone(),
                 key: key.clone(),
                 expect,
             })],
-            keeps: Vec::new(),
             script: vec![Action::Run(0)],
-            operations_per_round: 1,
-            pace: Pace::Free,
             end: end.clone(),
-            refresh: None,
-            adds_to: None,
-            finds: None,
+            ..Stream::new(client, Class::QUERY)
         };
-        Step {
-            name: "pairs".to_owned(),
-            dop: 2,
-            labels: BTreeMap::new(),
-            unit: Class::QUERY.unit,
-            counted: Class::QUERY,
-            streams: vec![stream(0), stream(1)],
-            cells: 0,
-            seconds,
-            less_is_better: false,
-            operations: None,
-        }
+        Step { seconds, ..Step::new("pairs", 2, Class::QUERY, vec![stream(0), stream(1)]) }
     }
 
     fn start(step: Step, reach: Reach) -> Box<dyn Running> {

@@ -5,23 +5,26 @@ use std::time::{Duration, Instant};
 
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use drive::{Address, Load, Outcome, Postgres, Target};
-use workload::{
-    Action, Class, Draw, End, Expect, Pace, Piece, Role, Statement, Step, Stream, Width,
-};
+use workload::{Action, Class, Draw, End, Expect, Pace, Piece, Statement, Step, Stream, Width};
 
 /// A real server with its files, which are removed with it.
 pub struct TestServer {
     pub server: Box<dyn System>,
     /// Removed with it.
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl TestServer {
     pub fn start() -> TestServer {
+        TestServer::of("postgres@14.3")
+    }
+
+    /// A server of this version.
+    pub fn of(reference: &str) -> TestServer {
         let directory = tempfile::Builder::new().prefix("drive-test-").tempdir().unwrap();
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(directory.path(), open).unwrap();
-        let reference: Reference = "postgres@14.3".parse().unwrap();
+        let reference: Reference = reference.parse().unwrap();
         let cache = Cache::open_default().unwrap();
         let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
         let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
@@ -42,7 +45,7 @@ impl TestServer {
             ledger: &ledger,
         })
         .unwrap();
-        TestServer { server, _directory: directory }
+        TestServer { server, directory }
     }
 
     pub fn target(&self) -> Target {
@@ -55,6 +58,11 @@ impl TestServer {
         };
         let Host::Socket(socket) = host else { panic!("no socket") };
         Postgres { address: Address::Unix(socket), user, password: None, database }
+    }
+
+    /// All that the server has logged.
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.directory.path().join("trial/server.log")).unwrap()
     }
 
     pub fn sql(&mut self, sql: &str) {
@@ -83,35 +91,12 @@ pub fn statement(pieces: Vec<Piece>, prepared: bool, expect: Expect) -> Statemen
 }
 
 pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: End) -> Stream {
-    Stream {
-        client,
-        class,
-        role: Role::Lead,
-        requests: vec![statement.into()],
-        keeps: Vec::new(),
-        script: vec![Action::Run(0)],
-        operations_per_round: 1,
-        pace,
-        end,
-        refresh: None,
-        adds_to: None,
-        finds: None,
-    }
+    let (requests, script) = (vec![statement.into()], vec![Action::Run(0)]);
+    Stream { requests, script, pace, end, ..Stream::new(client, class) }
 }
 
 pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step {
-    Step {
-        name: "test".to_owned(),
-        dop: streams.len() as u32,
-        labels: Default::default(),
-        unit: counted.unit.clone(),
-        counted,
-        streams,
-        cells: 4,
-        seconds,
-        less_is_better: false,
-        operations: None,
-    }
+    Step { cells: 4, seconds, ..Step::new("test", streams.len() as u32, counted, streams) }
 }
 
 pub fn load(step: Step, targets: Vec<Target>) -> Load {

@@ -198,6 +198,9 @@ pub fn can_slice(step: &Step) -> Result<(), &'static str> {
     if step.streams.iter().any(|stream| stream.class.effect == Effect::Holds) {
         return Err("it holds a transaction open");
     }
+    if leading.clone().any(|stream| stream.reconnect.is_some()) {
+        return Err("its clients connect anew");
+    }
     if leading.all(|stream| stream.pace != Pace::Free) {
         return Err("its rate is fixed");
     }

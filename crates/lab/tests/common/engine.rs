@@ -92,7 +92,9 @@ impl Session for FakeSession {
         }
         Ok(match self.requests[handle.0].expect() {
             Expect::Rows { max, .. } => Reply { rows: max, affected: 0 },
-            Expect::Affected(affected) => Reply { rows: 0, affected },
+            Expect::Affected(affected) | Expect::AffectedAtMost(affected) => {
+                Reply { rows: 0, affected }
+            }
             Expect::Success => Reply::default(),
         })
     }

@@ -239,6 +239,7 @@ fn kind(sqlstate: &str) -> ErrorKind {
     match sqlstate {
         // Serialization failure, deadlock detected.
         "40001" | "40P01" => ErrorKind::Retryable,
+        "23505" => ErrorKind::Duplicate,
         // Admin shutdown, crash shutdown and similar.
         _ if sqlstate.starts_with("57P") => ErrorKind::Disconnected,
         "53100" => ErrorKind::DiskFull,
