@@ -25,12 +25,16 @@ pub struct ShortForm {
 #[derive(Debug, Clone, Default)]
 struct Options(Vec<(String, String)>);
 
-/// The options of all workloads; one that several workloads have appears once.
-fn declared() -> Vec<CommandOption> {
-    let mut all: Vec<CommandOption> = Vec::new();
-    for option in WorkloadPlan::all().iter().flat_map(WorkloadPlan::options) {
-        if !all.iter().any(|known| known.name == option.name) {
-            all.push(*option);
+/// The options of all workloads, with their help; one that several workloads have appears once.
+fn declared() -> Vec<(CommandOption, String)> {
+    let mut all: Vec<(CommandOption, String)> = Vec::new();
+    for workload in WorkloadPlan::all() {
+        for option in workload.options() {
+            let help = format!("{}: {}", workload.name(), option.help);
+            match all.iter_mut().find(|(known, _)| known.name == option.name) {
+                Some((_, known)) => *known = format!("{known}. {help}"),
+                None => all.push((*option, help)),
+            }
         }
     }
     all
@@ -38,8 +42,8 @@ fn declared() -> Vec<CommandOption> {
 
 impl Args for Options {
     fn augment_args(command: Command) -> Command {
-        command.args(declared().iter().map(|option| {
-            let arg = Arg::new(option.name).long(option.name).help(option.help);
+        command.args(declared().into_iter().map(|(option, help)| {
+            let arg = Arg::new(option.name).long(option.name).help(help);
             match option.value {
                 "" => arg.action(ArgAction::SetTrue),
                 value => arg.action(ArgAction::Append).value_name(value),
@@ -56,6 +60,7 @@ impl FromArgMatches for Options {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = declared()
             .into_iter()
+            .map(|(option, _)| option)
             .filter(|option| matches.value_source(option.name) == Some(ValueSource::CommandLine));
         let named = given.map(|option| {
             let values = match option.value {

@@ -26,6 +26,10 @@ pub struct PlannedStep {
     pub labels: BTreeMap<String, String>,
     /// Whether it ends by time; otherwise it ends when its work is done.
     pub timed: bool,
+    /// Whether it only warms up caches: it runs and is recorded, but gets no verdict.
+    pub warm_up: bool,
+    /// What it is shown with, such as `writes`; empty where the workload has no such groups.
+    pub group: &'static str,
 }
 
 impl Sequence {

@@ -81,15 +81,11 @@ impl<'a> Key<'a> {
         Key { name, note: "", value, read }
     }
 
-    /// The steps of a workload, by known names; an older name stands for the current one.
-    pub(crate) fn steps(
-        field: &'a mut Vec<String>,
-        known: &'static [&'static str],
-        aliases: &'static [(&'static str, &'static str)],
-    ) -> Self {
+    /// The steps of a workload, by known names.
+    pub(crate) fn steps(field: &'a mut Vec<String>, known: StepNames) -> Self {
         let value = toml(field);
-        let note = if field.len() == known.len() { "all of them" } else { "" };
-        let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known, aliases));
+        let note = if field.len() == known.known.len() { "all of them" } else { "" };
+        let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known));
         Key { name: "steps", note, value, read }
     }
 
@@ -117,6 +113,42 @@ impl<'a> Key<'a> {
     pub(crate) fn unless(mut self, default: &impl Serialize) -> Self {
         self.value = self.value.filter(|value| Some(value) != toml(default).as_ref());
         self
+    }
+}
+
+/// The names that steps may have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepNames {
+    /// Those that there are.
+    pub(crate) known: &'static [&'static str],
+    /// Other names: what is written, what it means.
+    pub(crate) aliases: &'static [(&'static str, &'static str)],
+    /// Whether a step may run again under its name and a suffix: `scan.2`.
+    pub(crate) suffixes: bool,
+}
+
+impl StepNames {
+    /// The present name, if it is one.
+    pub(crate) fn of(&self, name: &str) -> Option<String> {
+        let meant = canonical(name, self.aliases);
+        let (test, suffix) = match meant.split_once('.').filter(|_| self.suffixes) {
+            Some((test, suffix)) => (canonical(test, self.aliases), Some(suffix)),
+            None => (meant, None),
+        };
+        let plain = |suffix: &str| {
+            !suffix.is_empty() && suffix.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+        };
+        let fits = self.known.contains(&test) && suffix.is_none_or(plain);
+        fits.then(|| suffix.map_or_else(|| test.to_owned(), |suffix| format!("{test}.{suffix}")))
+    }
+
+    /// The message that a name is not known.
+    pub(crate) fn unknown(&self, name: &str) -> String {
+        let all = self.known.iter().copied();
+        let near = nearest(name, all.chain(self.aliases.iter().map(|(alias, _)| *alias)));
+        let near = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        let (name, known) = (printable(name), self.known.join(", "));
+        format!("unknown step `{name}`; {near}known steps: {known}")
     }
 }
 
@@ -199,12 +231,7 @@ pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
 }
 
 /// The list of steps, with the places of its items; without what is not understood.
-fn steps(
-    p: &mut Problems,
-    value: &Value<'_>,
-    known: &[&'static str],
-    aliases: &[(&'static str, &'static str)],
-) -> Vec<String> {
+fn steps(p: &mut Problems, value: &Value<'_>, known: StepNames) -> Vec<String> {
     let DeValue::Array(array) = value.get_ref() else {
         p.mark_unread("workload");
         let found = describe(value.get_ref());
@@ -222,21 +249,19 @@ fn steps(
             }
         };
         p.place(format!("steps.{name}"), item.span());
-        let name = canonical(&name, aliases);
-        if !known.contains(&name) {
-            p.mark_unread("workload");
-            let all = known.iter().copied();
-            let near = match nearest(name, all.chain(aliases.iter().map(|(alias, _)| *alias))) {
-                Some(near) => format!("did you mean `{near}`? "),
-                None => String::new(),
-            };
-            let (name, known) = (printable(name), known.join(", "));
-            p.at(item.span(), format!("unknown step `{name}`; {near}known steps: {known}"));
-        } else if steps.iter().any(|earlier| earlier == name) {
-            let message = format!("step `{name}` appears twice in `steps`; every step runs once");
-            p.at(item.span(), message);
-        } else {
-            steps.push(name.to_owned());
+        match known.of(&name) {
+            None => {
+                p.mark_unread("workload");
+                p.at(item.span(), known.unknown(&name));
+            }
+            Some(name) if steps.contains(&name) => {
+                let again = match known.suffixes {
+                    true => format!("to run it again, name it `{name}.2`"),
+                    false => "every step runs once".to_owned(),
+                };
+                p.at(item.span(), format!("step `{name}` appears twice in `steps`; {again}"));
+            }
+            Some(name) => steps.push(name),
         }
     }
     if array.is_empty() {

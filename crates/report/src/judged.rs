@@ -331,7 +331,8 @@ impl Judge<'_> {
             return Outcome::Aside;
         };
         let known = |v: &VariantStep| !v.values(metric.name).is_empty();
-        if step.loaded_once || !(metric.everywhere || step.variants.iter().any(known)) {
+        let aside = step.loaded_once || step.warm_up;
+        if aside || !(metric.everywhere || step.variants.iter().any(known)) {
             return Outcome::Aside;
         }
         let pairs = paired(of_base, of_variant, metric.name);

@@ -153,6 +153,8 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
             key: StepKey { name: step.name, dop: step.dop, labels: step.labels },
             sequence: Some(key),
             loaded_once: place < loaded,
+            warm_up: step.warm_up,
+            group: step.group.to_owned(),
             variants: vec![VariantStep::default(); variants],
             ..StepResults::default()
         })

@@ -69,6 +69,10 @@ pub struct StepResults {
     /// Whether the plan runs it once per variant and starts trials from copies of its result. There
     /// is nothing to pair, so it is shown but never judged.
     pub loaded_once: bool,
+    /// Whether the plan runs it only to warm up caches: shown, but never judged.
+    pub warm_up: bool,
+    /// What it is shown with; empty where its workload has no groups.
+    pub group: String,
     /// One per variant, in the order of [`Results::variants`].
     pub variants: Vec<VariantStep>,
 }
@@ -190,11 +194,12 @@ impl Results {
         self.variants.get(place)?.twin_of
     }
 
-    /// Name of a step in tables: with the number of clients if the experiment has several, and with
-    /// its labels.
+    /// Name of a step in tables: with the number of clients if it ran with several, and with its
+    /// labels.
     pub fn step_label(&self, step: &StepResults) -> String {
         let StepKey { name, dop, labels } = &step.key;
-        let one_dop = self.steps.iter().all(|other| other.key.dop == *dop);
+        let same = self.steps.iter().filter(|other| other.key.name == *name);
+        let one_dop = same.into_iter().all(|other| other.key.dop == *dop);
         labelled(name, Some(*dop).filter(|_| !one_dop), labels)
     }
 }

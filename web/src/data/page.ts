@@ -20,18 +20,14 @@ export function onlyCounted(page: Page): boolean {
   return page.steps.length === 0 && (page.counts?.kinds.length ?? 0) > 0;
 }
 
-/** Whether steps differ in their numbers of clients. */
-export function severalDops(page: Page): boolean {
-  return page.steps.some((step) => step.dop !== page.steps[0]?.dop);
-}
-
 /** What names a step: steps of one name differ in their clients or labels. */
 type StepKey = Pick<PageStep, "name" | "dop" | "labels">;
 
 /** What distinguishes a step from others of its name. */
-export function stepMarks(page: Page, { dop, labels = {} }: Omit<StepKey, "name">): string[] {
+export function stepMarks(page: Page, { name, dop, labels = {} }: StepKey): string[] {
   const marks = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
-  return severalDops(page) ? [`dop ${dop}`, ...marks] : marks;
+  const several = page.steps.some((other) => other.name === name && other.dop !== dop);
+  return several ? [`dop ${dop}`, ...marks] : marks;
 }
 
 /** A step's name as the reader sees it. */

@@ -13,7 +13,7 @@ pub struct Standing {
     pub key: (usize, u32, usize),
     /// The variant.
     pub variant: String,
-    /// The step; with its number of clients where the plan has several.
+    /// The step; with its number of clients where it runs with several.
     pub step: String,
     /// What is known of it.
     pub comparison: Comparison,
@@ -40,10 +40,6 @@ impl Standing {
 pub fn standings(results: &Results, plan: &Plan) -> Result<Vec<Standing>, Error> {
     let judged = report::judge_results(results, None, None)?;
     let sequences = plan.workload.sequences();
-    let mut dops: Vec<u32> = sequences.iter().flat_map(|s| &s.steps).map(|step| step.dop).collect();
-    dops.sort_unstable();
-    dops.dedup();
-    let several_dops = dops.len() > 1;
     // Twins are there to show the noise; they are what is compared where there is nothing else.
     let base = plan.base_index();
     let only_twins =
@@ -72,11 +68,10 @@ pub fn standings(results: &Results, plan: &Plan) -> Result<Vec<Standing>, Error>
             let Some(comparison) = comparison else { continue };
             let other = twin.map_or(judged.base, |twin| twin.original);
             let sides = result.variant(other).zip(result.variant(column));
-            let dop = if several_dops { format!(" dop {}", result.key.dop) } else { String::new() };
             found.push(Standing {
                 key: (place, sequence.key, step),
                 variant: variant.name.clone(),
-                step: format!("{}{dop}", result.key.name),
+                step: results.step_label(result),
                 settled: settled(comparison, plan),
                 scatter: sides.and_then(|(base, variant)| report::scatter(base, variant)),
                 comparison: comparison.clone(),

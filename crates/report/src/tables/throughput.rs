@@ -6,6 +6,7 @@ use metrics::OPS;
 use super::View;
 use crate::figures::{absolute, ratio};
 use crate::judged::Outcome;
+use crate::model::StepResults;
 use crate::number::{or_unknown, rate, relative};
 use crate::table::{Row, RowKind, Section, Table, distinct};
 
@@ -13,8 +14,26 @@ use crate::table::{Row, RowKind, Section, Table, distinct};
 pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): the counted operations had an easier time than planned";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
-    let mut table = Table::new(Section::Absolute, "throughput", "Throughput");
-    let units = view.results.steps.iter().map(|step| step.unit.as_str());
+    let groups = distinct(view.results.steps.iter().map(|step| step.group.as_str()));
+    groups.into_iter().flat_map(|group| of_group(view, group)).collect()
+}
+
+/// The tables of the steps that are shown together. Those of groups have a row for each step, as
+/// published ones have.
+fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
+    let (id, title) = match group {
+        "" => ("throughput".to_owned(), "Throughput".to_owned()),
+        group => (format!("throughput.{group}"), format!("Throughput: {group}")),
+    };
+    let numbers: Vec<usize> = view
+        .steps()
+        .filter(|(_, step, _)| step.group == group)
+        .map(|(number, ..)| number)
+        .collect();
+    let of = |number: &usize| view.results.steps.get(*number);
+    let shown: Vec<&StepResults> = numbers.iter().filter_map(of).collect();
+    let mut table = Table::new(Section::Absolute, id, title);
+    let units = shown.iter().map(|step| step.unit.as_str());
     let units: Vec<&str> = distinct(units.filter(|unit| !unit.is_empty()));
     table.legend = vec![format!(
         "operations/s ({}): {}",
@@ -22,17 +41,16 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         view.over_blocks("geometric means")
     )];
     table.legend.extend(view.relative_legend());
-    table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
+    table.columns = view.step_columns(&shown);
     let [mut absolute, mut relative_table] = table.in_two_parts();
     relative_table.section = Section::Relative;
     for place in view.judged.order(view.results) {
         let label = view.results.variant_name(place);
-        let steps = 0..view.results.steps.len();
-        let cells = steps.clone().map(|step| absolute_cell(view, step, place)).collect();
+        let cells = numbers.iter().map(|step| absolute_cell(view, *step, place)).collect();
         absolute.rows.push(Row::new(label, cells).of_kind(view.kind(place)));
         if place != view.judged.base {
-            let cells = steps.map(|step| relative_cell(view, step, place)).collect();
-            relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, place)));
+            let cells = numbers.iter().map(|step| relative_cell(view, *step, place)).collect();
+            relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, &numbers, place)));
         }
     }
     if !relative_table.says_something() {
@@ -44,21 +62,26 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         if table.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.ends_with('*')) {
             table.notes.push(NOT_HELD.to_owned());
         }
-        table.notes.extend(loaded_once(view));
+        table.notes.extend(without_verdict(view, &shown));
     }
+    let view = View { rows_are_steps: view.rows_are_steps || !group.is_empty(), ..view };
     tables.into_iter().map(|table| view.turned(table)).collect()
 }
 
-/// Notes which steps have a single value because the plan says so.
-fn loaded_once(view: View<'_>) -> Option<String> {
-    let steps = view.results.steps.iter().filter(|step| step.loaded_once);
-    let names: Vec<String> = steps.map(|step| view.results.step_label(step)).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{}: part of the load, which the plan runs once per variant; one value each, without a verdict",
-            names.join(", ")
-        )
-    })
+/// Notes which steps have no verdict because the plan says so.
+fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
+    let note = |of: fn(&StepResults) -> bool, why: &str| {
+        let steps = shown.iter().filter(|step| of(step));
+        let names: Vec<String> = steps.map(|step| view.results.step_label(step)).collect();
+        (!names.is_empty()).then(|| format!("{}: {why}", names.join(", ")))
+    };
+    let load =
+        "part of the load, which the plan runs once per variant; one value each, without a verdict";
+    let notes = [
+        note(|step| step.loaded_once, load),
+        note(|step| step.warm_up, "only warms up caches; without a verdict"),
+    ];
+    notes.into_iter().flatten().collect()
 }
 
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
@@ -81,11 +104,10 @@ fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
 }
 
-fn kind(view: View<'_>, place: usize) -> Option<RowKind> {
+fn kind(view: View<'_>, steps: &[usize], place: usize) -> Option<RowKind> {
     let has = |verdict| {
-        let mut steps = 0..view.results.steps.len();
-        steps.any(|step| {
-            let found = view.judged.finding(view.results, step, place);
+        steps.iter().any(|step| {
+            let found = view.judged.finding(view.results, *step, place);
             found.is_some_and(|found| found.verdict == Some(verdict))
         })
     };

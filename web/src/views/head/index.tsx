@@ -104,7 +104,9 @@ function Summary() {
 function warningLine(page: Page, { step, dop, labels = {}, variant, block, text }: PageWarning) {
   const places = [
     step,
-    ...(step !== undefined && dop !== undefined ? stepMarks(page, { dop, labels }) : []),
+    ...(step !== undefined && dop !== undefined
+      ? stepMarks(page, { name: step, dop, labels })
+      : []),
     variant,
     block !== undefined && `block ${block}`,
   ].filter((place) => place !== undefined && place !== false);

@@ -6,7 +6,7 @@ mod plan;
 use std::collections::BTreeMap;
 
 use crate::family::{Family, PlannedStep, Sequence};
-use crate::key::{CommandOption, Form, Key, Keyed, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::{boolean, choice};
 use check::check;
@@ -21,6 +21,8 @@ const FULL_REST_ROWS: f64 = 20e6;
 const TOO_MANY_ROWS: u64 = 1 << 53;
 
 const TABLES: [(&str, Tables); 2] = [("per-client", Tables::PerClient), ("shared", Tables::Shared)];
+
+const NAMES: StepNames = StepNames { known: &INSERT_STEPS, aliases: &ALIASES, suffixes: false };
 
 #[rustfmt::skip] // A table.
 const OPTIONS: [CommandOption; 7] = [
@@ -48,7 +50,7 @@ impl Keyed for InsertPlan {
                 .note("rows of l.i0, over all clients"),
             Key::whole("indexed_rows", &mut self.indexed_rows, 0..TOO_MANY_ROWS)
                 .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients"),
-            Key::steps(&mut self.steps, &INSERT_STEPS, &ALIASES),
+            Key::steps(&mut self.steps, NAMES),
             Key::new("dop", &mut self.dop, dops).note("clients"),
             Key::whole("read_write_seconds", &mut self.read_write_seconds, 1..10_000_001)
                 .note("per qr… and qp… step"),
@@ -109,6 +111,8 @@ impl Family for InsertPlan {
             dop,
             labels: BTreeMap::new(),
             timed: is_read_write(name),
+            warm_up: false,
+            group: "",
         };
         let steps = |dop: u32| self.steps.iter().map(|name| step(name, dop)).collect();
         self.dop.iter().map(|dop| Sequence { key: *dop, steps: steps(*dop) }).collect()

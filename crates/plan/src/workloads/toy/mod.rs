@@ -63,6 +63,8 @@ impl Family for ToyPlan {
             dop,
             labels: keys.map(|keys| ("keys".to_owned(), keys.to_owned())).into_iter().collect(),
             timed: keys.is_some(),
+            warm_up: false,
+            group: "",
         };
         let mut steps = vec![step("fill", 1, None)];
         for dop in &self.dop {
