@@ -8,15 +8,19 @@ use report::{ExplainOptions, Which};
 use crate::compare::Format;
 use crate::results::Chosen;
 
-/// Explain a step: costs and events per operation, where samples fell, and which functions moved
+/// Explain a step: its costs per operation, the state it began in, and what moved: the DBMS's
+/// counters, events, functions
 ///
-/// Needs profiles, which `run --profile` takes. Flamegraphs are in the results directory under
-/// artifacts/profiles, and on the page that `steelyard report` writes.
+/// Events and functions need profiles, which `run --profile` takes. Flamegraphs are in the results
+/// directory under artifacts/profiles, and on the page that `steelyard report` writes.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     /// The step, for example l.i0 [default: every profiled step]
     #[arg(value_name = "STEP")]
     step: Option<String>,
+    /// The same
+    #[arg(long = "step", value_name = "STEP", conflicts_with = "step", hide = true)]
+    named: Option<String>,
     #[command(flatten)]
     chosen: Chosen,
     /// Show the callees of this function [default: the one in which the server executes what
@@ -38,7 +42,7 @@ pub struct ExplainArgs {
 pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
     let (store, results) = args.chosen.open(Which::Latest)?;
     let options = ExplainOptions {
-        step: args.step.clone(),
+        step: args.step.clone().or_else(|| args.named.clone()),
         parent: args.parent.clone(),
         functions: args.functions,
         base: args.base.clone(),

@@ -82,7 +82,7 @@ pub use profile::ProfileFacts;
 pub use reference::Reference;
 pub use still::Still;
 pub use stopped::Stopped;
-pub use system::{Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
+pub use system::{Debt, Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
 pub use systems::{differences, register};
 pub use user::ServerUser;
 

@@ -73,6 +73,20 @@ pub struct Footprint {
     pub bytes: BTreeMap<String, u64>,
 }
 
+/// What earlier writing has left behind, as far as the system knows; what it doesn't is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Debt {
+    /// Versions of rows that nobody needs and that are not removed yet.
+    pub dead_rows: Option<f64>,
+    /// Pages that are not known to be visible to all, which index-only scans have to look at. As of
+    /// the last vacuum: those written since then come on top.
+    pub unseen_pages: Option<f64>,
+    /// Bytes of all objects and their indexes.
+    pub bytes: Option<f64>,
+    /// What it does in the background at the moment: `autovacuum: VACUUM public.pi1`, `checkpoint`.
+    pub running: Vec<String>,
+}
+
 /// What settling did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
@@ -149,6 +163,16 @@ pub trait System: Send {
     /// # Errors
     /// [`Error::Answer`] if one does not exist.
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error>;
+
+    /// What writing to `objects` has left behind so far; unless it can tell, nothing.
+    fn debt(&mut self, _objects: &[String]) -> Result<Debt, Error> {
+        Ok(Debt::default())
+    }
+
+    /// How it would execute a statement, for people; `None` where it can't say.
+    fn query_plan(&mut self, _statement: &str) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
 
     /// Pays off the work that writing to `objects` left behind. The caller waits for the host's
     /// writeback and pauses after it.

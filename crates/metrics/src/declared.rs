@@ -115,6 +115,11 @@ declare! {
     START_CACHED = "start.cached_kb", "KB", FACT, "page cache of the host when the step began";
     START_DIRTY = "start.dirty_kb", "KB", FACT, "dirty pages of the host when the step began";
     START_WRITEBACK = "start.writeback_kb", "KB", FACT, "pages being written back when the step began";
+    START_DEAD = "start.dead_rows", "", FACT,
+        "dead rows that were not removed when the step began";
+    START_UNSEEN = "start.unseen_pages", "", FACT,
+        "pages of the tables that were not known to be all-visible when the step began";
+    START_BYTES = "start.bytes", "B", FACT, "size of the tables and indexes when the step began";
     STEAL = "steal", "", FACT, "share of the CPU time that the hypervisor took away";
     STEAL_WORST = "steal.worst", "", FACT, "the same, in the worst second";
     CLOCK = "clock.mhz", "MHz", FACT, "mean clock speed of the CPUs";

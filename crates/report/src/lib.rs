@@ -36,6 +36,7 @@ mod page_number;
 mod page_slices;
 #[cfg(test)]
 mod page_types_tests;
+mod plans;
 mod profiles;
 mod rounds;
 mod sentence;
@@ -63,8 +64,8 @@ pub use document::{
 };
 pub use error::ReportError;
 pub use explain::{
-    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedStep, ExplainedVariant, Explanation,
-    explain,
+    ExplainDocument, ExplainOptions, ExplainedChild, ExplainedShift, ExplainedStep,
+    ExplainedVariant, Explanation, explain,
 };
 pub use gate::Gate;
 pub use history::{
@@ -80,6 +81,7 @@ pub use model::{
     VariantStep, labelled,
 };
 pub use page_data::Page;
+pub use plans::ExplainedPlan;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use rounds::Slices;
 pub use sheet::{Format, Printable};

@@ -15,6 +15,7 @@ use crate::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
     VariantStep,
 };
+use crate::plans;
 use crate::rounds::Slices;
 use crate::starts::differing;
 use crate::table::place_of;
@@ -91,6 +92,7 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
         experiment,
     };
     results.warnings.extend(differing(&results));
+    results.warnings.extend(plans::warnings(&results));
     Ok(results)
 }
 
@@ -311,6 +313,9 @@ fn detail(
     gather(&mut gathered.sizes, sizes.map(|size| (size.name, size.bytes as f64)));
     let counters = store.counters(step.id)?.into_iter();
     gather(&mut gathered.counters, counters.map(|it| ((it.view, it.name), it.value)));
+    for chosen in store.plans(step.id)? {
+        figures.plans.entry(chosen.statement).or_default().insert(chosen.plan);
+    }
     for failure in store.failures(step.id)? {
         let (count, new) = (failure.count, Failure { count: 0, ..failure });
         let place = place_of(&mut figures.failures, new, |known, new| {

@@ -92,6 +92,8 @@ pub struct VariantStep {
     pub counters: Vec<CounterFigure>,
     /// Views that this version does not have.
     pub absent: BTreeSet<String>,
+    /// The plans that were chosen for a statement, in any block.
+    pub plans: BTreeMap<String, BTreeSet<String>>,
     /// Errors of statements, over all blocks.
     pub failures: Vec<Failure>,
     /// Notes about the measurement, such as what could not be measured and why.

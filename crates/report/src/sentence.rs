@@ -62,7 +62,8 @@ fn seen(comparison: &Comparison, words: Words, perhaps: &str) -> String {
     }
 }
 
-fn direction(ratio: f64, words: Words) -> &'static str {
+/// Which way a ratio points: `faster`, `more`.
+pub(crate) fn direction(ratio: f64, words: Words) -> &'static str {
     if ratio < 1.0 { words.less } else { words.more }
 }
 

@@ -10,9 +10,9 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, SETTINGS};
 use crate::records::{
-    Better, Counter, ExperimentId, Failure, Histogram, HostFact, Measure, Scope, Series, Setting,
-    Size, Step, StepId, StepKind, StepState, StepValues, StoredWarning, Trial, TrialId, TrialState,
-    Variant, VariantId, Warning,
+    Better, Counter, ExperimentId, Failure, Histogram, HostFact, Measure, QueryPlan, Scope, Series,
+    Setting, Size, Step, StepId, StepKind, StepState, StepValues, StoredWarning, Trial, TrialId,
+    TrialState, Variant, VariantId, Warning,
 };
 use crate::store::Store;
 
@@ -365,6 +365,16 @@ impl Store {
         self.rows(sql, [step.0], |row| {
             Ok(Size { object: row.get(0)?, name: row.get(1)?, bytes: unsigned(row, 2)? })
         })
+    }
+
+    /// The plans of a step's statements, in the order in which they were given.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn plans(&self, step: StepId) -> Result<Vec<QueryPlan>> {
+        let sql = "SELECT s.text, p.text FROM query_plan q JOIN name s ON s.id = q.statement_id \
+                   JOIN name p ON p.id = q.plan_id WHERE q.step_id = ?1 ORDER BY q.ordinal";
+        self.rows(sql, [step.0], |row| Ok(QueryPlan { statement: row.get(0)?, plan: row.get(1)? }))
     }
 
     /// The errors of a step's statements.

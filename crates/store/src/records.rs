@@ -354,6 +354,15 @@ pub struct Measure {
     pub labels: BTreeMap<String, String>,
 }
 
+/// How the DBMS would execute a statement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPlan {
+    /// The statement, with `$1`, `$2`, … for its values.
+    pub statement: String,
+    /// The plan as the DBMS prints it.
+    pub plan: String,
+}
+
 /// Something to know along with the figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
@@ -431,6 +440,8 @@ pub struct StepRecord {
     pub absent: Vec<String>,
     /// Sizes at the end.
     pub sizes: Vec<Size>,
+    /// The plans of its statements.
+    pub plans: Vec<QueryPlan>,
     /// What to know along with the figures.
     pub warnings: Vec<Warning>,
     /// Errors of statements.

@@ -6,12 +6,13 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
 /// Migration n (from 1) upgrades schema version n-1 to n. Never change a released one; add another.
-pub(crate) const MIGRATIONS: [&str; 5] = [
+pub(crate) const MIGRATIONS: [&str; 6] = [
     include_str!("migrations/001.sql"),
     include_str!("migrations/002.sql"),
     include_str!("migrations/003.sql"),
     include_str!("migrations/004.sql"),
     include_str!("migrations/005.sql"),
+    include_str!("migrations/006.sql"),
 ];
 
 /// The oldest version that can be read without an upgrade.
@@ -19,7 +20,7 @@ pub(crate) const OLDEST_READABLE: i64 = 1;
 
 /// What an older database lacks, by version. Temporary views hide its tables and show them in the
 /// form of the newest version. For read-only databases.
-pub(crate) const VIEWS: [(i64, &str); 3] = [
+pub(crate) const VIEWS: [(i64, &str); 4] = [
     (
         3,
         "CREATE TEMP VIEW experiment AS SELECT *, 'run' AS purpose FROM main.experiment;
@@ -50,6 +51,7 @@ pub(crate) const VIEWS: [(i64, &str); 3] = [
          SELECT step_id, 3 * ordinal + 1, table_id, 'rel', rel_bytes FROM main.table_size UNION ALL
          SELECT step_id, 3 * ordinal + 2, table_id, 'total', total_bytes FROM main.table_size;",
     ),
+    (6, "CREATE TEMP TABLE query_plan (step_id, ordinal, statement_id, plan_id);"),
 ];
 
 /// Upgrades a database to the newest version of `migrations` in a single transaction.
@@ -146,7 +148,7 @@ mod tests {
             )
             .unwrap();
         migrate(&connection, &MIGRATIONS).unwrap();
-        assert_eq!(user_version(&connection).unwrap(), 5);
+        assert_eq!(user_version(&connection).unwrap(), 6);
         let counted = |sql: &str| -> i64 { connection.query_row(sql, [], |r| r.get(0)).unwrap() };
         assert_eq!(counted("SELECT count(*) FROM trial WHERE id = 5 AND error = 'why'"), 1);
         assert_eq!(counted("SELECT count(*) FROM experiment WHERE purpose = 'run'"), 1);

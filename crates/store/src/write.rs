@@ -379,6 +379,7 @@ fn insert_step(
         counters,
         absent,
         sizes,
+        plans,
         warnings,
         failures,
         notes,
@@ -438,6 +439,13 @@ fn insert_step(
     )?;
     for (s, ordinal) in sizes.iter().zip(0i64..) {
         insert.execute(params![step, ordinal, names.id(&s.object)?, s.name, int(s.bytes)])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO query_plan (step_id, ordinal, statement_id, plan_id) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (one, ordinal) in plans.iter().zip(0i64..) {
+        let (statement, plan) = (names.id(&one.statement)?, names.id(&one.plan)?);
+        insert.execute(params![step, ordinal, statement, plan])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO warning (experiment_id, trial_id, step_id, code, text) \

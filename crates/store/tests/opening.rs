@@ -58,10 +58,10 @@ fn a_newer_schema_is_refused_with_both_versions() {
     connection.pragma_update(None, "user_version", 7).unwrap();
     drop(connection);
     for error in refused(folder.path()) {
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 5, .. }), "{error}");
+        assert!(matches!(error, StoreError::Newer { found: 7, known: 6, .. }), "{error}");
         let text = error.to_string();
         assert!(
-            text.contains("version 7") && text.contains("up to 5") && text.contains("update"),
+            text.contains("version 7") && text.contains("up to 6") && text.contains("update"),
             "{text}"
         );
     }
@@ -83,7 +83,7 @@ fn an_older_schema_is_read_and_brought_up_to_date() {
     assert!(Store::open_read_only(folder.path()).unwrap().experiments().unwrap().is_empty());
     assert_eq!(version(), 1);
     let store = Store::open(folder.path()).unwrap();
-    assert_eq!(version(), 5);
+    assert_eq!(version(), 6);
     let (experiment, [variant, _]) = begin(&store);
     let trial = begin_trial(&store, experiment, variant, 1);
     store.pollute_trials(&[trial], "steal").unwrap();

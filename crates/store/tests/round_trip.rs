@@ -42,6 +42,7 @@ fn a_step_is_read_back_complete() {
         counters: store.counters(id).unwrap(),
         absent: step.absent.clone(),
         sizes: store.sizes(id).unwrap(),
+        plans: store.plans(id).unwrap(),
         warnings: store.warnings(experiment).unwrap().into_iter().map(|w| w.warning).collect(),
         failures: store.failures(id).unwrap(),
         notes: step.notes.clone(),

@@ -13,6 +13,7 @@ mod config;
 mod control;
 mod count;
 mod counters;
+mod debt;
 mod facts;
 mod initdb;
 mod marked;

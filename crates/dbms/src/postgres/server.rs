@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::{attach, counters, postmaster, settle, tables};
+use super::{attach, counters, debt, postmaster, settle, tables};
 use crate::launch::ServerProcess;
-use crate::system::{Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::system::{Debt, Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
 use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// A server, started here or attached to.
@@ -86,6 +86,21 @@ impl System for PostgresServer {
 
     fn footprint(&mut self, tables: &[String]) -> Result<Vec<Footprint>, Error> {
         tables::footprint(&mut self.control, tables)
+    }
+
+    fn debt(&mut self, tables: &[String]) -> Result<Debt, Error> {
+        debt::debt(&mut self.control, tables)
+    }
+
+    fn query_plan(&mut self, statement: &str) -> Result<Option<String>, Error> {
+        match self.control.query_rows(&format!("EXPLAIN (COSTS OFF) {statement}")) {
+            Ok(lines) => {
+                Ok(Some(lines.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n")))
+            }
+            // A statement that it can't explain.
+            Err(Error::Query { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn settle(&mut self, tables: &[String]) -> Result<Settled, Error> {

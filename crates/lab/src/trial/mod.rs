@@ -5,6 +5,7 @@ pub mod attempt;
 pub mod conditions;
 pub mod loads;
 pub mod phase;
+pub mod plans;
 pub mod server;
 pub mod settle;
 pub mod step;

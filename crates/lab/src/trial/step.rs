@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dbms::{Footprint, Snapshot};
+use dbms::{Debt, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
 use probe::{Recording, Sampler, Targets};
-use store::{Counter, Size, StepRecord, StepState};
+use store::{Counter, QueryPlan, Size, StepRecord, StepState};
 use workload::Step;
 
 use crate::event::Event;
@@ -18,6 +18,7 @@ use crate::observe::profile::Profiled;
 use crate::observe::profiling::Profiling;
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
+use crate::trial::plans::plans;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
 const LEAD_TIME: Duration = Duration::from_millis(20);
@@ -47,6 +48,10 @@ pub struct Measured {
     pub recording: Recording,
     /// The server's counters before the step.
     before: Snapshot,
+    /// What earlier steps had left behind.
+    debt: Debt,
+    /// The plans of the step's statements.
+    plans: Vec<QueryPlan>,
     /// What came of its profiling, where it was wanted.
     profiled: Option<Profiled>,
 }
@@ -105,9 +110,14 @@ pub fn run(
     slices: Option<(Slices, Vec<usize>)>,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<Ran, Fault> {
-    let counted = at_once(attempts.iter_mut(), |attempt| match attempt.counted.take() {
-        Some(counted) => Ok(counted),
-        None => attempt.server.counters(&attempt.benchmark.tables),
+    let counted = at_once(attempts.iter_mut(), |attempt| {
+        let tables = &attempt.benchmark.tables;
+        let before = match attempt.counted.take() {
+            Some(counted) => counted,
+            None => attempt.server.counters(tables)?,
+        };
+        let debt = attempt.server.debt(tables)?;
+        Ok((before, debt, plans(attempt, step)?))
     });
     let fault = |(at, counted): (_, Result<_, dbms::Error>)| {
         counted.map_err(|error| Fault { at, trouble: error.into() })
@@ -175,10 +185,12 @@ pub fn run(
         .into_iter()
         .zip(recordings)
         .zip(before)
-        .map(|((outcome, recording), before)| Measured {
+        .map(|((outcome, recording), (before, debt, plans))| Measured {
             outcome,
             recording,
             before,
+            debt,
+            plans,
             profiled: None,
         })
         .collect();
@@ -287,11 +299,13 @@ pub fn complete(
     here: Locality,
     after: Option<Result<After, dbms::Error>>,
 ) -> Result<(), Trouble> {
-    let Measured { outcome, recording, before, profiled: _ } = measured;
+    let Measured { outcome, recording, before, debt, plans, profiled: _ } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let share = figures::cpu_share(step, outcome, recording);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
+    began_with(record, debt);
+    record.plans.clone_from(plans);
     let well = after.is_some();
     if let Some(after) = after {
         afterwards(attempt, record, before, after?);
@@ -303,6 +317,22 @@ pub fn complete(
         attempt.fitness.and(Fitness::of_step(record, conditions.plan().steal_limit));
     }
     Ok(())
+}
+
+/// Records what a step found when it began, and warns of what was under way.
+fn began_with(record: &mut StepRecord, debt: &Debt) {
+    let figures = [
+        (&metrics::START_DEAD, debt.dead_rows),
+        (&metrics::START_UNSEEN, debt.unseen_pages),
+        (&metrics::START_BYTES, debt.bytes),
+    ];
+    for (metric, value) in figures {
+        record.add(metric.name, value.unwrap_or(f64::NAN));
+    }
+    if !debt.running.is_empty() {
+        let running = debt.running.join(", ");
+        record.warn("began-busy", format!("the server was busy when the step began: {running}"));
+    }
 }
 
 /// A server's counters and the sizes of its tables after a step.

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use metrics::{EVENT, EVENTS};
 
 use super::ExplainOptions;
+use super::shifts::ExplainedShift;
 use crate::document::{Costs, Labels, costs};
 use crate::figures::absolute;
 use crate::model::Results;
+use crate::plans::ExplainedPlan;
 use crate::profiles::{Children, ExplainedMove, Folded, StepProfiles, children, facts, moved};
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
@@ -31,7 +33,7 @@ pub struct ExplainDocument {
     pub base: String,
     /// The function whose callees are shown.
     pub parent: String,
-    /// Steps with profiles, in order of execution.
+    /// The step asked for, or those with profiles, in order of execution.
     pub steps: Vec<ExplainedStep>,
 }
 
@@ -50,6 +52,16 @@ pub struct ExplainedStep {
     pub unit: String,
     /// Every variant, the base first.
     pub variants: Vec<ExplainedVariant>,
+    /// What each variant except the base comes to, in a sentence.
+    pub conclusion: BTreeMap<String, String>,
+    /// For each variant except the base, how the state in which the step began differs, the most
+    /// certain first.
+    pub start: BTreeMap<String, Vec<ExplainedShift>>,
+    /// For each variant except the base, the DBMS's counters per operation that differ, the most
+    /// certain first.
+    pub counters: BTreeMap<String, Vec<ExplainedShift>>,
+    /// For each variant except the base, the statements that it executes by another plan.
+    pub plans: BTreeMap<String, Vec<ExplainedPlan>>,
     /// Callees of the parent, those with the most samples first.
     pub children: Vec<ExplainedChild>,
     /// The functions whose share moved most, for each variant except the base.
@@ -148,6 +160,10 @@ pub(super) fn step(
         labels: step.key.labels.clone(),
         label: results.step_label(step),
         unit: step.unit.clone(),
+        conclusion: BTreeMap::new(),
+        start: BTreeMap::new(),
+        counters: BTreeMap::new(),
+        plans: BTreeMap::new(),
         children: callees(&of_parent, parent),
         moved: order
             .iter()

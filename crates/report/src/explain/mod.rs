@@ -1,19 +1,26 @@
-//! Why a step costs what it costs: its costs per operation, the events and the functions behind
-//! them, and what moved.
+//! Why a step costs what it costs: its costs per operation, the state it began in, the counters,
+//! events and functions behind them, and what moved.
 
+mod conclusion;
 mod document;
+mod shifts;
 mod tables;
 
 pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
+pub use shifts::ExplainedShift;
 
+use metrics::Metric;
 use store::Store;
 
 use crate::ReportError;
 use crate::compare::{CompareOptions, compare};
+use crate::judged::{Judged, judge_metric, judge_results};
 use crate::model::{Results, StepResults};
+use crate::plans;
 use crate::profiles::{self, StepProfiles, facts};
 use crate::sheet::Printable;
 use crate::table::{Section, Table};
+use shifts::Counted;
 
 /// What to explain, and how much of it.
 #[derive(Debug, Clone)]
@@ -57,9 +64,68 @@ pub fn explain(
         },
     )?;
     let base = results.variant_named(&costs.document.base).unwrap_or(0);
-    let document = document::document(results, &profiles, base, options);
-    let sheet = tables::sheet(&document, facts(results, base), &costs.shown());
+    let mut document = document::document(results, &profiles, base, options);
+    let judgements = Judgements::of(results, options.base.as_deref())?;
+    for (explained, profiles) in document.steps.iter_mut().zip(&profiles) {
+        judgements.explain(explained, store, results, (profiles.step, base))?;
+    }
+    let mut sheet =
+        tables::sheet(&document, facts(results, base), &costs.shown(), options.functions);
+    let unprofiled = |profiles: &&StepProfiles| profiles.trials.iter().all(|trials| *trials == 0);
+    let unprofiled = profiles.iter().filter(unprofiled);
+    let steps: Vec<_> = unprofiled.filter_map(|it| results.steps.get(it.step).cloned()).collect();
+    sheet.notes(why_not(&steps));
     Ok(Explanation { document, sheet })
+}
+
+/// All steps, judged by throughput and by what may explain it.
+struct Judgements {
+    throughput: Judged,
+    costs: Vec<(&'static Metric, Judged)>,
+}
+
+impl Judgements {
+    fn of(results: &Results, base: Option<&str>) -> Result<Self, ReportError> {
+        let judged =
+            |metric: &'static Metric| Ok((metric, judge_metric(results, metric.name, base, None)?));
+        let costs = conclusion::COSTS.into_iter().map(judged);
+        Ok(Self {
+            throughput: judge_results(results, base, None)?,
+            costs: costs.collect::<Result<_, ReportError>>()?,
+        })
+    }
+
+    /// Adds to a step what it began with, the counters, and what all of it comes to.
+    fn explain(
+        &self,
+        explained: &mut ExplainedStep,
+        store: &Store,
+        results: &Results,
+        (number, base): (usize, usize),
+    ) -> Result<(), ReportError> {
+        let Some(step) = results.steps.get(number) else { return Ok(()) };
+        let counted = Counted::read(store, results, step)?;
+        for place in (0..step.variants.len()).filter(|place| *place != base) {
+            let name = results.variant_name(place);
+            let start = shifts::start(step, base, place);
+            let counters = counted.shifts(base, place);
+            let costs = self.costs.iter();
+            let costs = costs.filter_map(|(metric, all)| Some((*metric, all.of(number, place)?)));
+            let costs: Vec<_> = costs.collect();
+            let said = conclusion::conclusion(
+                [results.variant_name(base), name],
+                self.throughput.of(number, place),
+                &costs,
+                &start,
+                &counters,
+            );
+            explained.conclusion.insert(name.to_owned(), said);
+            explained.start.insert(name.to_owned(), start);
+            explained.counters.insert(name.to_owned(), counters);
+            explained.plans.insert(name.to_owned(), plans::differing(step, base, place));
+        }
+        Ok(())
+    }
 }
 
 fn chosen(
@@ -81,16 +147,12 @@ fn chosen(
         known.dedup();
         return Err(ReportError::UnknownStep { asked: asked.clone(), known });
     }
-    let wanted: Vec<_> = profiles
-        .into_iter()
-        .filter(|profiles| results.steps.get(profiles.step).is_some_and(names))
-        .collect();
-    if wanted.is_empty() {
-        let steps: Vec<_> = results.steps.iter().filter(|step| names(step)).cloned().collect();
-        let asked = format!("step {asked}");
-        return Err(ReportError::NoProfiles { asked, notes: why_not(&steps) });
-    }
-    Ok(wanted)
+    let variants = results.variants.len();
+    let profiled = |number: usize| profiles.iter().find(|one| one.step == number).cloned();
+    let found = (0..results.steps.len()).filter(|number| names(&results.steps[*number]));
+    let wanted =
+        found.map(|number| profiled(number).unwrap_or(StepProfiles::none(number, variants)));
+    Ok(wanted.collect())
 }
 
 /// The notes about profiles that could not be taken, each once.

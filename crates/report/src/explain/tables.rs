@@ -4,27 +4,99 @@
 use dbms::ProfileFacts;
 
 use super::document::{ExplainDocument, ExplainedStep};
-use crate::number::{UNKNOWN, digits, or_unknown};
+use super::shifts::ExplainedShift;
+use crate::number::{UNKNOWN, cost, digits, or_unknown, relative};
+use crate::plans::ExplainedPlan;
 use crate::profiles::{ExplainedMove, OTHER};
-use crate::sheet::Sheet;
+use crate::sheet::{Part, Sheet};
 use crate::table::{Row, Section, Table, texts};
 
-/// All tables, step by step; `costs` are the tables of costs and events of all steps.
+/// All tables, step by step; `costs` are the tables of costs and events of all steps. Lists of what
+/// moved have at most `rows`.
 pub(super) fn sheet(
     document: &ExplainDocument,
     facts: Option<&ProfileFacts>,
     costs: &[&Table],
+    rows: usize,
 ) -> Sheet {
     let mut sheet = Sheet::default();
     for step in &document.steps {
         for table in costs.iter().filter(|table| table.step.as_ref() == Some(&step.label)) {
             sheet.table((*table).clone());
         }
-        for table in of_step(step, &document.parent, facts) {
-            sheet.table(table);
+        for (variant, shifts) in &step.start {
+            sheet.table(shifted(step, variant, shifts, START, rows));
         }
+        for (variant, shifts) in &step.counters {
+            sheet.table(shifted(step, variant, shifts, COUNTERS, rows));
+        }
+        for (variant, plans) in &step.plans {
+            plans.iter().for_each(|one| sheet.parts.push(plan_of(step, variant, one)));
+        }
+        if step.variants.iter().any(|variant| variant.samples > 0) {
+            for table in of_step(step, &document.parent, facts) {
+                sheet.table(table);
+            }
+        }
+        sheet.notes(step.conclusion.values().cloned().collect());
     }
     sheet
+}
+
+/// The plans of a statement in the base and in a variant.
+fn plan_of(step: &ExplainedStep, variant: &str, one: &ExplainedPlan) -> Part {
+    let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
+    let mut text = format!("{}\n", one.statement);
+    for (name, plans) in [(base, &one.base), (variant, &one.plans)] {
+        for plan in plans {
+            text.push_str(&format!("\n{name}:\n"));
+            plan.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        }
+    }
+    Part::Verbatim { title: "A statement with another plan", language: "text", text }
+}
+
+/// A kind of shifts: the table's id, what it shows, what its values are.
+type Shifts = (&'static str, &'static str, &'static str);
+
+const START: Shifts = ("start", "What the step began with", "means over the blocks that both have");
+const COUNTERS: Shifts = (
+    "shifts",
+    "Counters of the DBMS per operation that differ",
+    "increase per operation, summed over tables and indexes; means over the blocks that both have",
+);
+
+/// Shifts from the base to a variant, the most certain first.
+fn shifted(
+    step: &ExplainedStep,
+    variant: &str,
+    shifts: &[ExplainedShift],
+    (id, title, legend): Shifts,
+    rows: usize,
+) -> Table {
+    let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
+    let title = format!("{title}, from {base} to {variant}: {}", step.label);
+    let mut table =
+        Table::of_step(Section::Hardware, &format!("{id}.{variant}"), title, &step.label);
+    let sure = "sure: of the differences marked yes, at most 5% are expected to be chance";
+    table.legend = texts([legend, sure]);
+    table.columns = texts(["", base, variant, "ratio", "sure"]);
+    let row = |shift: &ExplainedShift| {
+        let cells = vec![
+            cost(shift.base),
+            cost(shift.value),
+            or_unknown(shift.ratio, relative),
+            if shift.sure { "yes" } else { "" }.to_owned(),
+        ];
+        Row::new(shift.name.clone(), cells)
+    };
+    table.rows = shifts.iter().take(rows).map(row).collect();
+    if shifts.len() > rows {
+        table.notes.push(format!("{} more differ", shifts.len() - rows));
+    } else if shifts.is_empty() {
+        table.notes.push("nothing differs".to_owned());
+    }
+    table
 }
 
 /// The tables of one step's profiles.

@@ -52,6 +52,13 @@ pub(crate) struct StepProfiles {
     pub(crate) trials: Vec<usize>,
 }
 
+impl StepProfiles {
+    /// Of a step that was not profiled.
+    pub(crate) fn none(step: usize, variants: usize) -> Self {
+        Self { step, variants: vec![Folded::default(); variants], trials: vec![0; variants] }
+    }
+}
+
 /// Reads all profiles of finished trials, for the steps that have any.
 ///
 /// # Errors

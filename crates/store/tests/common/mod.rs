@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use store::{
     Better, CountFunction, CountPhase, CountRecord, Counter, Experiment, ExperimentId,
     ExperimentState, Failure, Histogram, Measure, NewExperiment, NewTrial, NewVariant, Purpose,
-    Series, Size, StepRecord, Store, TrialId, VariantId, Warning,
+    QueryPlan, Series, Size, StepRecord, Store, TrialId, VariantId, Warning,
 };
 
 pub fn new_experiment(name: &str) -> NewExperiment {
@@ -102,6 +102,9 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
         absent: vec![text("pg_stat_io")],
         sizes: [("index", 1), ("total", 3 << 40)]
             .map(|(name, bytes)| Size { object: text("pi1"), name: text(name), bytes })
+            .into(),
+        plans: ["Index Scan", "Seq Scan"]
+            .map(|plan| QueryPlan { statement: text("SELECT 1"), plan: text(plan) })
             .into(),
         warnings: vec![Warning { code: text("steal"), text: text("3% steal") }],
         failures: vec![Failure {

@@ -1,0 +1,140 @@
+//! What an explanation comes to, in a paragraph that claims no more than its intervals do.
+
+use judge::Comparison;
+use metrics::{
+    DBMS_CPU, Metric, READ_KB, READS, START_BYTES, START_DEAD, START_UNSEEN, SWITCHES, WRITTEN_KB,
+};
+
+use super::shifts::ExplainedShift;
+use crate::number::{percent, signed};
+use crate::sentence::{confidence, direction};
+
+/// The costs that may explain a difference in throughput, in the order in which they are told.
+pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];
+
+/// What a difference at the start is called; what it may be.
+const START: [(&Metric, &str); 3] = [
+    (&START_DEAD, "dead rows"),
+    (&START_UNSEEN, "pages not known to be all-visible"),
+    (&START_BYTES, "data and indexes"),
+];
+
+/// Counters to name at most.
+const COUNTERS: usize = 3;
+
+/// The paragraph about a variant and its base.
+pub(super) fn conclusion(
+    [base, variant]: [&str; 2],
+    throughput: Option<&Comparison>,
+    costs: &[(&'static Metric, &Comparison)],
+    start: &[ExplainedShift],
+    counters: &[ExplainedShift],
+) -> String {
+    let mut parts = vec![format!("{base} to {variant}: {}", of_throughput(throughput))];
+    let certain = costs.iter().filter(|(_, comparison)| comparison.confirmed());
+    let told: Vec<String> = certain
+        .map(|(metric, comparison)| {
+            let words = metric.words;
+            let size = percent((comparison.ratio - 1.0).abs());
+            let direction = direction(comparison.ratio, words);
+            format!("{} {size} {direction} {}", words.verb, words.what)
+        })
+        .collect();
+    parts.push(match &told[..] {
+        [] => "no cost per operation is certain to differ".to_owned(),
+        told => format!("it {}", told.join(", ")),
+    });
+    let at_start = START.iter().filter_map(|(metric, what)| {
+        let shift = start.iter().find(|shift| shift.name == metric.name && shift.sure)?;
+        Some(format!("{} {what}", times(shift)))
+    });
+    let at_start: Vec<String> = at_start.collect();
+    if !at_start.is_empty() {
+        parts.push(format!("it began with {}", at_start.join(", ")));
+    }
+    let moved = counters.iter().filter(|shift| shift.sure).take(COUNTERS);
+    let moved: Vec<String> =
+        moved.map(|shift| format!("{} {}", shift.name, change(shift))).collect();
+    if !moved.is_empty() {
+        parts.push(format!("per operation, {}", moved.join(", ")));
+    }
+    parts.join("; ")
+}
+
+fn of_throughput(throughput: Option<&Comparison>) -> String {
+    let Some(comparison) = throughput else { return "throughput can't be compared".to_owned() };
+    let Some((low, high)) = comparison.low.zip(comparison.high) else {
+        return "throughput without an interval, so nothing is certain".to_owned();
+    };
+    let interval = format!(
+        "{} interval {} to {}",
+        confidence(comparison.confidence),
+        signed(low - 1.0),
+        signed(high - 1.0)
+    );
+    if comparison.confirmed() {
+        let size = percent((comparison.ratio - 1.0).abs());
+        let direction = if comparison.ratio < 1.0 { "down" } else { "up" };
+        format!("throughput {direction} {size} ({interval})")
+    } else {
+        format!("no certain difference in throughput ({interval})")
+    }
+}
+
+/// `9% more`, `3.2 times as many`.
+fn times(shift: &ExplainedShift) -> String {
+    match shift.ratio {
+        Some(ratio) if ratio >= 2.0 => format!("{ratio:.1} times the"),
+        Some(ratio) if ratio >= 1.0 => format!("{} more", percent(ratio - 1.0)),
+        Some(ratio) => format!("{} less", percent(1.0 - ratio)),
+        None => format!("{:.0} instead of no", shift.value),
+    }
+}
+
+/// `+14%`.
+fn change(shift: &ExplainedShift) -> String {
+    shift.ratio.map_or_else(|| "from 0".to_owned(), |ratio| signed(ratio - 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use judge::{Margin, compare};
+
+    fn compared(ratio: f64) -> Comparison {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2];
+        let variant = base.map(|value| value * ratio);
+        compare(&base, &variant, Margin::default()).unwrap()
+    }
+
+    fn shift(name: &str, base: f64, value: f64, sure: bool) -> ExplainedShift {
+        let ratio = (base != 0.0).then(|| value / base);
+        ExplainedShift { name: name.to_owned(), base, value, ratio, sure }
+    }
+
+    #[test]
+    fn only_what_is_certain_is_told() {
+        let (slower, reads, same) = (compared(0.8), compared(1.14), compared(1.0));
+        let said = conclusion(
+            ["17.7", "18.1"],
+            Some(&slower),
+            &[(&READ_KB, &reads), (&WRITTEN_KB, &same)],
+            &[
+                shift(START_BYTES.name, 100.0, 109.0, true),
+                shift(START_DEAD.name, 10.0, 40.0, false),
+            ],
+            &[shift("pg_stat_wal.wal_bytes", 10.0, 12.7, true), shift("x.y", 1.0, 2.0, false)],
+        );
+        assert_eq!(
+            said,
+            "17.7 to 18.1: throughput down 20.0% (95% interval −20.0% to −20.0%); it reads 14.0% \
+             more from storage per operation; it began with 9.0% more data and indexes; per \
+             operation, pg_stat_wal.wal_bytes +27.0%"
+        );
+        let nothing = conclusion(["a", "b"], Some(&same), &[(&READ_KB, &same)], &[], &[]);
+        assert!(nothing.starts_with("a to b: no certain difference in throughput (95%"));
+        assert!(nothing.ends_with("; no cost per operation is certain to differ"), "{nothing}");
+        assert_eq!(times(&shift("x", 0.0, 7.0, true)), "7 instead of no");
+        assert_eq!(times(&shift("x", 2.0, 7.0, true)), "3.5 times the");
+    }
+}

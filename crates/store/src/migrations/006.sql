@@ -1,0 +1,8 @@
+-- How the DBMS would execute the statements of a step.
+CREATE TABLE query_plan (
+    step_id      INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
+    ordinal      INTEGER NOT NULL,
+    statement_id INTEGER NOT NULL REFERENCES name (id),
+    plan_id      INTEGER NOT NULL REFERENCES name (id),
+    PRIMARY KEY (step_id, ordinal)
+) STRICT, WITHOUT ROWID;
