@@ -235,6 +235,7 @@ if [ "$purpose" = test ]; then
         install_packages chromium
     fi
     have valgrind || install_packages valgrind # for instruction counts, crates/probe/tests/callgrind
+    have sysbench || install_packages sysbench # whose statements are ours, crates/drive/tests
     install_postgres
     install_perf
 fi

@@ -11,4 +11,6 @@ mod many;
 mod memory;
 mod program;
 mod slices;
+mod sysbench;
 mod unmeasured;
+mod workloads;

@@ -74,5 +74,8 @@ pub use types::{
 };
 pub use workloads::WorkloadPlan;
 pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};
+pub use workloads::sysbench::{
+    Distribution, SYSBENCH_STEPS, SysbenchOrder, SysbenchPlan, sysbench_test,
+};
 #[cfg(any(test, feature = "toys"))]
 pub use workloads::toy::ToyPlan;

@@ -19,6 +19,7 @@ pub mod insert;
 pub mod kinds;
 mod request;
 mod step;
+pub mod sysbench;
 #[cfg(feature = "toys")]
 pub mod toy;
 
@@ -68,6 +69,7 @@ pub fn benchmark(
 ) -> Result<Benchmark, Error> {
     match plan {
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
+        plan::WorkloadPlan::Sysbench(plan) => sysbench::benchmark(plan, dialect),
         #[cfg(feature = "toys")]
         plan::WorkloadPlan::Toy(plan) => toy::benchmark(plan, dialect),
     }
@@ -86,6 +88,9 @@ pub fn catalogue(
     match (count.own(), plan) {
         (Some(own), _) => Ok(kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
+        (None, plan::WorkloadPlan::Sysbench(plan)) => {
+            sysbench::catalogue(plan, count.rows, dialect)
+        }
         #[cfg(feature = "toys")]
         (None, plan::WorkloadPlan::Toy(_)) => {
             Err(Error::Unfit { workload: "toy", needs: "no statements" })

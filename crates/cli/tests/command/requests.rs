@@ -49,7 +49,7 @@ fn a_plan_with_mistakes_is_told_where_they_are() {
 fn a_command_that_makes_no_sense_is_told_so() {
     let place = Place::new();
     place.run(&["missing.toml"]).expect(2, &["missing.toml", "No such file"]);
-    place.run(&["sysbench"]).expect(2, &["sysbench", "insert"]);
+    place.run(&["tpcc"]).expect(2, &["tpcc", "insert", "sysbench"]);
     place.run(&[]).expect(2, &["plan", "-v postgres@13.7"]);
     place.run(&["insert"]).expect(2, &["-v postgres@13.7"]);
     place.run(&["insert", "-v", "postgres@13.7", "-c", "work_mem"]).expect(2, &["NAME=VALUE"]);

@@ -1,6 +1,7 @@
 //! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
+pub(crate) mod sysbench;
 #[cfg(test)]
 mod tests;
 #[cfg(any(test, feature = "toys"))]
@@ -61,6 +62,8 @@ macro_rules! register {
 register! {
     /// The insert benchmark, `[workload.insert]`.
     Insert(insert::InsertPlan),
+    /// The sysbench microbenchmarks, `[workload.sysbench]`.
+    Sysbench(sysbench::SysbenchPlan),
     ; in tests:
     /// A toy, `[workload.toy]`.
     Toy(toy::ToyPlan),

@@ -1,0 +1,160 @@
+//! Every step of every workload, against real servers of several versions.
+
+use std::sync::Arc;
+
+use plan::{Plan, WorkloadPlan};
+use workload::{Benchmark, Class, Dialect, Phase, Step};
+
+use crate::common::{TestServer, run};
+
+/// Clients of each step: enough to get in each other's way.
+const CLIENTS: u32 = 3;
+/// Seconds of each timed step.
+const SHORT: f64 = 0.15;
+
+/// A workload's benchmark with few rows, for [`CLIENTS`], its tables made.
+fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Benchmark {
+    let text = format!(
+        "[variants.a]\ndbms = \"postgres@14.3\"\n[workload.{workload}]\ndop = {CLIENTS}\n{more}\n"
+    );
+    let mut plan = Plan::parse(&text, None, "test").unwrap();
+    plan.workload.set_rows(|_| 3100);
+    let sequence = plan.workload.sequences()[0].key;
+    let benchmark = workload::benchmark(&plan.workload, sequence, Dialect::postgres(major));
+    let benchmark = benchmark.unwrap();
+    benchmark.setup.iter().for_each(|statement| server.sql(statement));
+    benchmark
+}
+
+/// Runs one step, shortened; returns its operations.
+fn short(server: &TestServer, step: &Step) -> u64 {
+    let step = Step { seconds: step.seconds.map(|_| SHORT), ..step.clone() };
+    let name = step.name.clone();
+    let outcome = run(step, server);
+    assert_eq!(outcome.fatal, None, "{name}: {:?}", outcome.failures);
+    assert!(outcome.operations > 0, "{name}");
+    outcome.operations
+}
+
+fn every_step_runs(version: &str, major: u32) {
+    let mut server = TestServer::of(version);
+    for workload in WorkloadPlan::names() {
+        let benchmark = made(&mut server, workload, "", major);
+        for phase in &benchmark.phases {
+            match phase {
+                Phase::Step(step) => drop(short(&server, step)),
+                Phase::Settle { .. } => drop(server.server.settle(&benchmark.tables).unwrap()),
+                Phase::Program(_) => panic!("no workload has one yet"),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_step_runs_on_postgres_12() {
+    every_step_runs("postgres@12.22", 12);
+}
+
+#[test]
+fn every_step_runs_on_postgres_15() {
+    every_step_runs("postgres@15.15", 15);
+}
+
+#[test]
+fn every_step_runs_on_postgres_18() {
+    every_step_runs("postgres@18.1", 18);
+}
+
+/// What the server counted in a step, beside our operations.
+fn counted(server: &mut TestServer, tables: &[String], step: &Step) -> (f64, Counted) {
+    let before = server.server.counters(tables).unwrap();
+    let operations = short(server, step) as f64;
+    let after = server.server.counters(tables).unwrap();
+    (operations, Counted(after.difference(&before)))
+}
+
+struct Counted(Vec<dbms::Counter>);
+
+impl Counted {
+    fn sum(&self, name: &str) -> f64 {
+        let same = self.0.iter().filter(|counter| counter.name == name);
+        same.filter(|counter| counter.view != "pg_stat_all_indexes").map(|it| it.value).sum()
+    }
+}
+
+#[test]
+fn what_is_counted_is_what_the_server_counts() {
+    let mut server = TestServer::start();
+    let more = "steps = [\"point-query\", \"read-only_range=10\", \"update-nonindex\", \
+                \"update-one\", \"write-only\", \"insert\", \"delete\"]";
+    let benchmark = made(&mut server, "sysbench", more, 14);
+    let tables = benchmark.tables.clone();
+    let mut told = Vec::new();
+    for step in benchmark.phases.iter().filter_map(Phase::step) {
+        let (operations, server) = counted(&mut server, &tables, step);
+        let statements = step.streams[0].operations_per_round as f64;
+        // The counters whose sum is the number of operations, and how many of them one operation is.
+        let (names, each): (&[&str], f64) = match step.name.as_str() {
+            "load" | "insert" => (&["n_tup_ins"], 1.0),
+            "point-query" => (&["idx_scan"], 1.0),
+            "read-only_range=10" => (&["idx_scan"], 14.0 / 16.0),
+            "update-nonindex" | "update-one" => (&["n_tup_upd"], 1.0),
+            "write-only_range=10000" => (&["n_tup_upd", "n_tup_ins", "n_tup_del"], 4.0 / 6.0),
+            "delete" => (&["idx_scan"], 1.0),
+            _ => continue,
+        };
+        let found: f64 = names.iter().map(|name| server.sum(name)).sum();
+        told.push(format!("{}: {operations} operations, {names:?} {found}", step.name));
+        let expected = operations * each;
+        // What was under way at the end was not counted by us.
+        let over = if step.is_timed() { f64::from(step.dop) * statements } else { 0.0 };
+        assert!(found >= 0.99 * expected, "{told:#?}");
+        assert!(found <= 1.01 * expected + over, "{told:#?}");
+    }
+    assert_eq!(told.len(), 8, "{told:#?}");
+}
+
+/// Two clients that put the same row back: one of them finds it there.
+#[test]
+fn a_row_that_another_client_put_back_is_no_failure() {
+    let mut server = TestServer::start();
+    let benchmark = made(&mut server, "sysbench", "tables = 1\nsteps = [\"write-only\"]", 14);
+    let steps: Vec<&Step> = benchmark.phases.iter().filter_map(Phase::step).collect();
+    short(&server, steps[0]);
+    let mut step = steps[2].clone();
+    // All of them always change the same row.
+    for stream in &mut step.streams {
+        let one = workload::Draw::Uniform { low: 7, high: 8, width: workload::Width::Four };
+        let id = stream.keeps.len() - 1;
+        stream.keeps[id] = one;
+    }
+    step.seconds = Some(1.0);
+    let step = Arc::new(step);
+    let outcome = run((*step).clone(), &server);
+    assert_eq!(outcome.fatal, None);
+    assert!(outcome.retries() > 0, "none came in another's way");
+    assert!(outcome.class(&Class::INSERT).is_none());
+    assert_eq!(server.number("SELECT count(*) FROM sbtest1"), 3100);
+}
+
+#[test]
+fn clients_connect_anew() {
+    let mut server = TestServer::start();
+    let more = "tables = 1\nsteps = [\"point-query\"]\nreconnect = 10";
+    let benchmark = made(&mut server, "sysbench", more, 14);
+    let steps: Vec<&Step> = benchmark.phases.iter().filter_map(Phase::step).collect();
+    short(&server, steps[0]);
+    let mut step = steps[2].clone();
+    for stream in &mut step.streams {
+        stream.end = workload::End::Rounds(95);
+    }
+    step.seconds = None;
+    let sessions = "SELECT sessions FROM pg_stat_database WHERE datname = current_database()";
+    let wait = || std::thread::sleep(std::time::Duration::from_secs(2));
+    wait();
+    let before = server.number(sessions);
+    let outcome = run(step, &server);
+    assert_eq!((outcome.operations, outcome.fatal), (3 * 95, None));
+    wait();
+    assert_eq!(server.number(sessions) - before, 3 * 10, "each begins with one, and has nine more");
+}

@@ -1,0 +1,170 @@
+//! The sysbench microbenchmarks: some thirty small tests in an order that builds up and pays off
+//! MVCC debt.
+//!
+//! An operation is a query, as sysbench counts: each statement of a transaction, `BEGIN` and
+//! `COMMIT` included. Only `scan` counts the rows of its table.
+
+mod kinds;
+mod round;
+mod statements;
+
+pub use kinds::catalogue;
+
+use plan::{SysbenchPlan, sysbench_test};
+
+use crate::class::{Class, Effect};
+use crate::draw::{Draw, Skew, Width};
+use crate::request::{Expect, Request, Statement};
+use crate::step::{Action, Benchmark, End, Phase, Step, Stream};
+use crate::{Dialect, Error};
+use round::Round;
+use statements::table_name;
+
+/// Statements that change rows, counted in statements.
+const WRITE: Class = Class::new("write", "writes", "queries", Effect::Changes);
+/// Inserts, counted in statements of one row.
+const INSERT: Class = Class::new("insert", "inserts", "queries", Effect::Adds);
+/// Full scans, counted in rows.
+const SCAN: Class = Class::new("scan", "scans", "rows", Effect::Reads);
+
+/// Most rows per statement of the load.
+const LOAD_BATCH: u64 = 500;
+
+/// The exponent of zipfian ids: sysbench's default.
+const ZIPFIAN: Skew = Skew::Zipfian { exponent: 0.8 };
+/// sysbench's defaults: 1% of the ids in 75% of the draws.
+const SPECIAL: Skew = Skew::Special { ids: 0.01, draws: 0.75 };
+
+/// The benchmark of `plan`.
+///
+/// # Errors
+/// [`Error::Unfit`] if the system does not speak SQL, [`Error::UnknownStep`] for a step that is not
+/// in [`plan::SYSBENCH_STEPS`].
+pub fn benchmark(plan: &SysbenchPlan, dialect: Dialect) -> Result<Benchmark, Error> {
+    Builder::new(plan, dialect)?.benchmark()
+}
+
+struct Builder<'a> {
+    plan: &'a SysbenchPlan,
+    /// Whether rows may be missing from here on.
+    deleted: bool,
+}
+
+impl<'a> Builder<'a> {
+    fn new(plan: &'a SysbenchPlan, dialect: Dialect) -> Result<Self, Error> {
+        match dialect {
+            Dialect::Postgres { .. } => Ok(Builder { plan, deleted: false }),
+            Dialect::None => Err(Error::Unfit { workload: "sysbench", needs: "SQL" }),
+        }
+    }
+
+    fn benchmark(mut self) -> Result<Benchmark, Error> {
+        let mut phases = Vec::new();
+        for name in &self.plan.steps {
+            match sysbench_test(name) {
+                "load" => phases.push(Phase::Step(self.load(name))),
+                "index" => phases.push(Phase::Step(self.index(name))),
+                "settle" => phases.push(Phase::Settle { rows: self.plan.all_rows() }),
+                test => {
+                    for dop in &self.plan.dop {
+                        phases.push(Phase::Step(self.test(name, test, *dop)?));
+                        self.deleted |= test == "delete";
+                    }
+                }
+            }
+        }
+        Ok(Benchmark {
+            setup: (0..self.plan.tables).flat_map(|table| self.create_table(table)).collect(),
+            tables: (0..self.plan.tables).map(table_name).collect(),
+            phases,
+        })
+    }
+
+    /// Multi-row inserts, several tables at a time.
+    fn load(&self, name: &str) -> Step {
+        let clients = self.plan.load_clients();
+        let (whole, rest) = (self.plan.rows / LOAD_BATCH, self.plan.rows % LOAD_BATCH);
+        let stream = |client: u32, batch: u64, rounds: u64| {
+            let tables: Vec<u32> = (client..self.plan.tables).step_by(clients as usize).collect();
+            let insert = |table: &u32| Request::from(self.insert_rows(*table, batch as u32));
+            let count = tables.len() as u64;
+            Stream {
+                script: (0..tables.len()).map(Action::Run).collect(),
+                requests: tables.iter().map(insert).collect(),
+                operations_per_round: batch * count,
+                end: End::Rounds(rounds),
+                ..Stream::new(client, Class::INSERT)
+            }
+        };
+        let mut streams: Vec<Stream> = Vec::new();
+        for client in 0..clients {
+            streams.extend((whole > 0).then(|| stream(client, LOAD_BATCH, whole)));
+            streams.extend((rest > 0).then(|| stream(client, rest, 1)));
+        }
+        Step::new(name, clients, Class::INSERT, streams)
+    }
+
+    /// Each client indexes its tables one after another.
+    fn index(&self, name: &str) -> Step {
+        let clients = self.plan.load_clients();
+        let stream = |client: u32| {
+            let tables = (client..self.plan.tables).step_by(clients as usize);
+            let create =
+                |table: u32| Statement::plain(self.create_index(table), Expect::Success).into();
+            let requests: Vec<Request> = tables.map(create).collect();
+            Stream {
+                script: (0..requests.len()).map(Action::Run).collect(),
+                operations_per_round: requests.len() as u64,
+                requests,
+                end: End::Rounds(1),
+                ..Stream::new(client, Class::DEFINE)
+            }
+        };
+        let streams = (0..clients).map(stream).collect();
+        let mut step = Step::new(name, clients, Class::DEFINE, streams);
+        // Its operations are the rows indexed.
+        (step.operations, step.unit) = (Some(self.plan.all_rows()), Class::INSERT.unit);
+        step
+    }
+
+    /// A test with so many clients.
+    fn test(&self, name: &str, test: &str, dop: u32) -> Result<Step, Error> {
+        let unknown = || Error::UnknownStep {
+            workload: "sysbench",
+            step: name.to_owned(),
+            known: plan::SYSBENCH_STEPS.join(", "),
+        };
+        let mut streams = Vec::new();
+        let mut counted = Class::QUERY;
+        for client in 0..dop {
+            let (class, round) = self.round(test, client, dop).ok_or_else(unknown)?;
+            let Round { keeps, requests, script, finds, operations } = round;
+            counted = class.clone();
+            streams.push(Stream {
+                keeps,
+                requests,
+                script,
+                finds,
+                operations_per_round: operations,
+                reconnect: self.plan.reconnect.map(u64::from),
+                ..Stream::new(client, class)
+            });
+        }
+        let mut step = Step::new(name, dop, counted, streams);
+        step.seconds = self.plan.seconds_of(name).map(f64::from);
+        Ok(step)
+    }
+
+    /// An id, as the plan draws them.
+    fn id(&self) -> Draw {
+        let (low, high, width) = (1, self.plan.rows as i64 + 1, Width::Four);
+        match self.plan.distribution {
+            plan::Distribution::Uniform => Draw::Uniform { low, high, width },
+            plan::Distribution::Zipfian => Draw::Skewed { low, high, by: ZIPFIAN, width },
+            plan::Distribution::Special => Draw::Skewed { low, high, by: SPECIAL, width },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
