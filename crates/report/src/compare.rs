@@ -129,7 +129,7 @@ fn document(results: &Results, judged: &Judged, verdicts: &[Judged]) -> Document
         format: FORMAT,
         experiment: results.experiment.name.clone(),
         workload: results.experiment.workload.clone(),
-        base: results.variant_name(judged.base).to_owned(),
+        base: judged.base_name(results).to_owned(),
         margin: judged.margin,
         blocks: results.experiment.blocks,
         started: rfc3339(results.experiment.created_ms),
@@ -162,7 +162,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                     values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
                 }),
                 relative: relative(results, judged, number, place),
-                slices: slicing_of(results, step, judged.base, place),
+                slices: slicing_of(results, step, judged.base_of(place), place),
                 latency: latency(figures),
                 rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
                 size: figures.sizes.clone(),
@@ -176,7 +176,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
 
 fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
     let step = &results.steps[number];
-    let costs = costs(|metric| ratio(step, judged.base, place, metric));
+    let costs = costs(|metric| ratio(step, judged.base_of(place), place, metric));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
@@ -223,8 +223,9 @@ fn metric(results: &Results, judged: &Judged) -> MetricDocument {
     let asked = judged.asked();
     let comparison = |finding: &Finding<'_>| {
         let step = results.steps.get(finding.step)?;
-        let mean = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
-        let means = BothMeans { base_mean: mean(judged.base), mean: mean(finding.variant) };
+        let base = judged.base_of(finding.variant);
+        let mean = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
+        let means = BothMeans { base_mean: mean(base), mean: mean(finding.variant) };
         Some(MetricComparison {
             step: step.key.name.clone(),
             dop: step.key.dop,

@@ -61,7 +61,7 @@ pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
         }
     }
     if let Some(judged) = verdicts.first() {
-        found.missing.extend(easier(results, judged.base));
+        found.missing.extend(easier(results, judged));
     }
     found
 }
@@ -83,11 +83,12 @@ fn unfinished(results: &Results) -> Option<String> {
 }
 
 /// Variants that did not hold a rate that the base held, which made the rest of their work easier.
-fn easier(results: &Results, base: usize) -> Vec<String> {
+fn easier(results: &Results, judged: &Judged) -> Vec<String> {
     let mut found = Vec::new();
     for step in &results.steps {
-        let Some(lost) = step.variant(base).map(VariantStep::not_held) else { continue };
         for (place, figures) in step.variants.iter().enumerate() {
+            let base = judged.base_of(place);
+            let Some(lost) = step.variant(base).map(VariantStep::not_held) else { continue };
             let twin = results.twin_of(place).is_some();
             let not_held = figures.not_held();
             for class in not_held.difference(&lost).filter(|_| !twin) {

@@ -14,14 +14,20 @@ use crate::sentence::sentence;
 use crate::unjudged::Unjudged;
 use crate::{ReportError, sliced};
 
+/// The base that stands for the variant before each one, in the order of the plan, unless a variant
+/// has this name.
+pub const PREVIOUS: &str = "previous";
+
 /// The comparisons of an experiment by one metric.
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// Name of the requested metric: `o/s`, `dbms.cpu/o`, or `p99` for that of the class each step
     /// counts.
     pub metric: String,
-    /// Index of the base in [`Results::variants`].
+    /// Index of the base in [`Results::variants`]; of the first base where they differ.
     pub base: usize,
+    /// The variant that each is compared with: the base, or with [`PREVIOUS`] the one before it.
+    pub bases: Vec<usize>,
     /// The requested δ.
     pub margin: f64,
     /// Per step, per variant.
@@ -100,6 +106,19 @@ impl Judged {
         }
     }
 
+    /// The variant that one is compared with.
+    pub(crate) fn base_of(&self, variant: usize) -> usize {
+        self.bases.get(variant).copied().unwrap_or(self.base)
+    }
+
+    /// What the others are compared with, for people: `pg13.7`, `the previous version`.
+    pub(crate) fn base_name<'a>(&self, results: &'a Results) -> &'a str {
+        match self.bases.iter().all(|base| *base == self.base) {
+            true => results.variant_name(self.base),
+            false => "the previous version",
+        }
+    }
+
     /// All comparisons.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = &judge::Comparison> {
         self.steps.iter().flatten().filter_map(|outcome| match outcome {
@@ -127,7 +146,7 @@ impl Judged {
 
     /// The classes of statements whose rate the base or a variant did not hold.
     pub(crate) fn not_held<'a>(&self, step: &'a StepResults, place: usize) -> Vec<&'a str> {
-        let both = [self.base, place].into_iter().filter_map(|place| step.variant(place));
+        let both = [self.base_of(place), place].into_iter().filter_map(|place| step.variant(place));
         both.flat_map(VariantStep::not_held).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
@@ -144,7 +163,8 @@ impl Judged {
         place: usize,
     ) -> Option<Finding<'_>> {
         let step = results.steps.get(number)?;
-        let (name, base) = (results.variant_name(place), results.variant_name(self.base));
+        let (name, base) = (results.variant_name(place), self.base_of(place));
+        let base = results.variant_name(base);
         let unjudged = |unjudged: &'_ Unjudged| {
             let verdict = unjudged.verdict.map_or(String::new(), |verdict| format!(": {verdict}"));
             format!("{}{verdict}", unjudged.reason)
@@ -247,11 +267,8 @@ pub fn judge_metric(
         let (asked, nearest) = (metric.to_owned(), nearest.map(str::to_owned));
         return Err(ReportError::NotJudgeable { asked, nearest, known });
     }
-    let asked = base.unwrap_or(&results.experiment.base);
-    let base = results.variant_named(asked).ok_or_else(|| ReportError::UnknownBase {
-        asked: asked.to_owned(),
-        known: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
-    })?;
+    let bases = bases(results, base.unwrap_or(&results.experiment.base))?;
+    let base = bases.first().copied().unwrap_or(0);
     let margin = margin.unwrap_or(results.experiment.margin);
     fraction(margin).map_err(ReportError::BadMargin)?;
     let judge = Judge { results, metric };
@@ -268,6 +285,7 @@ pub fn judge_metric(
     for (number, (step, floor)) in results.steps.iter().zip(&noise_floors).enumerate() {
         let margin = Margin { asked: margin, noise_floor: floor.unwrap_or_default() };
         let outcome = |variant: usize| {
+            let base = bases.get(variant).copied().unwrap_or(base);
             if variant == base || results.twin_of(variant).is_some() {
                 return Outcome::Aside;
             }
@@ -283,7 +301,24 @@ pub fn judge_metric(
         Outcome::Aside | Outcome::Unjudged(_) => None,
     });
     judge::control_false_discoveries(compared);
-    Ok(Judged { metric: metric.to_owned(), base, margin, steps, twins, noise_floors, gaps })
+    let metric = metric.to_owned();
+    Ok(Judged { metric, base, bases, margin, steps, twins, noise_floors, gaps })
+}
+
+/// The variant that each is compared with.
+fn bases(results: &Results, asked: &str) -> Result<Vec<usize>, ReportError> {
+    let all = results.variants.len();
+    if let Some(base) = results.variant_named(asked) {
+        return Ok(vec![base; all]);
+    }
+    if asked == PREVIOUS {
+        let before = |variant: usize| {
+            (0..variant).rev().find(|other| results.twin_of(*other).is_none()).unwrap_or(variant)
+        };
+        return Ok((0..all).map(before).collect());
+    }
+    let known = results.variants.iter().map(|v| v.variant.name.clone()).collect();
+    Err(ReportError::UnknownBase { asked: asked.to_owned(), known })
 }
 
 /// Returns the value as the error if it is not between 0 and 1.

@@ -40,6 +40,9 @@ pub enum RowKind {
     Marked,
 }
 
+/// The part of a table that has figures as fractions of the base's.
+pub(crate) const RELATIVE: &str = "relative to first result";
+
 /// A row: its label and a cell for each other column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -167,7 +170,7 @@ impl Table {
             part: part.to_owned(),
             ..self.clone()
         };
-        [part("absolute", "absolute"), part("relative", "relative to first result")]
+        [part("absolute", "absolute"), part("relative", RELATIVE)]
     }
 
     /// Whether any cell has content.

@@ -13,6 +13,7 @@ mod docs;
 mod explain;
 mod history;
 mod page;
+mod previous;
 mod published;
 mod slices;
 mod stolen;

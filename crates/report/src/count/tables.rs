@@ -11,7 +11,7 @@ use crate::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, work,
 };
 use crate::sheet::{List, Part, Sheet};
-use crate::table::{Row, RowKind, Section, Table, distinct, one_line, texts};
+use crate::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, texts};
 
 /// A table wider than this has kinds as rows.
 const WIDTH: usize = 100;
@@ -19,8 +19,6 @@ const WIDTH: usize = 100;
 const VERSION: &str = "version";
 /// Title of the part with absolute figures.
 const ABSOLUTE: &str = "instructions per statement";
-/// Title of the part with relative figures, as published.
-const RELATIVE: &str = "relative to first result";
 
 pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &CountOptions) -> Sheet {
     let mut sheet = Sheet::default();

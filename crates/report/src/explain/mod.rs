@@ -55,6 +55,10 @@ pub fn explain(
     options: &ExplainOptions,
 ) -> Result<Explanation, ReportError> {
     let profiles = chosen(profiles::read(store, results)?, results, options)?;
+    if let Some(asked) = options.base.as_ref().filter(|it| results.variant_named(it).is_none()) {
+        let known = results.variants.iter().map(|v| v.variant.name.clone()).collect();
+        return Err(ReportError::UnknownBase { asked: asked.clone(), known });
+    }
     let costs = compare(
         results,
         &CompareOptions {

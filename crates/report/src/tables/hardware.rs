@@ -93,7 +93,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
         let lost = !view.judged.not_held(step, place).is_empty();
         let beside = |(_, metric): &(&str, String)| {
             let mark = if lost && metric == OPS.name { "*" } else { "" };
-            let ratio = ratio(step, base, place, metric);
+            let ratio = ratio(step, view.judged.base_of(place), place, metric);
             or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
         };
         relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));

@@ -14,7 +14,7 @@ mod verdicts;
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
 use crate::number::UNKNOWN;
-use crate::table::{RowKind, Table};
+use crate::table::{RELATIVE, RowKind, Table};
 
 /// Heading of the label column if rows are variants.
 pub(crate) const VARIANT: &str = "version";
@@ -42,6 +42,11 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));
     tables.extend(other::tables(view));
+    if view.judged.bases.iter().any(|base| *base != view.judged.base) {
+        for table in tables.iter_mut().filter(|table| table.part == RELATIVE) {
+            table.part = "relative to previous".to_owned();
+        }
+    }
     tables
 }
 
@@ -93,7 +98,7 @@ impl<'a> View<'a> {
 
     /// The definition of a relative value.
     pub(crate) fn relative_legend(&self) -> Vec<String> {
-        let base = self.results.variant_name(self.judged.base);
+        let base = self.judged.base_name(self.results);
         let mut legend = vec![format!(
             "relative: value of the version / value of {base}, geometric mean over paired blocks"
         )];

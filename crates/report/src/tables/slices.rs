@@ -21,7 +21,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     ]);
     for (number, step, label) in view.steps() {
         for (place, name, _) in view.variants(number) {
-            let found = slicing_of(view.results, step, view.judged.base, place);
+            let found = slicing_of(view.results, step, view.judged.base_of(place), place);
             let Some(slicing) = found else { continue };
             // Slices resolve a tenth of a percent and less; three digits would hide it.
             let ratio = |ratio: f64| format!("{ratio:.4}");

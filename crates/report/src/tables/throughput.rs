@@ -93,7 +93,7 @@ fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
 
 fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(number) else { return String::new() };
-    let base = view.judged.base;
+    let base = view.judged.base_of(place);
     let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };
     let ratio = match view.judged.steps.get(number).and_then(|step| step.get(place)) {
         Some(Outcome::Compared(found)) => found.low.map(|_| found.ratio),

@@ -60,7 +60,7 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
 }
 
 fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
-    let base = view.results.variant_name(judged.base);
+    let base = judged.base_name(view.results);
     let margin = percent(judged.margin);
     let name = &judged.metric;
     let throughput = name == OPS.name;
@@ -113,8 +113,9 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
     };
     let mut cells = vec![view.results.variant_name(finding.variant).to_owned()];
     if judged.metric != OPS.name {
-        let shown = |place: usize| absolute(step, judged.base, place, judged.metric_in(step)?.name);
-        cells.extend([judged.base, finding.variant].map(|place| or_unknown(shown(place), cost)));
+        let base = judged.base_of(finding.variant);
+        let shown = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
+        cells.extend([base, finding.variant].map(|place| or_unknown(shown(place), cost)));
     }
     let found = finding.comparison;
     cells.extend([
