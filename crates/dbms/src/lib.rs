@@ -82,7 +82,10 @@ pub use profile::ProfileFacts;
 pub use reference::Reference;
 pub use still::Still;
 pub use stopped::Stopped;
-pub use system::{Debt, Ending, Footprint, Interrupter, ServerSpec, Setting, Settled, Sql, System};
+pub use system::{
+    Debt, Ending, Footprint, Interrupter, LogEvent, ServerSpec, Setting, Settled, Sql, System,
+    Waits,
+};
 pub use systems::{differences, register};
 pub use user::ServerUser;
 

@@ -13,4 +13,6 @@ pub struct ProfileFacts {
     pub phases: &'static [(&'static str, &'static [&'static str])],
     /// The functions of the phases, as named in legends.
     pub named: &'static str,
+    /// Functions that have another name in newer versions but do the same: older name, newer name.
+    pub renamed: &'static [(&'static str, &'static str)],
 }

@@ -87,6 +87,26 @@ pub struct Debt {
     pub running: Vec<String>,
 }
 
+/// Something that a system did by itself, according to its log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogEvent {
+    /// When it was logged, in milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+    /// What it is: `checkpoint`, `autovacuum`.
+    pub kind: String,
+    /// What the log says, on one line.
+    pub text: String,
+}
+
+/// Looks at what the sessions of clients wait for, from a connection of its own.
+pub trait Waits: Send {
+    /// How many sessions are in each state at the moment: `CPU`, `IO/DataFileRead`.
+    ///
+    /// # Errors
+    /// As those of a [`System`].
+    fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
+}
+
 /// What settling did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
@@ -167,6 +187,16 @@ pub trait System: Send {
     /// What writing to `objects` has left behind so far; unless it can tell, nothing.
     fn debt(&mut self, _objects: &[String]) -> Result<Debt, Error> {
         Ok(Debt::default())
+    }
+
+    /// To look at what its clients wait for; `None` where it doesn't say.
+    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+        Ok(None)
+    }
+
+    /// What its log says that it did by itself from `since_ms` on (milliseconds since 1970, UTC).
+    fn events(&self, _since_ms: i64) -> Vec<LogEvent> {
+        Vec::new()
     }
 
     /// How it would execute a statement, for people; `None` where it can't say.

@@ -136,6 +136,8 @@ declare! {
     WARM_UP = "warm_up.effect", "", FACT,
         "fraction by which the seconds before the steady ones move the mean";
     SETTLE_SECONDS = "settle.server", "s", FACT, "time the server took to settle";
+    SETTLE_DIRTY = "settle.dirty_kb", "KB", FACT, "dirty pages of the host before settling";
+    SETTLE_LEFT = "settle.left_kb", "KB", FACT, "dirty pages of the host after settling";
     LOAD_BYTES = "load.bytes", "B", FACT, "size of the data that trials start from";
     RESTORE_COPY = "restore.copy", "s", FACT, "time to copy the load";
     RESTORE_CHECK = "restore.check", "s", FACT, "time to compare the copy";

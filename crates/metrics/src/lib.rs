@@ -66,6 +66,10 @@ pub struct Metric {
     pub published: &'static str,
 }
 
+/// The view under which the time that sessions spent in each state (`CPU`, `IO/DataFileRead`) is
+/// kept with the DBMS's counters, in microseconds. A state that was never seen is missing.
+pub const WAITS: &str = "waits";
+
 /// A step whose servers and clients are on CPU for less than this share of the time that a
 /// synchronous client could be ([`CPU_SHARE`]) is not CPU-bound: it waits for something else.
 pub const CPU_BOUND: f64 = 0.7;

@@ -1,5 +1,8 @@
 //! The keys of a plan, each declared once, in the order in which they are written.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use toml::de::DeValue;
 
 use crate::duration::{format_duration, parse_duration};
@@ -64,6 +67,12 @@ impl Keyed for Plan {
             })
             .shown(budget)
             .note("no block ends after it"),
+            Key::new("renamed", &mut self.renamed, renamed)
+                .unless(&BTreeMap::<String, String>::new())
+                .note("functions with another name: old = new"),
+            Key::new("wait_events", &mut self.wait_events, boolean)
+                .unless(&true)
+                .note("look ten times a second at what sessions wait for"),
             Key::new("profile", &mut self.profile, boolean)
                 .unless(&false)
                 .note("perf profiles each step, outside the measured time"),
@@ -88,6 +97,18 @@ impl Keyed for Variant {
                 .note("the same system under a second name"),
         ]
     }
+}
+
+/// Names of functions, and what they are called now.
+fn renamed(value: &DeValue) -> Result<BTreeMap<String, String>, String> {
+    let DeValue::Table(table) = value else {
+        let expected = "expected a table such as { OldName = \"NewName\" }";
+        return Err(format!("{expected}, found {}", describe(value)));
+    };
+    let name = |(old, new): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
+        Ok((old.get_ref().to_string(), string(new.get_ref())?))
+    };
+    table.iter().map(name).collect()
 }
 
 /// A share between 0 and 1.

@@ -69,6 +69,11 @@ pub struct Plan {
     pub max_blocks: Option<u32>,
     /// Time after which no block may end, in whole seconds.
     pub budget: Option<Duration>,
+    /// Functions that only have another name in some of the versions: old name, new name.
+    pub renamed: BTreeMap<String, String>,
+    /// Whether to look ten times a second at what sessions wait for, in steps that have the machine
+    /// to themselves.
+    pub wait_events: bool,
     /// Whether each step's server is profiled with perf, outside of what is measured, and its
     /// events are counted.
     pub profile: bool,
@@ -187,6 +192,8 @@ impl Default for Plan {
             precision: None,
             max_blocks: None,
             budget: None,
+            renamed: BTreeMap::new(),
+            wait_events: true,
             profile: false,
             profile_seconds: DEFAULT_PROFILE_SECONDS,
             variants: Vec::new(),

@@ -38,6 +38,7 @@ mod page_slices;
 mod page_types_tests;
 mod plans;
 mod profiles;
+mod renames;
 mod rounds;
 mod sentence;
 mod sheet;

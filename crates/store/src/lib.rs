@@ -27,8 +27,8 @@ pub use error::{Result, StoreError};
 
 pub use records::{
     Better, Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
-    Measure, NewExperiment, NewTrial, NewVariant, Purpose, QueryPlan, Scope, Series, Setting, Size,
-    Step, StepId, StepKind, StepRecord, StepState, StepValues, StoredWarning, Trial, TrialId,
-    TrialState, Variant, VariantId, Warning,
+    LogEvent, Measure, NewExperiment, NewTrial, NewVariant, Purpose, QueryPlan, Scope, Series,
+    Setting, Size, Step, StepId, StepKind, StepRecord, StepState, StepValues, StoredWarning, Trial,
+    TrialId, TrialState, Variant, VariantId, Warning,
 };
 pub use store::{ARTIFACTS, DATABASE, Store, now_ms};

@@ -10,9 +10,9 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, SETTINGS};
 use crate::records::{
-    Better, Counter, ExperimentId, Failure, Histogram, HostFact, Measure, QueryPlan, Scope, Series,
-    Setting, Size, Step, StepId, StepKind, StepState, StepValues, StoredWarning, Trial, TrialId,
-    TrialState, Variant, VariantId, Warning,
+    Better, Counter, ExperimentId, Failure, Histogram, HostFact, LogEvent, Measure, QueryPlan,
+    Scope, Series, Setting, Size, Step, StepId, StepKind, StepState, StepValues, StoredWarning,
+    Trial, TrialId, TrialState, Variant, VariantId, Warning,
 };
 use crate::store::Store;
 
@@ -375,6 +375,17 @@ impl Store {
         let sql = "SELECT s.text, p.text FROM query_plan q JOIN name s ON s.id = q.statement_id \
                    JOIN name p ON p.id = q.plan_id WHERE q.step_id = ?1 ORDER BY q.ordinal";
         self.rows(sql, [step.0], |row| Ok(QueryPlan { statement: row.get(0)?, plan: row.get(1)? }))
+    }
+
+    /// What the DBMS did by itself during a step, in the order in which it was given.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn events(&self, step: StepId) -> Result<Vec<LogEvent>> {
+        let sql = "SELECT at_ms, kind, text FROM event WHERE step_id = ?1 ORDER BY ordinal";
+        self.rows(sql, [step.0], |row| {
+            Ok(LogEvent { at_ms: row.get(0)?, kind: row.get(1)?, text: row.get(2)? })
+        })
     }
 
     /// The errors of a step's statements.

@@ -363,6 +363,17 @@ pub struct QueryPlan {
     pub plan: String,
 }
 
+/// Something that the DBMS did by itself, according to its log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogEvent {
+    /// When it was logged, milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+    /// What it is: `checkpoint`, `autovacuum`.
+    pub kind: String,
+    /// What the log says.
+    pub text: String,
+}
+
 /// Something to know along with the figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
@@ -442,6 +453,8 @@ pub struct StepRecord {
     pub sizes: Vec<Size>,
     /// The plans of its statements.
     pub plans: Vec<QueryPlan>,
+    /// What the DBMS did by itself meanwhile.
+    pub events: Vec<LogEvent>,
     /// What to know along with the figures.
     pub warnings: Vec<Warning>,
     /// Errors of statements.

@@ -51,7 +51,11 @@ pub(crate) const VIEWS: [(i64, &str); 4] = [
          SELECT step_id, 3 * ordinal + 1, table_id, 'rel', rel_bytes FROM main.table_size UNION ALL
          SELECT step_id, 3 * ordinal + 2, table_id, 'total', total_bytes FROM main.table_size;",
     ),
-    (6, "CREATE TEMP TABLE query_plan (step_id, ordinal, statement_id, plan_id);"),
+    (
+        6,
+        "CREATE TEMP TABLE query_plan (step_id, ordinal, statement_id, plan_id);
+         CREATE TEMP TABLE event (step_id, ordinal, at_ms, kind, text);",
+    ),
 ];
 
 /// Upgrades a database to the newest version of `migrations` in a single transaction.

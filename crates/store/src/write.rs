@@ -380,6 +380,7 @@ fn insert_step(
         absent,
         sizes,
         plans,
+        events,
         warnings,
         failures,
         notes,
@@ -446,6 +447,13 @@ fn insert_step(
     for (one, ordinal) in plans.iter().zip(0i64..) {
         let (statement, plan) = (names.id(&one.statement)?, names.id(&one.plan)?);
         insert.execute(params![step, ordinal, statement, plan])?;
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO event (step_id, ordinal, at_ms, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for (event, ordinal) in events.iter().zip(0i64..) {
+        let text = without_passwords(&event.text);
+        insert.execute(params![step, ordinal, event.at_ms, event.kind, text])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO warning (experiment_id, trial_id, step_id, code, text) \

@@ -43,6 +43,7 @@ fn a_step_is_read_back_complete() {
         absent: step.absent.clone(),
         sizes: store.sizes(id).unwrap(),
         plans: store.plans(id).unwrap(),
+        events: store.events(id).unwrap(),
         warnings: store.warnings(experiment).unwrap().into_iter().map(|w| w.warning).collect(),
         failures: store.failures(id).unwrap(),
         notes: step.notes.clone(),

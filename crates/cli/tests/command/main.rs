@@ -10,6 +10,7 @@ mod attached;
 mod builds;
 mod count;
 mod database;
+mod debt;
 mod failures;
 mod gate;
 mod interrupted;

@@ -19,6 +19,9 @@ const LOG_LINES: usize = 20;
 /// How much of a log to read for its last lines.
 const LOG_BYTES: u64 = 64 * 1024;
 
+/// How much of it to read to find all that is in it.
+const WHOLE_LOG: u64 = 32 * 1024 * 1024;
+
 /// Signals that end a server cleanly, and at once (the last resort before `SIGKILL`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signals {
@@ -104,6 +107,11 @@ impl ServerProcess {
     /// Its working directory, which is its data directory.
     pub(crate) fn data_directory(&self) -> Option<PathBuf> {
         self.remains.0.as_ref()?.record().work_directory.clone()
+    }
+
+    /// Its log, of a very long one the end.
+    pub(crate) fn log(&self) -> String {
+        end_of(&self.log, WHOLE_LOG)
     }
 
     pub(crate) fn log_tail(&self, lines: usize) -> String {

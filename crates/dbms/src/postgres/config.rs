@@ -25,6 +25,13 @@ const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("include_if_exists", false, INCLUDED),
 ];
 
+/// What makes a log tell when the server did something by itself, unless the plan says otherwise.
+const LOGGED: &str = "# so that the log says what the server does by itself\n\
+                      log_line_prefix = '%m [%p] '\n\
+                      log_timezone = 'UTC'\n\
+                      log_checkpoints = on\n\
+                      log_autovacuum_min_duration = 0\n";
+
 const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results; put them in config_file itself";
 
 /// Checks names of settings before anything is created.
@@ -51,10 +58,10 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The text to append to postgresql.conf: `config_file`, then the plan's settings, then steelyard's
-/// own.
+/// The text to append to postgresql.conf: what makes the log useful, `config_file`, then the plan's
+/// settings, then steelyard's own.
 pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<String, Error> {
-    let mut text = String::from("\n");
+    let mut text = format!("\n{LOGGED}");
     if let Some(path) = &spec.config_file {
         let given =
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;

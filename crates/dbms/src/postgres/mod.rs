@@ -16,6 +16,7 @@ mod counters;
 mod debt;
 mod facts;
 mod initdb;
+mod log;
 mod marked;
 mod postmaster;
 mod profile;
@@ -24,6 +25,7 @@ mod server;
 mod settle;
 mod tables;
 mod url;
+mod waits;
 
 use std::path::Path;
 

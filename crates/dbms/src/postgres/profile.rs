@@ -20,6 +20,19 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
         ("execute", &["PortalRun"]),
     ],
     named: "pg_plan_queries, pg_parse_query, pg_analyze_and_rewrite, PortalRun",
+    renamed: &[
+        ("ExecInitExprInternal", "ExecInitExpr"),
+        // Since 15.
+        ("parse_analyze", "parse_analyze_fixedparams"),
+        ("pg_analyze_and_rewrite", "pg_analyze_and_rewrite_fixedparams"),
+        // Since 17, for several blocks at once.
+        ("smgrread", "smgrreadv"),
+        ("smgrwrite", "smgrwritev"),
+        ("mdread", "mdreadv"),
+        ("mdwrite", "mdwritev"),
+        ("FileRead", "FileReadV"),
+        ("FileWrite", "FileWriteV"),
+    ],
 };
 
 /// The phases of a statement for Callgrind, with full function names: see

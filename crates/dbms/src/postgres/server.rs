@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::{attach, counters, debt, postmaster, settle, tables};
+use super::waits::Looks;
+use super::{attach, counters, debt, log, postmaster, settle, tables};
 use crate::launch::ServerProcess;
-use crate::system::{Debt, Ending, Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::system::{
+    Debt, Ending, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
+};
 use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// A server, started here or attached to.
@@ -90,6 +93,15 @@ impl System for PostgresServer {
 
     fn debt(&mut self, tables: &[String]) -> Result<Debt, Error> {
         debt::debt(&mut self.control, tables)
+    }
+
+    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+        Ok(Some(Box::new(Looks::open(&mut self.control)?)))
+    }
+
+    fn events(&self, since_ms: i64) -> Vec<LogEvent> {
+        let log = self.postmaster.as_ref().map(ServerProcess::log).unwrap_or_default();
+        log::events(&log, since_ms)
     }
 
     fn query_plan(&mut self, statement: &str) -> Result<Option<String>, Error> {

@@ -6,3 +6,4 @@ pub mod fitness;
 pub mod noise;
 pub mod profile;
 pub mod profiling;
+pub mod waits;

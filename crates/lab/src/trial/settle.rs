@@ -29,6 +29,7 @@ pub fn settle(
 ) -> Vec<Result<StepRecord, Error>> {
     let (interrupted, plan) = (conditions.interrupted, conditions.plan());
     let begin = Instant::now();
+    let dirty = probe::dirty_pages_kb().ok();
     let settled = at_once(attempts.iter_mut(), |attempt| {
         let tables = &attempt.benchmark.tables;
         interruptible(attempt.server.as_mut(), interrupted, |server| server.settle(tables))
@@ -38,7 +39,8 @@ pub fn settle(
     if attempts.iter().any(|attempt| attempt.server.owned()) {
         notes.push(write_back(&conditions.options.data_dir));
     }
-    notes.push(match wait_for_writeback(conditions) {
+    let left = wait_for_writeback(conditions);
+    notes.push(match left {
         Some(left) => format!(
             "waited {:.1} s for writeback; {left} KB of dirty pages left",
             writeback.elapsed().as_secs_f64()
@@ -59,6 +61,9 @@ pub fn settle(
         record.kind = StepKind::Settle;
         record.notes.extend(settled.lines.into_iter().chain(notes.iter().cloned()));
         record.add(metrics::SETTLE_SECONDS.name, settled.seconds);
+        let kb = |kb: Option<u64>| kb.map_or(f64::NAN, |kb| kb as f64);
+        record.add(metrics::SETTLE_DIRTY.name, kb(dirty));
+        record.add(metrics::SETTLE_LEFT.name, kb(left));
         record.seconds = begin.elapsed().as_secs_f64();
         Ok(record)
     };

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dbms::{Debt, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
 use probe::{Recording, Sampler, Targets};
-use store::{Counter, QueryPlan, Size, StepRecord, StepState};
+use store::{Counter, LogEvent, QueryPlan, Size, StepRecord, StepState};
 use workload::Step;
 
 use crate::event::Event;
@@ -16,6 +16,7 @@ use crate::observe::figures::{self, Locality};
 use crate::observe::fitness::Fitness;
 use crate::observe::profile::Profiled;
 use crate::observe::profiling::Profiling;
+use crate::observe::waits::Looking;
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::plans::plans;
@@ -52,6 +53,8 @@ pub struct Measured {
     debt: Debt,
     /// The plans of the step's statements.
     plans: Vec<QueryPlan>,
+    /// What its sessions waited for, in microseconds.
+    waits: Vec<Counter>,
     /// What came of its profiling, where it was wanted.
     profiled: Option<Profiled>,
 }
@@ -138,7 +141,12 @@ pub fn run(
         let disk_full = error.kind() == ErrorKind::DiskFull;
         Fault { at, trouble: Trouble::Failed { reason: error.to_string(), disk_full } }
     })?;
-    let (mut profiling, notes) = match profiling(conditions, attempts, step) {
+    let waits = match attempts {
+        [alone] if conditions.plan().wait_events => alone.server.waits(),
+        _ => Ok(None),
+    };
+    let waits = waits.map_err(|error| Fault { at: 0, trouble: error.into() })?;
+    let (mut profiling, mut notes) = match profiling(conditions, attempts, step) {
         Ok(profiling) => (Some(profiling), Vec::new()),
         Err(notes) => (None, notes),
     };
@@ -163,8 +171,13 @@ pub fn run(
         let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
         Watch::start(&servers, &ready.servers(), cpus, device, slices, start)
     });
+    let looking = waits.map(|waits| Looking::start(waits, start));
     let running = ready.go(start);
     let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());
+    let waits = looking.map(Looking::stop).unwrap_or(Ok(Vec::new())).unwrap_or_else(|error| {
+        notes.push(format!("what sessions waited for is not known: {error}"));
+        Vec::new()
+    });
     let seen = watch.map(Watch::stop);
     let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
     recordings.extend(profiling.as_mut().and_then(Profiling::end));
@@ -191,6 +204,7 @@ pub fn run(
             before,
             debt,
             plans,
+            waits: waits.clone(),
             profiled: None,
         })
         .collect();
@@ -299,7 +313,7 @@ pub fn complete(
     here: Locality,
     after: Option<Result<After, dbms::Error>>,
 ) -> Result<(), Trouble> {
-    let Measured { outcome, recording, before, debt, plans, profiled: _ } = measured;
+    let Measured { outcome, recording, before, debt, plans, waits, profiled: _ } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let share = figures::cpu_share(step, outcome, recording);
@@ -309,6 +323,7 @@ pub fn complete(
     let well = after.is_some();
     if let Some(after) = after {
         afterwards(attempt, record, before, after?);
+        record.counters.extend(waits.iter().cloned());
     }
     record.notes.extend(unknown(outcome, recording, locality));
     record.state = if well { StepState::Finished } else { StepState::Failed };
@@ -356,6 +371,9 @@ fn afterwards(
         .into_iter()
         .map(|c| Counter { view: c.view, object: c.object, name: c.name, value: c.value })
         .collect();
+    let events = attempt.server.events(record.started_ms).into_iter();
+    let event = |it: dbms::LogEvent| LogEvent { at_ms: it.at_ms, kind: it.kind, text: it.text };
+    record.events = events.map(event).collect();
     record.absent.clone_from(&after.absent);
     attempt.counted = Some(after);
     record.sizes = sizes

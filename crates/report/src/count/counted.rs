@@ -1,10 +1,13 @@
 //! Counts from the store, by kind of statement, and whether two of them differ.
 
+use std::collections::HashSet;
+
 use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 
 use super::spread::Spread;
 use crate::ReportError;
 use crate::judged::fraction;
+use crate::renames::Renames;
 use crate::table::{distinct, place_of};
 
 /// The counts of an experiment.
@@ -133,8 +136,18 @@ impl Counted {
             // If the base was not counted, the first variant takes its place.
             None => variants.iter().position(|v| v.name == experiment.base).unwrap_or(0),
         };
+        let renames = Renames::of(&experiment.plan, variants.iter().map(|it| it.dbms.as_str()));
+        let counts = store.counts(id)?;
+        let renames = {
+            let functions = counts.iter().flat_map(|(_, record)| &record.functions);
+            let names: HashSet<&str> = functions.map(|function| function.name.as_str()).collect();
+            renames.needed(|name| names.contains(name))
+        };
         let mut kinds: Vec<Kind> = Vec::new();
-        for (variant, record) in store.counts(id)? {
+        for (variant, mut record) in counts {
+            for function in &mut record.functions {
+                function.name = renames.name(&function.name).to_owned();
+            }
             let Some(place) = variants.iter().position(|known| known.id == variant) else {
                 continue;
             };

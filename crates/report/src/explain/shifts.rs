@@ -1,10 +1,11 @@
 //! What else differs: the state in which a step began, and the DBMS's own counters per operation.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use judge::{FALSE_DISCOVERY_RATE, adjusted_p_values, mean, sd_sample, t_cdf};
 use metrics::{
     Metric, START_BYTES, START_CACHED, START_DEAD, START_DIRTY, START_UNSEEN, START_WRITEBACK,
+    WAITS,
 };
 use serde::{Deserialize, Serialize};
 use store::{Scope, StepId, Store};
@@ -131,6 +132,15 @@ impl Counted {
                 blocks.insert(sample.block, sums);
             }
             all.push(blocks);
+        }
+        // A state in which no session was seen took no time.
+        let of_waits = |name: &&String| name.split_once('.').is_some_and(|(view, _)| view == WAITS);
+        let names = all.iter().flat_map(BTreeMap::values).flat_map(BTreeMap::keys);
+        let waits: BTreeSet<String> = names.filter(of_waits).cloned().collect();
+        for sums in all.iter_mut().flat_map(BTreeMap::values_mut) {
+            for name in &waits {
+                sums.entry(name.clone()).or_default();
+            }
         }
         Ok(Self(all))
     }

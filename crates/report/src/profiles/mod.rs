@@ -25,6 +25,7 @@ pub(crate) use page::{PageProfile, page_profiles};
 
 use crate::ReportError;
 use crate::model::{Results, StepKey, StepResults};
+use crate::renames::Renames;
 
 /// Directory of an experiment's profiles, in a results directory.
 pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
@@ -69,27 +70,29 @@ pub(crate) fn read(store: &Store, results: &Results) -> Result<Vec<StepProfiles>
     if !directory.is_dir() {
         return Ok(all);
     }
+    let systems = results.variants.iter().map(|it| it.variant.dbms.as_str());
+    let renames = Renames::of(&results.experiment.plan, systems);
     for (number, step) in results.steps.iter().enumerate() {
-        let mut profiles = StepProfiles { step: number, variants: Vec::new(), trials: Vec::new() };
+        let mut texts: Vec<(usize, PathBuf, String)> = Vec::new();
         for (place, figures) in step.variants.iter().enumerate() {
-            let (mut folded, mut trials) = (Folded::default(), 0);
             for sample in &figures.samples {
                 let name = results.variant_name(place);
                 let file = folded_file(&step.key, name, sample.block, sample.trial);
                 let path = directory.join(file);
                 match fs::read_to_string(&path) {
-                    Ok(text) => {
-                        folded.add(&text, &path)?;
-                        trials += 1;
-                    }
+                    Ok(text) => texts.push((place, path, text)),
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                     Err(source) => return Err(ReportError::ReadProfile { path, source }),
                 }
             }
-            profiles.variants.push(folded);
-            profiles.trials.push(trials);
         }
-        if profiles.trials.iter().any(|trials| *trials > 0) {
+        let renames = renames.needed(|name| texts.iter().any(|(.., text)| text.contains(name)));
+        let mut profiles = StepProfiles::none(number, step.variants.len());
+        for (place, path, text) in &texts {
+            profiles.variants[*place].add(&renames.in_stacks(text), path)?;
+            profiles.trials[*place] += 1;
+        }
+        if !texts.is_empty() {
             all.push(profiles);
         }
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use store::{
     Better, CountFunction, CountPhase, CountRecord, Counter, Experiment, ExperimentId,
-    ExperimentState, Failure, Histogram, Measure, NewExperiment, NewTrial, NewVariant, Purpose,
-    QueryPlan, Series, Size, StepRecord, Store, TrialId, VariantId, Warning,
+    ExperimentState, Failure, Histogram, LogEvent, Measure, NewExperiment, NewTrial, NewVariant,
+    Purpose, QueryPlan, Series, Size, StepRecord, Store, TrialId, VariantId, Warning,
 };
 
 pub fn new_experiment(name: &str) -> NewExperiment {
@@ -106,6 +106,7 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
         plans: ["Index Scan", "Seq Scan"]
             .map(|plan| QueryPlan { statement: text("SELECT 1"), plan: text(plan) })
             .into(),
+        events: vec![LogEvent { at_ms: 7, kind: text("checkpoint"), text: text("complete") }],
         warnings: vec![Warning { code: text("steal"), text: text("3% steal") }],
         failures: vec![Failure {
             class: text("insert"),

@@ -1,0 +1,75 @@
+//! What earlier steps leave behind, and what `explain` says of it.
+
+use serde_json::Value;
+
+use crate::place::Place;
+
+/// Both update every row several times; only one of them cleans up.
+const PLAN: &str = r#"
+name = "debt"
+base = "vacuumed"
+blocks = 2
+settle_seconds_scale = 0
+steal_limit = 1
+
+[config]
+shared_buffers = "4MB"
+autovacuum_naptime = "1s"
+autovacuum_vacuum_threshold = 100
+autovacuum_vacuum_scale_factor = 0
+autovacuum_vacuum_cost_delay = 0
+
+[variants.vacuumed]
+dbms = "postgres@14.3"
+
+[variants.left]
+dbms = "postgres@14.3"
+config = { autovacuum = "off" }
+
+[workload.sysbench]
+tables = 1
+rows = 5_000
+steps = ["update-index", "range-covered-pk"]
+write_seconds = 4
+read_seconds = 1
+"#;
+
+/// A figure that differs, of the base and of the variant; 0 where it doesn't.
+fn shift(step: &Value, kind: &str, name: &str) -> [f64; 2] {
+    let all = step[kind]["left"].as_array().unwrap();
+    let found = all.iter().find(|shift| shift["name"] == name);
+    ["base", "value"].map(|key| found.map_or(0.0, |shift| shift[key].as_f64().unwrap()))
+}
+
+#[test]
+fn what_autovacuum_would_have_removed_is_explained() {
+    let place = Place::new();
+    let file = place.plan(PLAN);
+    place.run(&[&file]).expect(0, &[]);
+    let explained = place.steelyard(&["explain", "--step", "range-covered-pk", "--format", "json"]);
+    explained.expect(0, &[]);
+    let document: Value = serde_json::from_str(&explained.stdout).unwrap();
+    let step = &document["steps"][0];
+    for cost in ["o/s", "cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o"] {
+        assert!(!step["variants"][0]["costs"][cost].is_null(), "{cost}: {step:#}");
+    }
+    let [vacuumed, left] = shift(step, "start", "start.dead_rows");
+    assert!(left > 5000.0 && left > 3.0 * vacuumed, "{vacuumed} and {left} dead rows");
+    // Index-only scans look into the table where a page is not known to be all-visible.
+    let hits = shift(step, "counters", "pg_statio_all_tables.heap_blks_hit");
+    let read = shift(step, "counters", "pg_statio_all_tables.heap_blks_read");
+    let [vacuumed, left] = [0, 1].map(|at| hits[at] + read[at]);
+    assert!(left > 2.0 * vacuumed, "{vacuumed} and {left} blocks per query: {step:#}");
+    // What autovacuum did is read from the log.
+    let database = crate::database::Database::of(&place.results());
+    let events = database.texts("SELECT DISTINCT kind FROM event ORDER BY kind");
+    assert!(events.contains(&"autovacuum".to_owned()), "{events:?}");
+    let waits = database.number(
+        "SELECT count(*) FROM counter c JOIN name n ON n.id = c.view_id WHERE n.text = 'waits'",
+    );
+    assert!(waits > 0, "nobody was seen to wait or work");
+    let plans =
+        database.texts("SELECT DISTINCT n.text FROM query_plan q JOIN name n ON n.id = q.plan_id");
+    assert!(plans.iter().any(|plan| plan.contains("Index Only Scan")), "{plans:?}");
+    place.assert_nothing_left();
+}
