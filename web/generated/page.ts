@@ -161,6 +161,14 @@ export type PageCounts = {
   warnings: Array<PageCountWarning>,
 };
 
+/** Something that the DBMS did by itself. */
+export type PageEvent = {
+  /** Seconds since the step began. */
+  at: Value,
+  kind: string,
+  text: string,
+};
+
 export type PageExperiment = {
   name: string,
   workload: string,
@@ -349,6 +357,8 @@ export type PageStep = {
   labels?: { [key in string]: string },
   /** Which direction of its throughput is better: `more` or `less`. */
   better: "more" | "less",
+  /** What it is shown with, where its workload has groups. */
+  group?: string,
   /** The class of statements that counts as an operation, and the unit of its throughput. */
   class: string,
   unit: string,
@@ -368,6 +378,8 @@ export type PageTrial = {
   block: number,
   started: string,
   stalls: Array<[number, number]>,
+  /** What the DBMS did by itself. */
+  events?: Array<PageEvent>,
   series: { [key in string]: Array<Value> },
 };
 

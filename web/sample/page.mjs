@@ -352,6 +352,7 @@ export function samplePage(request = {}) {
     const step = {
       name: round > 0 && dops.length <= round ? `${name}.r${round + 1}` : name,
       dop,
+      ...(stepCount > 12 && { group: unit === "queries" ? "queries" : "writes" }),
       class: unit === "queries" ? "query" : "insert",
       better: "more",
       unit,

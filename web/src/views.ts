@@ -5,12 +5,14 @@ import { counts } from "./views/counts";
 import { environment } from "./views/environment";
 import { glossary } from "./views/glossary";
 import { history } from "./views/history";
+import { overview } from "./views/overview";
 import { profiles } from "./views/profiles";
 import { relative } from "./views/relative";
 import { steps } from "./views/steps";
 import { tables } from "./views/tables";
 
 export const VIEWS: View[] = [
+  overview,
   relative,
   tables,
   steps,

@@ -464,6 +464,24 @@ async function checkAny(browser, file, label) {
     warnings: window.steelyard.page.warnings.length,
   }));
   assert.equal(await page.locator("section.step").count(), shape.steps, "a panel for every step");
+  if (shape.steps > 12) {
+    const cells = page.locator("table.overview td[data-verdict]");
+    assert.equal(await cells.count(), shape.relative, "a cell for every comparison");
+    const groups = page.locator("details.overview-group");
+    assert.equal(await groups.count(), 2, "the steps are in groups");
+    await groups.first().locator("summary").click();
+    assert.equal(await groups.first().locator("table").isVisible(), false, "a group folds");
+    const link = groups.last().locator("tbody a").first();
+    const target = await link.getAttribute("href");
+    assert.equal(
+      await page.locator(`section.step${target}`).count(),
+      1,
+      "a name leads to its step",
+    );
+    await groups.first().locator("summary").click();
+  } else {
+    assert.equal(await page.locator("#overview").count(), 0, "few steps need no overview");
+  }
   assert.equal(
     await page.locator("#relative tr[data-verdict]").count(),
     shape.relative,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use judge::Verdict;
 use metrics::{COSTS, Metric, OPS, SECONDS};
-use store::{Series, Setting, Store, Warning};
+use store::{LogEvent, Series, Setting, Store, Warning};
 
 use crate::ReportError;
 use crate::compare::{judgement, warning_document};
@@ -14,8 +14,8 @@ use crate::judged::{Judged, judge_results};
 use crate::latency::Latency;
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::page_data::{
-    Page, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative, PageSeries,
-    PageSetting, PageStep, PageTrial, PageVariant,
+    Page, PageEvent, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative,
+    PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
 };
 use crate::page_number::Number;
 use crate::page_slices::{page_slices, reasons};
@@ -141,6 +141,7 @@ fn page_step(
         dop: step.key.dop,
         labels: step.key.labels.clone(),
         better: step.better.as_str(),
+        group: step.group.clone(),
         class: step.class.clone(),
         unit: step.unit.clone(),
         rates: step.paced().into_iter().filter_map(|class| rate(step, class)).collect(),
@@ -279,9 +280,20 @@ impl Gatherer<'_> {
             block: sample.block,
             started: rfc3339(sample.started_ms),
             stalls,
+            events: events(self.store, sample)?,
             series: kept,
         }))
     }
+}
+
+/// What the DBMS did by itself during a trial's step.
+fn events(store: &Store, sample: &Sample) -> Result<Vec<PageEvent>, ReportError> {
+    let event = |event: LogEvent| PageEvent {
+        at: Number((event.at_ms - sample.started_ms) as f64 / 1000.0),
+        kind: event.kind,
+        text: event.text,
+    };
+    Ok(store.events(sample.step)?.into_iter().map(event).collect())
 }
 
 /// The per-second series of a trial; `None` if its server shared the load with others, because the

@@ -90,6 +90,10 @@ pub(crate) struct PageStep {
     /// Which direction of its throughput is better: `more` or `less`.
     #[cfg_attr(test, ts(type = "\"more\" | \"less\""))]
     pub(crate) better: &'static str,
+    /// What it is shown with, where its workload has groups.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<String>", optional))]
+    pub(crate) group: String,
     /// The class of statements that counts as an operation, and the unit of its throughput.
     pub(crate) class: String,
     pub(crate) unit: String,
@@ -138,7 +142,21 @@ pub(crate) struct PageTrial {
     pub(crate) block: u32,
     pub(crate) started: String,
     pub(crate) stalls: Vec<(usize, usize)>,
+    /// What the DBMS did by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<PageEvent>>", optional))]
+    pub(crate) events: Vec<PageEvent>,
     pub(crate) series: BTreeMap<String, Vec<Number>>,
+}
+
+/// Something that the DBMS did by itself.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct PageEvent {
+    /// Seconds since the step began.
+    pub(crate) at: Number,
+    pub(crate) kind: String,
+    pub(crate) text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -190,6 +190,9 @@ function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoic
           {variantName(page, variant)} {total} s
         </span>
       ))}
+      {block !== "all" &&
+        trials.some(({ events = [] }) => events.length > 0) &&
+        " Triangles on the axis: what a server did by itself, from its log; point at them."}
       {isThinned(step) &&
         " To keep this file small, hardware per second is from one typical block per variant."}
       {Object.entries(step.rates).map(

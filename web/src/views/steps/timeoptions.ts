@@ -98,6 +98,27 @@ export function timeOptions(
     });
   };
 
+  /** What servers did by themselves, as marks on the axis; all blocks would have too many. */
+  const happened = (u: uPlot): void => {
+    if (many) return;
+    const size = 4 * uPlot.pxRatio;
+    const { min = 0, max = 0 } = u.scales.x ?? {};
+    const bottom = u.bbox.top + u.bbox.height;
+    for (const { variant, events = [] } of trials) {
+      if (view().hidden.has(variant)) continue;
+      u.ctx.fillStyle = color(variant);
+      for (const { at } of events) {
+        if (at === null || at < min || at > max) continue;
+        const x = u.valToPos(at, "x", true);
+        u.ctx.beginPath();
+        u.ctx.moveTo(x, bottom - 2 * size);
+        u.ctx.lineTo(x - size, bottom);
+        u.ctx.lineTo(x + size, bottom);
+        u.ctx.fill();
+      }
+    }
+  };
+
   /** The target rate. */
   const aim = (u: uPlot): void => {
     if (target === null) return;
@@ -163,6 +184,6 @@ export function timeOptions(
         }),
       ),
     ],
-    hooks: { setSelect: [select], drawClear: [shade], draw: [tick, aim] },
+    hooks: { setSelect: [select], drawClear: [shade], draw: [tick, happened, aim] },
   };
 }

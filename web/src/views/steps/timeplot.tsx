@@ -60,11 +60,23 @@ export function TimePlot(props: TimePlotProps) {
       const text = withUnit(least, figure.unit);
       return [[variant, values.length > 1 ? `${text} … ${withUnit(most, figure.unit)}` : text]];
     });
+  /** What servers did by themselves about a second, where a single block is shown. */
+  const events = (second: number): [variant: number, text: string][] =>
+    props.trials.flatMap(({ variant, events = [] }) =>
+      props.block === "all" || view.hidden.has(variant)
+        ? []
+        : events
+            .filter((event) => event.at !== null && Math.round(event.at) === second)
+            .map((event): [number, string] => [variant, event.kind]),
+    );
   const tip = (second: number): ComponentChildren => (
     <TipTable
       title={`second ${second}`}
       about={figure.label}
-      rows={at(second).map(([variant, text]) => [<Marked variant={variant} />, text])}
+      rows={[...at(second), ...events(second)].map(([variant, text]) => [
+        <Marked variant={variant} />,
+        text,
+      ])}
     />
   );
   return (
