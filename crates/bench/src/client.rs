@@ -60,6 +60,17 @@ pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Res
     Ok(())
 }
 
+/// A test of the sysbench workload on the table sbtest1, which has so many rows.
+pub fn test(socket: PathBuf, database: String, test: &str, rows: u64, seconds: f64) -> Result<()> {
+    let steps = vec![test.to_owned()];
+    let plan = plan::SysbenchPlan { tables: 1, rows, steps, ..plan::SysbenchPlan::default() };
+    let benchmark = workload::sysbench::benchmark(&plan, Dialect::postgres(15))?;
+    let Some(step) = benchmark.phases.iter().find_map(Phase::step) else { bail!("no test {test}") };
+    let step = Step { seconds: Some(seconds), ..step.clone() };
+    println!("{}", run(step, socket, database, false)?.operations);
+    Ok(())
+}
+
 fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Outcome> {
     let postgres = Postgres {
         address: Address::Unix(socket),

@@ -1,14 +1,16 @@
 //! Side-by-side benchmarks of steelyard's own costs (`make bench`). The driver is compared with a
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
 //! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
-//! kernel's figure for that whole process. `bench race` is about verdicts instead: how soon planted
-//! differences are found.
+//! kernel's figure for that whole process. `bench sysbench` compares the tests of the sysbench
+//! workload with the program's; `bench race` is about verdicts: how soon planted differences are
+//! found.
 
 mod client;
 mod measure;
 mod race;
 mod rivals;
 mod server;
+mod sysbench;
 mod table;
 
 use std::path::PathBuf;
@@ -37,6 +39,8 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Role {
     Race(race::RaceArgs),
+    /// The tests of the sysbench workload beside those of the program sysbench
+    Sysbench,
     /// Takes a third of a core in bursts, until it is killed
     #[command(hide = true)]
     Burn {
@@ -57,6 +61,15 @@ enum Role {
         #[arg(long, default_value_t = 1)]
         clients: u32,
     },
+    /// A test of the sysbench workload by steelyard's engine; prints the number of queries
+    #[command(hide = true)]
+    Test {
+        socket: PathBuf,
+        database: String,
+        test: String,
+        rows: u64,
+        seconds: f64,
+    },
     /// Step l.i0 by steelyard's engine; prints the number of rows
     #[command(hide = true)]
     Load {
@@ -73,6 +86,10 @@ fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.role {
         Some(Role::Race(args)) => race::race(&args),
+        Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
+        Some(Role::Test { socket, database, test, rows, seconds }) => {
+            client::test(socket, database, &test, rows, seconds)
+        }
         Some(Role::Burn { seed }) => race::burn(seed),
         Some(Role::Select { socket, database, statement, ids, seconds, sample, clients }) => {
             client::select(socket, database, &statement, ids, seconds, sample, clients)

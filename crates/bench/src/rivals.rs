@@ -38,26 +38,38 @@ fn pgbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
     command
 }
 
-fn sysbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
+/// A script of sysbench on one table of so many rows.
+pub fn sysbench(
+    server: &BenchServer,
+    script: &str,
+    rows: u32,
+    arguments: &[String],
+) -> Vec<String> {
     let mut command = vec![
         "sysbench".to_owned(),
-        "oltp_point_select".to_owned(),
+        script.to_owned(),
         "--db-driver=pgsql".to_owned(),
         format!("--pgsql-host={}", server.socket_directory.display()),
         format!("--pgsql-port={}", server.port),
         "--pgsql-user=steelyard".to_owned(),
         format!("--pgsql-db={}", server.database),
         "--tables=1".to_owned(),
-        format!("--table-size={IDS}"),
+        format!("--table-size={rows}"),
     ];
-    command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+    command.extend(arguments.iter().cloned());
     command
+}
+
+/// Its point selects.
+fn point_selects(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
+    let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    sysbench(server, "oltp_point_select", IDS, &arguments)
 }
 
 /// Creates both rivals' tables with their own tools.
 pub fn prepare(server: &mut BenchServer) -> Result<()> {
     for command in
-        [pgbench_with(server, &["-i", "-q", "-s", "1"]), sysbench_with(server, &["prepare"])]
+        [pgbench_with(server, &["-i", "-q", "-s", "1"]), point_selects(server, &["prepare"])]
     {
         let output = Command::new(&command[0]).args(&command[1..]).output().with_context(|| {
             format!("cannot run {}: run `make bench`, which installs it", command[0])
@@ -75,14 +87,14 @@ pub fn prepare(server: &mut BenchServer) -> Result<()> {
 }
 
 /// This program as a contender.
-fn ourselves(arguments: Vec<String>) -> Vec<String> {
+pub fn ourselves(arguments: Vec<String>) -> Vec<String> {
     let program = std::env::current_exe().unwrap_or_else(|_| "bench".into());
     let mut command = vec![program.display().to_string()];
     command.extend(arguments);
     command
 }
 
-fn plain(text: &str) -> Option<f64> {
+pub fn plain(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
@@ -136,14 +148,14 @@ pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>
         ),
         contender(
             "sysbench oltp_point_select",
-            sysbench_with(server, &["--threads=1", &format!("--time={whole}"), "run"]),
+            point_selects(server, &["--threads=1", &format!("--time={whole}"), "run"]),
             |text| number_after(text, "transactions:"),
         ),
     ])
 }
 
 /// The first number after `label`.
-fn number_after(text: &str, label: &str) -> Option<f64> {
+pub fn number_after(text: &str, label: &str) -> Option<f64> {
     let rest = &text[text.find(label)? + label.len()..];
     let digits: String =
         rest.trim_start().chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();

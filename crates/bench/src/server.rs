@@ -7,6 +7,9 @@ use anyhow::{Context, Result, bail};
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use workload::{Dialect, insert};
 
+/// A tick of the times in /proc, in microseconds: 1/100 s, whatever the kernel's own.
+const TICK_US: f64 = 10_000.0;
+
 /// A started server and its address.
 pub struct BenchServer {
     server: Option<Box<dyn System>>,
@@ -74,6 +77,29 @@ impl BenchServer {
         let server = self.server.as_mut().context("the server has been stopped")?;
         server.need_sql()?.execute(sql)?;
         Ok(())
+    }
+
+    /// CPU microseconds that the server's processes have used, those that have ended included; to a
+    /// tick of the kernel's accounts, 10 ms.
+    pub fn cpu_us(&self) -> Result<f64> {
+        let pid = self.server.as_ref().and_then(|server| server.root_pid());
+        let pid = pid.context("the server is not known")?;
+        let ticks = |pid: u32, ended: bool| -> Result<f64> {
+            let text = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+            let fields = text.rsplit_once(") ").context("a process without a state")?.1;
+            let fields: Vec<&str> = fields.split(' ').collect();
+            // utime, stime, cutime, cstime: fields 14 to 17 of proc(5), counted from 1.
+            let of = |at: usize| fields.get(at - 3).and_then(|text| text.parse::<f64>().ok());
+            let wanted = if ended { 14..=17 } else { 14..=15 };
+            wanted.map(of).sum::<Option<f64>>().context("a process without CPU time")
+        };
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
+        let mut all = ticks(pid, true)?;
+        for child in children.split_whitespace() {
+            // One that ends meanwhile is in the parent's account.
+            all += ticks(child.parse()?, false).unwrap_or(0.0);
+        }
+        Ok(all * TICK_US)
     }
 
     /// The empty table of the insert benchmark.

@@ -14,7 +14,8 @@ const LOWEST: Cell = Cell(0);
 
 /// The statements of all tests on one table of `rows` rows, rounded up to whole statements of the
 /// load. A kind has the name of its test; the range queries of the transactions have names of their
-/// own: `range-simple-100`.
+/// own: `range-simple-100`. `BEGIN` and `COMMIT` are no kinds: they would put what follows into a
+/// transaction.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system does not speak SQL.
@@ -63,11 +64,6 @@ pub fn catalogue(
             let name = format!("range-{name}-{size}");
             kinds.push(read(&name, builder.ranged(0, ranged, size)));
         }
-    }
-    for text in ["BEGIN", "COMMIT"] {
-        // Each is an empty transaction's: the server only warns.
-        let statement = Statement::plain(text, Expect::Success);
-        kinds.push(read(&text.to_lowercase(), statement));
     }
     kinds.push(kind("scan".to_owned(), SCAN, builder.scan(0)));
     let write = |name: &str, statement| kind(name.to_owned(), WRITE, statement);

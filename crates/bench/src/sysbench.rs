@@ -1,0 +1,115 @@
+//! The tests of the sysbench workload beside the program `sysbench` on one server: what a statement
+//! costs the server, and the client.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::measure::{Contender, Run, run, spread};
+use crate::rivals::{number_after, ourselves, plain, sysbench};
+use crate::server::BenchServer;
+
+/// Rows of the only table.
+const ROWS: u32 = 100_000;
+/// The server's cost of a statement may differ by this part.
+const BOUND: f64 = 0.05;
+
+/// Our name of a test, and the script and options of the program.
+const TESTS: [(&str, &str, &[&str]); 9] = [
+    ("point-query", "oltp_point_select", &["--skip-trx=on"]),
+    ("random-points_range=1000", "select_random_points", &["--random-points=1000"]),
+    ("read-only_range=100", "oltp_read_only", &["--range-size=100"]),
+    ("read-write_range=100", "oltp_read_write", &["--range-size=100"]),
+    ("write-only_range=10000", "oltp_write_only", &[]),
+    ("update-index", "oltp_update_index", &["--skip-trx=on"]),
+    ("update-nonindex", "oltp_update_non_index", &["--skip-trx=on"]),
+    ("delete", "oltp_delete", &["--skip-trx=on"]),
+    ("insert", "oltp_insert", &["--skip-trx=on"]),
+];
+
+/// A run, and the CPU microseconds of the server meanwhile.
+struct Both {
+    run: Run,
+    server_us: f64,
+}
+
+/// Runs every test of both in turn, on a fresh table each time, and prints what they cost.
+pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
+    let mut server = BenchServer::start()?;
+    println!(
+        "PostgreSQL {}, one client, {rounds} rounds of {seconds} s in turn; medians in µs per query.\n\n\
+         {:<26}{:>9}{:>9}  {:>22}   {:>9}{:>9}",
+        server.version, "test", "server", "sysbench", "ratio (by round)", "client", "sysbench"
+    );
+    for (test, script, options) in TESTS {
+        let whole = seconds.ceil().to_string();
+        let mut arguments = vec!["--threads=1".to_owned(), format!("--time={whole}")];
+        arguments.extend(["--rand-type=uniform", "run"].map(str::to_owned));
+        arguments.extend(options.iter().map(|option| (*option).to_owned()));
+        let contenders = [
+            Contender {
+                name: format!("steelyard, {test}"),
+                command: ourselves(vec![
+                    "test".to_owned(),
+                    server.socket.display().to_string(),
+                    server.database.clone(),
+                    test.to_owned(),
+                    ROWS.to_string(),
+                    seconds.to_string(),
+                ]),
+                operations: plain,
+            },
+            Contender {
+                name: format!("sysbench, {test}"),
+                command: sysbench(&server, script, ROWS, &arguments),
+                operations: queries,
+            },
+        ];
+        let mut runs: [Vec<Both>; 2] = Default::default();
+        for round in 0..rounds {
+            for place in [round % 2, 1 - round % 2] {
+                fresh(&mut server)?;
+                let before = server.cpu_us()?;
+                let run = run(&contenders[place])?;
+                let server_us = server.cpu_us()? - before;
+                runs[place].push(Both { run, server_us });
+            }
+        }
+        print(test, &runs);
+    }
+    server.stop()
+}
+
+/// Drops the table and makes it anew by the program, so that both find the same.
+fn fresh(server: &mut BenchServer) -> Result<()> {
+    server.sql("DROP TABLE IF EXISTS sbtest1")?;
+    let command = sysbench(server, "oltp_point_select", ROWS, &["prepare".to_owned()]);
+    let output = Command::new(&command[0]).args(&command[1..]).output();
+    let output = output.context("cannot run sysbench: run `make bench`, which installs it")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "sysbench prepare failed: {said}");
+    server.sql("VACUUM ANALYZE sbtest1")?;
+    server.sql("CHECKPOINT")
+}
+
+/// All queries that it reports, those of transactions' ends included.
+fn queries(text: &str) -> Option<f64> {
+    number_after(text, "total:")
+}
+
+fn print(test: &str, [ours, theirs]: &[Vec<Both>; 2]) {
+    let server = |both: &Both| both.server_us / both.run.operations;
+    let client = |both: &Both| both.run.cpu_per_operation();
+    let median = |runs: &[Both], of: &dyn Fn(&Both) -> f64| spread(runs.iter().map(of)).0;
+    let ratio = median(ours, &server) / median(theirs, &server);
+    let pairs = ours.iter().zip(theirs).map(|(ours, theirs)| server(ours) / server(theirs));
+    let (_, low, high) = spread(pairs);
+    let holds = if (ratio - 1.0).abs() <= BOUND { "" } else { "  MISSED" };
+    println!(
+        "{test:<26}{:>9.2}{:>9.2}  {ratio:>6.3} ({low:.3}..{high:.3})   {:>9.2}{:>9.2}{holds}",
+        median(ours, &server),
+        median(theirs, &server),
+        median(ours, &client),
+        median(theirs, &client),
+    );
+}
