@@ -21,7 +21,8 @@ pub struct CompareArgs {
     /// Which rows the tables over all steps have
     #[arg(long, value_enum, default_value_t = Rows::Variants)]
     rows: Rows,
-    /// The variant to compare with (instead of the plan's base); `previous`: each with the one before
+    /// The variant to compare with (instead of the plan's base); `previous`: each with the one
+    /// before it
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
     /// Largest difference that counts as small, in percent (instead of the plan's margin)

@@ -93,7 +93,7 @@ fn what_is_counted_is_what_the_server_counts() {
     for step in benchmark.phases.iter().filter_map(Phase::step) {
         let (operations, server) = counted(&mut server, &tables, step);
         let statements = step.streams[0].operations_per_round as f64;
-        // The counters whose sum is the number of operations, and how many of them one operation is.
+        // The counters whose sum is the number of operations, and how many one operation is.
         let (names, each): (&[&str], f64) = match step.name.as_str() {
             "load" | "insert" => (&["n_tup_ins"], 1.0),
             "point-query" => (&["idx_scan"], 1.0),

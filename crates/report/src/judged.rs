@@ -433,8 +433,8 @@ impl Judge<'_> {
     }
 }
 
-/// Operations per second of the DBMS's own CPU time in the same blocks, and the largest share of CPU
-/// that was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by
+/// Operations per second of the DBMS's own CPU time in the same blocks, and the largest share of
+/// CPU that was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by
 /// default. Stolen time lengthens a step without costing the server anything.
 ///
 /// CPU time doesn't show waiting. So both have to spend the time that was not stolen alike: the

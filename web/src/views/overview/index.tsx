@@ -6,6 +6,7 @@
 import "./overview.css";
 import type { PageStep } from "#page";
 import { baseIndex, onlyCounted, stepAnchor, stepLabel, variantName } from "../../data/page";
+import { Scroll } from "../../shared/controls";
 import { grouped } from "../../shared/group";
 import { usePage, type View } from "../../shared/page";
 import { hideTip, showTip } from "../../shared/tip";
@@ -56,30 +57,32 @@ function summary(steps: PageStep[]): string {
 function Group({ name, steps, variants }: { name: string; steps: PageStep[]; variants: number[] }) {
   const page = usePage();
   const table = (
-    <table class="overview">
-      <thead>
-        <tr>
-          <th scope="col">Step</th>
-          {variants.map((variant) => (
-            <th scope="col">
-              <Marked variant={variant} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {steps.map((step) => (
+    <Scroll name={name === "" ? "All steps" : `Steps: ${name}`}>
+      <table class="overview">
+        <thead>
           <tr>
-            <th scope="row">
-              <a href={`#${stepAnchor(page, step)}`}>{stepLabel(page, step)}</a>
-            </th>
+            <th scope="col">Step</th>
             {variants.map((variant) => (
-              <Cell step={step} variant={variant} />
+              <th scope="col">
+                <Marked variant={variant} />
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {steps.map((step) => (
+            <tr>
+              <th scope="row">
+                <a href={`#${stepAnchor(page, step)}`}>{stepLabel(page, step)}</a>
+              </th>
+              {variants.map((variant) => (
+                <Cell step={step} variant={variant} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
   );
   if (name === "") return table;
   return (
