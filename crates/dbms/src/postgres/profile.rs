@@ -25,6 +25,9 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
         // Since 15.
         ("parse_analyze", "parse_analyze_fixedparams"),
         ("pg_analyze_and_rewrite", "pg_analyze_and_rewrite_fixedparams"),
+        // Since 16.
+        ("expression_tree_walker", "expression_tree_walker_impl"),
+        ("expression_tree_mutator", "expression_tree_mutator_impl"),
         // Since 17, for several blocks at once.
         ("smgrread", "smgrreadv"),
         ("smgrwrite", "smgrwritev"),
