@@ -13,33 +13,10 @@ pub(super) enum Length {
     Inserts,
 }
 
-/// All steps: the load, settling, and the tests.
+/// All steps, in the order in which they run.
 pub const SYSBENCH_STEPS: [&str; 35] = [
     "load",
     "index",
-    "settle",
-    "point-query",
-    "random-points_range=10",
-    "random-points_range=100",
-    "random-points_range=1000",
-    "hot-points",
-    "points-covered-pk",
-    "points-notcovered-pk",
-    "points-covered-si",
-    "points-notcovered-si",
-    "range-covered-pk",
-    "range-notcovered-pk",
-    "range-covered-si",
-    "range-notcovered-si",
-    "read-only_range=10",
-    "read-only_range=100",
-    "read-only_range=10000",
-    "read-only-simple",
-    "read-only-sum",
-    "read-only-order",
-    "read-only-distinct",
-    "read-only-count",
-    "scan",
     "update-inlist",
     "update-index",
     "update-nonindex",
@@ -48,6 +25,29 @@ pub const SYSBENCH_STEPS: [&str; 35] = [
     "write-only_range=10000",
     "read-write_range=10",
     "read-write_range=100",
+    "settle",
+    "scan",
+    "read-only_range=10",
+    "read-only_range=100",
+    "read-only_range=10000",
+    "read-only-simple",
+    "read-only-sum",
+    "read-only-order",
+    "read-only-distinct",
+    "read-only-count",
+    "point-query",
+    "random-points_range=10",
+    "random-points_range=100",
+    "random-points_range=1000",
+    "hot-points",
+    "points-covered-pk",
+    "points-notcovered-pk",
+    "range-covered-pk",
+    "range-notcovered-pk",
+    "points-covered-si",
+    "points-notcovered-si",
+    "range-covered-si",
+    "range-notcovered-si",
     "delete",
     "insert",
 ];
@@ -147,62 +147,25 @@ pub enum SysbenchOrder {
     Full,
 }
 
-const WRITES: [&str; 8] = [
-    "update-inlist",
-    "update-index",
-    "update-nonindex",
-    "update-one",
-    "update-zipf",
-    "write-only_range=10000",
-    "read-write_range=10",
-    "read-write_range=100",
-];
-
-const READS: [&str; 23] = [
-    "scan",
-    "read-only_range=10",
-    "read-only_range=100",
-    "read-only_range=10000",
-    "read-only-simple",
-    "read-only-sum",
-    "read-only-order",
-    "read-only-distinct",
-    "read-only-count",
-    "point-query",
-    "random-points_range=10",
-    "random-points_range=100",
-    "random-points_range=1000",
-    "hot-points",
-    "points-covered-pk",
-    "points-notcovered-pk",
-    "range-covered-pk",
-    "range-notcovered-pk",
-    "points-covered-si.warm",
-    "points-covered-si",
-    "points-notcovered-si",
-    "range-covered-si",
-    "range-notcovered-si",
-];
-
 impl SysbenchOrder {
     /// Its steps.
     pub(super) fn steps(self) -> Vec<String> {
-        let first: Vec<String> = match self {
-            Self::Small => ["point-query", "range-notcovered-si"].map(str::to_owned).into(),
-            Self::Full => {
-                READS.iter().filter(|it| !warms_up(it)).map(|it| it.to_string()).collect()
-            }
+        let first = |step: &&&str| match self {
+            Self::Small => ["point-query", "range-notcovered-si"].contains(step),
+            Self::Full => length(step) == Some(Length::Reads),
         };
-        let pre = first.into_iter().map(|test| format!("{test}.pre"));
-        let whole = |steps: &[&str]| steps.iter().map(|step| step.to_string()).collect::<Vec<_>>();
-        whole(&["load", "index", "point-query.warm", "scan.warm"])
-            .into_iter()
-            .chain(pre)
-            .chain(whole(&WRITES))
-            .chain(whole(&["settle"]))
-            .chain(whole(&READS))
-            .chain(whole(&["delete", "insert"]))
-            .collect()
+        let mut steps = Vec::new();
+        for step in SYSBENCH_STEPS {
+            if step == "points-covered-si" {
+                steps.push(format!("{step}.{WARM_UP}"));
+            }
+            steps.push(step.to_owned());
+            if step == "index" {
+                steps.extend(["point-query", "scan"].map(|test| format!("{test}.{WARM_UP}")));
+                steps.extend(SYSBENCH_STEPS.iter().filter(first).map(|test| format!("{test}.pre")));
+            }
+        }
+        steps
     }
 }
 
