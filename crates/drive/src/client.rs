@@ -462,8 +462,7 @@ impl Context<'_> {
 pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
     let right = match expect {
         Expect::Rows { min, max } => (min..=max).contains(&reply.rows),
-        Expect::Affected(rows) => reply.affected == rows,
-        Expect::AffectedAtMost(rows) => reply.affected <= rows,
+        Expect::Affected { min, max } => (min..=max).contains(&reply.affected),
         Expect::Success => true,
     };
     if right { Ok(()) } else { Err(wrong(expect, reply, &shown())) }
@@ -472,13 +471,17 @@ pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result
 #[cold]
 fn wrong(expect: Expect, reply: Reply, shown: &str) -> Error {
     let (expected, found) = match expect {
-        Expect::Rows { min, max } if min == max => (format!("{min} rows"), reply.rows.to_string()),
-        Expect::Rows { min, max } => (format!("{min} to {max} rows"), reply.rows.to_string()),
-        Expect::Affected(rows) => (format!("{rows} rows affected"), reply.affected.to_string()),
-        Expect::AffectedAtMost(rows) => {
-            (format!("at most {rows} rows affected"), reply.affected.to_string())
+        Expect::Rows { min, max } => {
+            (format!("{} rows", numbers(min.into(), max.into())), reply.rows.to_string())
+        }
+        Expect::Affected { min, max } => {
+            (format!("{} rows affected", numbers(min, max)), reply.affected.to_string())
         }
         Expect::Success => ("success".to_owned(), "failure".to_owned()),
     };
     Error::WrongAnswer { expected, found, statement: shown.chars().take(120).collect() }
+}
+
+fn numbers(min: u64, max: u64) -> String {
+    if min == max { min.to_string() } else { format!("{min} to {max}") }
 }

@@ -24,7 +24,7 @@ fn serialization_failures_are_retried_and_counted() {
             let update = statement(
                 vec![text("UPDATE t SET v = v + 1 WHERE id = "), uniform(1, 3)],
                 true,
-                Expect::Affected(1),
+                Expect::affected(1),
             );
             let read = Statement::plain("SELECT sum(v) FROM t", Expect::Rows { min: 1, max: 1 });
             let commit = Statement::plain("COMMIT", Expect::Success);
@@ -44,7 +44,7 @@ fn serialization_failures_are_retried_and_counted() {
 fn a_failing_statement_ends_the_step_with_its_sqlstate() {
     let mut server = TestServer::start();
     make_table(&mut server, 10);
-    let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::Affected(1));
+    let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::affected(1));
     let slow = Statement::plain("SELECT pg_sleep(0.2)", Expect::Rows { min: 1, max: 1 });
     let streams = vec![
         stream(0, Class::INSERT, duplicate, Pace::Free, End::Time),

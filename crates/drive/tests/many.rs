@@ -42,7 +42,7 @@ fn transactions_of_clients_that_share_threads_are_retried_whole() {
         let update = statement(
             vec![text("UPDATE t SET v = v + 1 WHERE id = "), uniform(1, 3)],
             true,
-            Expect::Affected(1),
+            Expect::affected(1),
         );
         let commit = Statement::plain("COMMIT", Expect::Success);
         let mut stream = stream(client, Class::INSERT, begin, Pace::Free, End::Rounds(2));
@@ -89,7 +89,7 @@ fn one_failure_ends_all_and_a_wait_can_be_broken_off() {
         let sleep = Statement::plain(text, Expect::Rows { min: 1, max: 1 });
         move |client| stream(client, Class::QUERY, sleep.clone(), Pace::Free, End::Time)
     };
-    let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::Affected(1));
+    let duplicate = Statement::plain("INSERT INTO t VALUES (1, 1)", Expect::affected(1));
     let mut streams: Vec<_> = (0..many()).map(slow(1)).collect();
     streams.push(stream(many(), Class::INSERT, duplicate, Pace::Free, End::Time));
     let outcome = run(step(Class::QUERY, streams, Some(1800.0)), &server);

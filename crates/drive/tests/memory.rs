@@ -20,7 +20,7 @@ fn a_client_holds_little_memory() {
         statement(
             vec![text("INSERT INTO wide (a, b) VALUES "), Piece::Rows { count: 100, row }],
             false,
-            Expect::Affected(100),
+            Expect::affected(100),
         )
     };
     server.sql("CREATE TABLE wide (a int, b varchar(20))");

@@ -119,7 +119,7 @@ fn clients_are_where_the_timetable_says() {
     }
     let insert = |client| {
         let sql = format!("INSERT INTO seen VALUES ({client}, clock_timestamp())");
-        Statement::plain(sql, Expect::Affected(1))
+        Statement::plain(sql, Expect::affected(1))
     };
     let streams = (0..2)
         .map(|client| stream(client, Class::INSERT, insert(client), Pace::Free, End::Time))
@@ -182,7 +182,7 @@ fn a_rate_is_held_in_each_targets_own_time() {
         make_table(server, 1000);
         server.sql("CREATE UNLOGGED TABLE sent (n int)");
     }
-    let insert = Statement::plain("INSERT INTO sent VALUES (1)", Expect::Affected(1));
+    let insert = Statement::plain("INSERT INTO sent VALUES (1)", Expect::affected(1));
     let streams = vec![
         stream(0, Class::QUERY, point_select(true), Pace::Free, End::Time),
         stream(0, Class::INSERT, insert, Pace::Rate(200.0), End::Time),

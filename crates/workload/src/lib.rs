@@ -18,15 +18,17 @@ mod draw;
 pub mod insert;
 pub mod kinds;
 mod request;
+mod rng;
 mod step;
 pub mod sysbench;
 #[cfg(feature = "toys")]
 pub mod toy;
 
 pub use class::{Class, Effect};
-pub use draw::{Cell, Draw, Padded, Rng, Sampler, Skew, Source, Width, stream_seed};
+pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Statement};
+pub use rng::{Rng, stream_seed};
 pub use step::{
     Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Refresh, Role, Step, Stream,
 };

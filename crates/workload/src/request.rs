@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::draw::{Draw, Rng, Sampler, Source};
+use crate::draw::{Draw, Sampler, Source};
+use crate::rng::Rng;
 
 /// A request from a client to a system under test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -223,10 +224,20 @@ pub enum Expect {
         /// The most.
         max: u32,
     },
-    /// Exactly this many rows affected.
-    Affected(u64),
-    /// At most this many rows affected: other clients may remove some of them.
-    AffectedAtMost(u64),
+    /// This many rows affected; fewer than `max` where some may be gone.
+    Affected {
+        /// The fewest.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
     /// Success is enough.
     Success,
+}
+
+impl Expect {
+    /// Exactly so many rows affected.
+    pub const fn affected(rows: u64) -> Expect {
+        Expect::Affected { min: rows, max: rows }
+    }
 }

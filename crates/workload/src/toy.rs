@@ -48,7 +48,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             }
         };
         let expect = match class == PUT {
-            true => Expect::Affected(1),
+            true => Expect::affected(1),
             false => Expect::Rows { min: 0, max: KEYS },
         };
         let stream = |client| Stream {

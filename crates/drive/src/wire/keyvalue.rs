@@ -224,7 +224,7 @@ mod tests {
         let tree = Arc::new(Tree::default());
         // One client, because with two that write the same key, either may be last.
         let fill = || {
-            let mut fill = step(FILL, Expect::Affected(1), End::Rounds(1000), None);
+            let mut fill = step(FILL, Expect::affected(1), End::Rounds(1000), None);
             fill.streams.truncate(1);
             fill
         };
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_dead_engine_gives_no_result_and_an_abandoned_step_ends() {
         let tree = Arc::new(Tree::default());
-        let endless = || step(FILL, Expect::Affected(1), End::Time, Some(3600.0));
+        let endless = || step(FILL, Expect::affected(1), End::Time, Some(3600.0));
         let (there, far) = served(&tree);
         let running = start(endless(), there);
         running.stop();

@@ -92,9 +92,7 @@ impl Session for FakeSession {
         }
         Ok(match self.requests[handle.0].expect() {
             Expect::Rows { max, .. } => Reply { rows: max, affected: 0 },
-            Expect::Affected(affected) | Expect::AffectedAtMost(affected) => {
-                Reply { rows: 0, affected }
-            }
+            Expect::Affected { max, .. } => Reply { rows: 0, affected: max },
             Expect::Success => Reply::default(),
         })
     }

@@ -131,7 +131,7 @@ mod tests {
         let plan = plan::InsertPlan::default();
         let catalogue = catalogue(&plan, 20_000, Dialect::postgres(14)).unwrap();
         let (statement, times) = catalogue.load.unwrap();
-        assert_eq!((statement.expect, times), (Expect::Affected(100), 200));
+        assert_eq!((statement.expect, times), (Expect::affected(100), 200));
         assert_eq!(catalogue.index.len(), 3);
         assert!(catalogue.setup[0].starts_with("CREATE TABLE pi1 "), "{:?}", catalogue.setup);
     }

@@ -31,7 +31,7 @@ impl Builder<'_> {
         Statement {
             pieces: vec![Piece::Text(text), Piece::Rows { count: batch, row }],
             prepared: self.plan.prepared_inserts,
-            expect: Expect::Affected(u64::from(batch)),
+            expect: Expect::affected(u64::from(batch)),
         }
     }
 
@@ -52,7 +52,7 @@ impl Builder<'_> {
                 Piece::Text(format!(" ORDER BY transactionid LIMIT {batch})")),
             ],
             prepared: self.plan.prepared_inserts,
-            expect: Expect::Affected(u64::from(batch)),
+            expect: Expect::affected(u64::from(batch)),
         }
     }
 

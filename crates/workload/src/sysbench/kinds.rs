@@ -76,7 +76,7 @@ pub fn catalogue(
         Piece::Text(format!("DELETE FROM {} WHERE id=", table_name(0))),
         Piece::Value(Draw::Value(LOWEST)),
     ];
-    let delete = Statement { pieces: delete, prepared: true, expect: Expect::Affected(1) };
+    let delete = Statement { pieces: delete, prepared: true, expect: Expect::affected(1) };
     kinds.push(Kind { adds: Some((LOWEST, 1)), ..write("delete", delete) });
     kinds.push(kind("insert".to_owned(), INSERT, builder.insert(0)));
     Ok(Catalogue {
@@ -112,7 +112,7 @@ mod tests {
             assert!(names.contains(&name), "{names:?}");
         }
         let (load, times) = catalogue.load.unwrap();
-        assert_eq!((load.expect, times), (Expect::Affected(500), 20));
+        assert_eq!((load.expect, times), (Expect::affected(500), 20));
         assert_eq!(catalogue.index, ["CREATE INDEX k_1 ON sbtest1 (k)"]);
     }
 }

@@ -90,10 +90,10 @@ impl Builder<'_> {
                 Some((SCAN, Round { operations: self.plan.rows, ..scan }))
             }
             "update-inlist" => one(WRITE, &|table| self.update_inlist(table, POINTS)),
-            "update-index" => one(WRITE, &|table| self.update_index(table, dop)),
-            "update-nonindex" => one(WRITE, &|table| self.update_nonindex(table, self.id(), dop)),
-            "update-one" => one(WRITE, &|table| self.update_nonindex(table, constant(1), dop)),
-            "update-zipf" => one(WRITE, &|table| self.update_nonindex(table, self.zipfian(), dop)),
+            "update-index" => one(WRITE, &|table| self.update_index(table, 1)),
+            "update-nonindex" => one(WRITE, &|table| self.update_nonindex(table, self.id(), 1)),
+            "update-one" => one(WRITE, &|table| self.update_nonindex(table, constant(1), 1)),
+            "update-zipf" => one(WRITE, &|table| self.update_nonindex(table, self.zipfian(), 1)),
             "write-only" => {
                 let mut round = Round::default();
                 self.add_writes(&mut round, dop);
@@ -105,7 +105,7 @@ impl Builder<'_> {
                 self.add_writes(&mut round, dop);
                 Some((WRITE, round.in_transaction(self)))
             }
-            "delete" => one(WRITE, &|table| self.delete(table, Expect::AffectedAtMost(1))),
+            "delete" => one(WRITE, &|table| self.delete(table)),
             "insert" => one(INSERT, &|table| self.insert(table)),
             _ => None,
         }
@@ -125,20 +125,22 @@ impl Builder<'_> {
     /// Two updates; a row is deleted and inserted again.
     fn add_writes(&self, round: &mut Round, dop: u32) {
         let tables = self.plan.tables;
+        // Another client may have deleted the row at this moment.
+        let least = u32::from(dop == 1);
         let table = round.keep_table(tables);
-        round.add((tables, table), 1, |table| self.update_index(table, dop));
+        round.add((tables, table), 1, |table| self.update_index(table, least));
         let table = round.keep_table(tables);
-        round.add((tables, table), 1, |table| self.update_nonindex(table, self.id(), dop));
+        round.add((tables, table), 1, |table| self.update_nonindex(table, self.id(), least));
         let (table, id) = (round.keep_table(tables), round.keep(self.id()));
         let id = Draw::Kept { index: id, plus: 0, width: Width::Four };
         round.add((tables, table), 1, |table| {
             let text = format!("DELETE FROM {} WHERE id=?", table_name(table));
-            self.sql(&text, vec![id.clone()], self.changes_one(dop))
+            self.sql(&text, vec![id.clone()], self.changes(least, 1))
         });
         round.add((tables, table), 1, |table| {
             let into = table_name(table);
             let text = format!("INSERT INTO {into} (id, k, c, pad) VALUES (?, ?, ?, ?)");
-            self.sql(&text, vec![id.clone(), self.id(), c(), pad()], Expect::Affected(1))
+            self.sql(&text, vec![id.clone(), self.id(), c(), pad()], Expect::affected(1))
         });
     }
 
@@ -174,7 +176,7 @@ impl Builder<'_> {
         Statement {
             pieces: vec![Piece::Text(text), Piece::Rows { count, row }],
             prepared: false,
-            expect: Expect::Affected(u64::from(count)),
+            expect: Expect::affected(u64::from(count)),
         }
     }
 
@@ -243,29 +245,30 @@ impl Builder<'_> {
         let list = vec!["?"; count as usize].join(", ");
         let text = format!("UPDATE {} SET c=? WHERE id IN ({list})", table_name(table));
         let draws = [c()].into_iter().chain((0..count).map(|_| self.id())).collect();
-        self.sql(&text, draws, Expect::AffectedAtMost(u64::from(count)))
+        self.sql(&text, draws, self.changes(1, count))
     }
 
-    pub(super) fn update_index(&self, table: u32, dop: u32) -> Statement {
+    pub(super) fn update_index(&self, table: u32, least: u32) -> Statement {
         let text = format!("UPDATE {} SET k=k+1 WHERE id=?", table_name(table));
-        self.sql(&text, vec![self.id()], self.changes_one(dop))
+        self.sql(&text, vec![self.id()], self.changes(least, 1))
     }
 
-    pub(super) fn update_nonindex(&self, table: u32, id: Draw, dop: u32) -> Statement {
+    pub(super) fn update_nonindex(&self, table: u32, id: Draw, least: u32) -> Statement {
         let text = format!("UPDATE {} SET c=? WHERE id=?", table_name(table));
-        self.sql(&text, vec![c(), id], self.changes_one(dop))
+        self.sql(&text, vec![c(), id], self.changes(least, 1))
     }
 
-    pub(super) fn delete(&self, table: u32, expect: Expect) -> Statement {
+    /// The row may be gone already.
+    pub(super) fn delete(&self, table: u32) -> Statement {
         let text = format!("DELETE FROM {} WHERE id=?", table_name(table));
-        self.sql(&text, vec![self.id()], expect)
+        self.sql(&text, vec![self.id()], Expect::Affected { min: 0, max: 1 })
     }
 
     /// One row with a new id. Never prepared.
     pub(super) fn insert(&self, table: u32) -> Statement {
         let text = format!("INSERT INTO {} (k, c, pad) VALUES (?, ?, ?)", table_name(table));
         let draws = vec![self.id(), c(), pad()];
-        Statement { prepared: false, ..self.sql(&text, draws, Expect::Affected(1)) }
+        Statement { prepared: false, ..self.sql(&text, draws, Expect::affected(1)) }
     }
 
     /// A statement with a draw for each `?`.
@@ -286,9 +289,10 @@ impl Builder<'_> {
         Expect::Rows { min: if self.deleted { 0 } else { min }, max }
     }
 
-    /// One row changed; none where it was deleted, or another client deletes it at this moment.
-    fn changes_one(&self, dop: u32) -> Expect {
-        if self.deleted || dop > 1 { Expect::AffectedAtMost(1) } else { Expect::Affected(1) }
+    /// So many rows changed; fewer where some were deleted.
+    fn changes(&self, min: u32, max: u32) -> Expect {
+        let min = if self.deleted { 0 } else { min };
+        Expect::Affected { min: min.into(), max: max.into() }
     }
 
     /// How many rows a query for so many must find on average.

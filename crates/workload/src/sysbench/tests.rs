@@ -110,8 +110,11 @@ fn what_is_deleted_may_be_missing_afterwards() {
     };
     assert_eq!(expect(&["point-query"], 1), Expect::Rows { min: 1, max: 1 });
     assert_eq!(expect(&["delete", "point-query"], 1), Expect::Rows { min: 0, max: 1 });
-    assert_eq!(expect(&["update-index"], 1), Expect::Affected(1));
-    assert_eq!(expect(&["update-index"], 2), Expect::AffectedAtMost(1));
+    assert_eq!(expect(&["update-index"], 1), Expect::affected(1));
+    assert_eq!(expect(&["update-index"], 2), Expect::affected(1));
+    assert_eq!(expect(&["write-only"], 2), Expect::Affected { min: 0, max: 1 });
+    assert_eq!(expect(&["update-inlist"], 1), Expect::Affected { min: 1, max: 100 });
+    assert_eq!(expect(&["delete", "update-inlist"], 1), Expect::Affected { min: 0, max: 100 });
     assert_eq!(expect(&["hot-points"], 1), Expect::Rows { min: 100, max: 100 });
     assert_eq!(expect(&["range-covered-pk"], 1), Expect::Rows { min: 1, max: 101 });
 }

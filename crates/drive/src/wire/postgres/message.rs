@@ -367,7 +367,7 @@ mod tests {
         let insert = Statement {
             pieces: vec![Piece::Text("INSERT ".into()), Piece::Rows { count: 3, row }],
             prepared: true,
-            expect: Expect::Affected(3),
+            expect: Expect::affected(3),
         };
         let bytes = drawn(Template::query(&insert), 9, &[]);
         let text = String::from_utf8(bytes[5..bytes.len() - 1].to_vec()).unwrap();
