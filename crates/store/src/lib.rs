@@ -12,6 +12,7 @@
 //! This crate doesn't know what a metric means.
 
 mod codec;
+mod content;
 mod counts;
 mod error;
 mod experiments;
@@ -19,16 +20,19 @@ mod intern;
 mod read;
 mod records;
 mod schema;
+mod step;
 mod store;
 mod write;
 
 pub use counts::{CountFunction, CountPhase, CountRecord};
 pub use error::{Result, StoreError};
-
 pub use records::{
-    Better, Counter, Experiment, ExperimentId, ExperimentState, Failure, Histogram, HostFact,
-    LogEvent, Measure, NewExperiment, NewTrial, NewVariant, Purpose, QueryPlan, Scope, Series,
-    Setting, Size, Step, StepId, StepKind, StepRecord, StepState, StepValues, StoredWarning, Trial,
-    TrialId, TrialState, Variant, VariantId, Warning,
+    Better, Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial,
+    NewVariant, Purpose, Setting, StepId, StepKind, StepState, Trial, TrialId, TrialState, Variant,
+    VariantId,
+};
+pub use step::{
+    Counter, Failure, Histogram, LogEvent, Measure, QueryPlan, Scope, Series, Size, Step,
+    StepRecord, StepValues, StoredWarning, Warning,
 };
 pub use store::{ARTIFACTS, DATABASE, Store, now_ms};

@@ -10,9 +10,10 @@ use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, Names, SETTINGS};
 use crate::records::{
-    ExperimentId, ExperimentState, HostFact, Measure, NewExperiment, NewTrial, NewVariant, Setting,
-    StepId, StepRecord, TrialId, TrialState, VariantId, Warning,
+    ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant, Setting, StepId,
+    TrialId, TrialState, VariantId,
 };
+use crate::step::{Measure, StepRecord, Warning};
 use crate::store::{Store, now_ms};
 
 /// Every function here is one transaction, durable when it returns.
