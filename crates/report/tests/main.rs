@@ -11,6 +11,7 @@ mod count;
 mod count_docs;
 mod docs;
 mod explain;
+mod gate;
 mod history;
 mod page;
 mod previous;
