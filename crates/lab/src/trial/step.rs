@@ -1,6 +1,7 @@
 //! One step: connects clients, watches the kernel and the counters, and puts everything into one
 //! record.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -119,13 +120,17 @@ pub fn run(
             Some(counted) => counted,
             None => attempt.server.counters(tables)?,
         };
-        let debt = attempt.server.debt(tables)?;
-        Ok((before, debt, plans(attempt, step)?))
+        let debt = attempt.server.debt(tables);
+        Ok((before, debt, plans(attempt, step)))
     });
-    let fault = |(at, counted): (_, Result<_, dbms::Error>)| {
-        counted.map_err(|error| Fault { at, trouble: error.into() })
-    };
-    let before = counted.into_iter().enumerate().map(fault).collect::<Result<Vec<_>, _>>()?;
+    let mut notes = Vec::new();
+    let mut before = Vec::new();
+    for (at, counted) in counted.into_iter().enumerate() {
+        let counted = counted.map_err(|error: dbms::Error| Fault { at, trouble: error.into() });
+        let (snapshot, debt, plans) = counted?;
+        let debt = known("what earlier steps left behind", debt, &mut notes);
+        before.push((snapshot, debt, known("the plan of its statements", plans, &mut notes)));
+    }
     let target = |attempt: &Attempt<'_>| {
         conditions.systems.target(attempt.name(), attempt.server.endpoint())
     };
@@ -145,11 +150,9 @@ pub fn run(
         [alone] if conditions.plan().wait_events => alone.server.waits(),
         _ => Ok(None),
     };
-    let waits = waits.map_err(|error| Fault { at: 0, trouble: error.into() })?;
-    let (mut profiling, mut notes) = match profiling(conditions, attempts, step) {
-        Ok(profiling) => (Some(profiling), Vec::new()),
-        Err(notes) => (None, notes),
-    };
+    let waits = known(WAITED, waits, &mut notes);
+    let mut profiling =
+        profiling(conditions, attempts, step).map_err(|reasons| notes.extend(reasons)).ok();
     let start = Instant::now() + LEAD_TIME;
     let started_ms = store::now_ms();
     let alone = attempts.len() == 1;
@@ -174,10 +177,8 @@ pub fn run(
     let looking = waits.map(|waits| Looking::start(waits, start));
     let running = ready.go(start);
     let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());
-    let waits = looking.map(Looking::stop).unwrap_or(Ok(Vec::new())).unwrap_or_else(|error| {
-        notes.push(format!("what sessions waited for is not known: {error}"));
-        Vec::new()
-    });
+    let waits = looking.map_or(Ok(Vec::new()), Looking::stop);
+    let waits = known(WAITED, waits, &mut notes);
     let seen = watch.map(Watch::stop);
     let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
     recordings.extend(profiling.as_mut().and_then(Profiling::end));
@@ -212,6 +213,17 @@ pub fn run(
         measured.profiled = Some(profiling.finish());
     }
     Ok(Ran { started_ms, measured, seen, notes, fault })
+}
+
+/// What a note says of waits that could not be seen.
+const WAITED: &str = "what sessions waited for";
+
+/// What was found, or nothing and a note of why: what only explains a step never fails it.
+fn known<T: Default>(what: &str, found: Result<T, impl Display>, notes: &mut Vec<String>) -> T {
+    found.unwrap_or_else(|error| {
+        notes.push(format!("{what} is not known: {error}"));
+        T::default()
+    })
 }
 
 /// How long the load goes on after the step's time for a profile.
