@@ -22,7 +22,11 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use crate::process::wait_until;
 use crate::{Error, ServerUser};
+
+/// How long killed processes get to be gone.
+const DEATH: Duration = Duration::from_secs(2);
 
 /// A command that runs `program` as `user`. From the environment it gets only what its libraries
 /// need, so two runs see the same. It has umask 077 and its own session, so Ctrl-C in a terminal
@@ -141,10 +145,12 @@ pub(crate) fn finish(
         sleep(Duration::from_millis(5));
     };
     // It leads its group and has not been waited for, so no other group can have that number.
-    if let Ok(pid) = i32::try_from(child.id()) {
-        let _ = killpg(Pid::from_raw(pid), Signal::SIGKILL);
-    }
+    let group = i32::try_from(child.id()).map(Pid::from_raw);
+    let signal = |signal: Option<Signal>| group.is_ok_and(|group| killpg(group, signal).is_ok());
+    signal(Some(Signal::SIGKILL));
     let _ = child.wait();
+    // What it started dies at the same time, but is not gone at once.
+    wait_until(DEATH, || !signal(None));
     Err(error)
 }
 
