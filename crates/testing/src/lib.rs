@@ -1,5 +1,5 @@
-//! Helpers for the tests of all crates: to report that a test cannot run here, and to continue a
-//! test in another process.
+//! Helpers for the tests of all crates: to report that a test cannot run here, to continue a test
+//! in another process, and to make repositories of PostgreSQL.
 //!
 //! libtest has no way to skip a test that finds, while running, that a tool, permission or server
 //! is missing. Such a test calls [`skip`] and returns. libtest then counts it as passed;
@@ -13,6 +13,8 @@
 //! };
 //! # }
 //! ```
+
+pub mod repository;
 
 use std::ffi::OsString;
 use std::fmt::Display;

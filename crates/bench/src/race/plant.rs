@@ -1,10 +1,10 @@
 //! The planted differences: a git repository of PostgreSQL whose branches differ in one constant.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{fs, io};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
+use testing::repository::{commit, tarball, unpack};
 
 use super::BUILDS;
 
@@ -14,6 +14,8 @@ const FUNCTION: &str = "/*\n * exec_simple_query\n";
 const BEGIN: &str = "TRACE_POSTGRESQL_QUERY_START(query_string);\n";
 /// The commit that all branches leave from.
 const RELEASED: &str = "released";
+/// Who commits.
+const EMAIL: &str = "race@example.org";
 
 /// Makes the repository in `directory/postgres` from the source that `scripts/setup.sh` fetches;
 /// one that is there already is kept.
@@ -22,7 +24,13 @@ pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
     if is_planted(&tree) {
         return Ok(tree);
     }
-    let tarball = std::path::absolute(tarball(sources)?)?;
+    let tarball = tarball(sources).with_context(|| {
+        format!(
+            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh test",
+            sources.display()
+        )
+    })?;
+    let tarball = std::path::absolute(tarball)?;
     let new = directory.join("postgres.new");
     for old in [&tree, &new] {
         if old.exists() {
@@ -30,34 +38,10 @@ pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
         }
     }
     fs::create_dir_all(&new).with_context(|| format!("cannot create {}", new.display()))?;
-    // Without what a server is not built from: half of the files.
-    let tar = Command::new("tar")
-        .args(["--extract", "--strip-components=1", "--no-same-owner", "--exclude=*.po"])
-        .args(["*/doc/*", "*/contrib/*", "*/src/test/*"].map(|path| format!("--exclude={path}")))
-        .arg("--file")
-        .arg(&tarball)
-        .current_dir(&new)
-        .status()
-        .context("cannot run tar")?;
-    ensure!(tar.success(), "{} cannot be unpacked", tarball.display());
+    unpack(&tarball, &new)?;
     branch_off(&new)?;
     fs::rename(&new, &tree)?;
     Ok(tree)
-}
-
-/// The newest tarball of PostgreSQL 15.
-fn tarball(sources: &Path) -> Result<PathBuf> {
-    let entries = fs::read_dir(sources).map(|entries| entries.flatten().collect::<Vec<_>>());
-    let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-    let fits = |name: String| name.starts_with("postgresql-15") && name.contains(".orig.tar.");
-    let paths = entries.unwrap_or_default().into_iter().map(|entry| entry.path());
-    let found = paths.filter(|path| name(path).is_some_and(fits)).max();
-    found.with_context(|| {
-        format!(
-            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh test",
-            sources.display()
-        )
-    })
 }
 
 /// Whether the repository has all branches as they are to be.
@@ -75,19 +59,15 @@ fn is_planted(tree: &Path) -> bool {
 /// Makes a repository of an unpacked source, with a branch for each build.
 fn branch_off(tree: &Path) -> Result<()> {
     git(tree, &["init", "--quiet", &format!("--initial-branch={RELEASED}")])?;
-    let commit = |message: &str| {
-        // Also what a .gitignore would leave out.
-        git(tree, &["add", "--all", "--force"])?;
-        git(tree, &["commit", "--quiet", "--message", message])
-    };
-    commit("PostgreSQL as released")?;
+    commit(tree, EMAIL, "PostgreSQL as released")?;
     let file = tree.join(FILE);
     let released = fs::read_to_string(&file)
         .with_context(|| format!("expected {FILE} in the source of PostgreSQL"))?;
     for build in BUILDS {
         git(tree, &["checkout", "--quiet", "-b", build.name, RELEASED])?;
         fs::write(&file, with_loop(&released, build.rounds)?)?;
-        commit(&format!("Go {} times around a loop before each statement", build.rounds))?;
+        let message = format!("Go {} times around a loop before each statement", build.rounds);
+        commit(tree, EMAIL, &message)?;
     }
     Ok(())
 }
@@ -117,31 +97,14 @@ fn with_loop(source: &str, rounds: u32) -> Result<String> {
     Ok(format!("{before}{planted}{FUNCTION}{head}{BEGIN}\tplanted_loop();\n{body}"))
 }
 
-/// Runs git, always as the same author at the same time, so that commits have the same names
-/// everywhere and are built once.
-fn git(tree: &Path, arguments: &[&str]) -> Result<String> {
-    let options = ["core.autocrlf=false", "core.compression=1", "gc.auto=0", "core.fsync=none"];
-    let output = Command::new("git")
-        .args(options.iter().flat_map(|option| ["-c", option]))
-        .args(arguments)
-        .current_dir(tree)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_INDEX_FILE")
-        .env_remove("GIT_WORK_TREE")
-        .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "steelyard")))
-        .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "race@example.org")))
-        .envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, "2024-01-02T03:04:05Z")))
-        .output()
-        .context("cannot run git")?;
-    let failure = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "git {arguments:?} failed: {failure}");
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+fn git(tree: &Path, arguments: &[&str]) -> io::Result<String> {
+    testing::repository::git(tree, EMAIL, arguments)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     const SOURCE: &str = "static int other;\n\n/*\n * exec_simple_query\n *\n */\nstatic void\n\

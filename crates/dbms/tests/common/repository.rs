@@ -1,6 +1,5 @@
 //! A git repository of PostgreSQL to build from, made of the tarball that `scripts/setup.sh test`
-//! fetches. Tests of other crates include this file by its path. It needs only `git`, `tar` and the
-//! standard library.
+//! fetches. Tests of other crates include this file by its path.
 //!
 //! ```ignore
 //! #[path = "../../../dbms/tests/common/repository.rs"]
@@ -18,6 +17,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use testing::repository::unpack;
+
 /// Tag of the commit that is PostgreSQL as released.
 pub const BASE: &str = "base";
 /// Tag of the commit after it: [`FUNCTION`] adds 1000 numbers each time it is called.
@@ -30,6 +31,8 @@ pub const BROKEN: &str = "broken";
 pub const FUNCTION: &str = "ExecModifyTable";
 /// The file that is broken, among the first to be compiled.
 pub const BROKEN_FILE: &str = "src/port/pg_strong_random.c";
+/// Who commits.
+const EMAIL: &str = "test@example.org";
 /// Flags that compile fast.
 pub const CFLAGS: &str = "-O0 -g0 -w";
 
@@ -51,16 +54,7 @@ pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
     };
     let tree = directory.join("postgres");
     fs::create_dir(&tree).unwrap();
-    // Half of the files, which a server does not need.
-    let tar = Command::new("tar")
-        .args(["--extract", "--strip-components=1", "--no-same-owner", "--exclude=*.po"])
-        .args(["*/doc/*", "*/contrib/*", "*/src/test/*"].map(|path| format!("--exclude={path}")))
-        .arg("--file")
-        .arg(&tarball)
-        .current_dir(&tree)
-        .status()
-        .unwrap();
-    assert!(tar.success(), "{} cannot be unpacked", tarball.display());
+    unpack(&tarball, &tree).unwrap();
     git(&tree, &["init", "--quiet", "--initial-branch=main"]);
     commit(&tree, "PostgreSQL as released", BASE);
     edit(&tree, "src/backend/executor/nodeModifyTable.c", |text| {
@@ -103,14 +97,7 @@ pub fn fake_repository(tree: &Path) {
 
 /// The tarball fetched by setup, if any.
 pub fn tarball() -> Option<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(sources())
-        .ok()?
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.to_string_lossy().contains(".orig.tar."))
-        .filter(|path| path.extension().is_none_or(|end| end != "asc"))
-        .collect();
-    found.sort();
-    found.pop()
+    testing::repository::tarball(&sources())
 }
 
 fn sources() -> PathBuf {
@@ -125,28 +112,12 @@ fn edit(tree: &Path, file: &str, change: impl FnOnce(&mut String)) {
     fs::write(&path, text).unwrap();
 }
 
-/// Commits everything, even ignored files, always with the same author, and tags it.
+/// Commits everything and tags it.
 fn commit(tree: &Path, message: &str, tag: &str) {
-    git(tree, &["add", "--all", "--force"]);
-    git(tree, &["commit", "--quiet", "--message", message]);
+    testing::repository::commit(tree, EMAIL, message).unwrap();
     git(tree, &["tag", tag]);
 }
 
 fn git(tree: &Path, arguments: &[&str]) {
-    let options = ["core.autocrlf=false", "core.compression=1", "gc.auto=0", "core.fsync=none"];
-    let status = Command::new("git")
-        .args(options.iter().flat_map(|option| ["-c", option]))
-        .args(arguments)
-        .current_dir(tree)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_INDEX_FILE")
-        .env_remove("GIT_WORK_TREE")
-        .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "steelyard")))
-        .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "test@example.org")))
-        .envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, "2024-01-02T03:04:05Z")))
-        .status()
-        .unwrap();
-    assert!(status.success(), "git {arguments:?}");
+    testing::repository::git(tree, EMAIL, arguments).unwrap();
 }
