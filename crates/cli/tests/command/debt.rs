@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::place::Place;
 
-/// Both update every row several times; only one of them cleans up.
+/// Both update every row several times; only one of them cleans up, and has time to while the
+/// table is scanned.
 const PLAN: &str = r#"
 name = "debt"
 base = "vacuumed"
@@ -29,9 +30,9 @@ config = { autovacuum = "off" }
 [workload.sysbench]
 tables = 1
 rows = 5_000
-steps = ["update-index", "range-covered-pk"]
+steps = ["update-index", "scan", "range-covered-pk"]
 write_seconds = 4
-read_seconds = 1
+read_seconds = 2
 "#;
 
 /// A figure that differs, of the base and of the variant; 0 where it doesn't.
@@ -53,15 +54,22 @@ fn what_autovacuum_would_have_removed_is_explained() {
     for cost in ["o/s", "cpu/o", "cs/o", "r/o", "rKB/o", "wKB/o", "dbms.cpu/o"] {
         assert!(!step["variants"][0]["costs"][cost].is_null(), "{cost}: {step:#}");
     }
+    let database = crate::database::Database::of(&place.results());
+    // No update finds room on its page: k, which is indexed, has a new value. Each leaves a row.
+    let updates = database.number(
+        "SELECT CAST(avg(s.operations) AS INTEGER) FROM step s JOIN trial t ON t.id = s.trial_id \
+         JOIN variant v ON v.id = t.variant_id JOIN name n ON n.id = s.name_id \
+         WHERE v.name = 'left' AND n.text = 'update-index'",
+    );
     let [vacuumed, left] = shift(step, "start", "start.dead_rows");
-    assert!(left > 500.0 && left > 3.0 * vacuumed, "{vacuumed} and {left} dead rows");
+    assert!(left > 0.8 * updates as f64, "{left} dead rows after {updates} updates");
+    assert!(vacuumed < 0.3 * left, "{vacuumed} and {left} dead rows");
     // Index-only scans look into the table where a page is not known to be all-visible.
     let hits = shift(step, "counters", "pg_statio_all_tables.heap_blks_hit");
     let read = shift(step, "counters", "pg_statio_all_tables.heap_blks_read");
     let [vacuumed, left] = [0, 1].map(|at| hits[at] + read[at]);
-    assert!(left > 1.2 * vacuumed, "{vacuumed} and {left} blocks per query: {step:#}");
+    assert!(left > 2.0 * vacuumed, "{vacuumed} and {left} blocks per query: {step:#}");
     // What autovacuum did is read from the log.
-    let database = crate::database::Database::of(&place.results());
     let events = database.texts("SELECT DISTINCT kind FROM event ORDER BY kind");
     assert!(events.contains(&"autovacuum".to_owned()), "{events:?}");
     let waits = database.number(
