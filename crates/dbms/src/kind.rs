@@ -7,8 +7,8 @@ use crate::build::work::Work;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    BuildOptions, CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored,
-    ServerSpec, ServerUser, System,
+    BuildOptions, CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, ReadPlan,
+    Restored, ServerSpec, ServerUser, System,
 };
 
 /// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
@@ -69,6 +69,11 @@ pub trait Kind: fmt::Debug + Sync {
     /// How to read call stacks of its server, if known.
     fn profile(&self) -> Option<&'static ProfileFacts> {
         None
+    }
+
+    /// Reads a plan that [`crate::System::query_plan`] returned.
+    fn read_plan(&self, plan: &str) -> ReadPlan {
+        ReadPlan::verbatim(plan)
     }
 
     /// How to count instructions on servers of `installation`.

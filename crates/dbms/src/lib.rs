@@ -83,8 +83,8 @@ pub use reference::Reference;
 pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{
-    Debt, Ending, Footprint, Interrupter, LogEvent, ServerSpec, Setting, Settled, Sql, System,
-    Waits,
+    Debt, Ending, Footprint, Interrupter, LogEvent, ReadPlan, ServerSpec, Setting, Settled, Sql,
+    System, Waits,
 };
 pub use systems::{differences, register};
 pub use user::ServerUser;
@@ -166,6 +166,12 @@ pub fn start_on_copy(
 /// How to read call stacks of the system that `reference` names; `None` if unknown.
 pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
     reference.parse::<Reference>().ok()?.kind.profile()
+}
+
+/// Reads a query plan of the system that `reference` names, as far as that is known.
+pub fn read_plan(reference: &str, plan: &str) -> ReadPlan {
+    let known = reference.parse::<Reference>().ok();
+    known.map_or_else(|| ReadPlan::verbatim(plan), |known| known.kind.read_plan(plan))
 }
 
 /// How to count instructions on servers of an installation.

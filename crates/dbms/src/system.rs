@@ -107,6 +107,22 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
+/// A query plan that was read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReadPlan {
+    /// What two plans must have in common to be the same: all but the values of the statement.
+    pub shape: String,
+    /// On one line, for people: `Limit, Index Scan using pi1_pdc on pi1`.
+    pub outline: String,
+}
+
+impl ReadPlan {
+    /// A plan of which nothing but its text is known.
+    pub fn verbatim(plan: &str) -> ReadPlan {
+        ReadPlan { shape: plan.to_owned(), outline: plan.to_owned() }
+    }
+}
+
 /// What settling did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settled {

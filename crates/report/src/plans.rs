@@ -1,7 +1,8 @@
 //! Statements that variants execute by different plans.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use dbms::read_plan;
 use serde::{Deserialize, Serialize};
 use store::Warning;
 
@@ -19,32 +20,33 @@ pub struct ExplainedPlan {
 }
 
 /// The statements of a step whose plans differ, whatever their values.
-pub(crate) fn differing(step: &StepResults, base: usize, place: usize) -> Vec<ExplainedPlan> {
-    let Some((of_base, variant)) = step.variant(base).zip(step.variant(place)) else {
-        return Vec::new();
+pub(crate) fn differing(
+    results: &Results,
+    step: &StepResults,
+    base: usize,
+    place: usize,
+) -> Vec<ExplainedPlan> {
+    let of = |place: usize| {
+        let dbms = results.variants.get(place)?.variant.dbms.as_str();
+        Some((dbms, &step.variant(place)?.plans))
     };
-    let both = variant
-        .plans
-        .iter()
-        .filter_map(|(statement, plans)| Some((statement, of_base.plans.get(statement)?, plans)));
-    let differ = both.filter(|(_, base, plans)| shapes(base) != shapes(plans));
+    of(base).zip(of(place)).map(|(base, other)| compared(base, other)).unwrap_or_default()
+}
+
+/// A system, and what plans it chose for each statement.
+type Chosen<'a> = (&'a str, &'a BTreeMap<String, BTreeSet<String>>);
+
+fn compared((base, of_base): Chosen<'_>, (other, of_other): Chosen<'_>) -> Vec<ExplainedPlan> {
+    let shapes = |dbms: &str, plans: &BTreeSet<String>| {
+        plans.iter().map(|plan| read_plan(dbms, plan).shape).collect::<BTreeSet<_>>()
+    };
+    let both = of_other.iter().filter_map(|(text, plans)| Some((text, of_base.get(text)?, plans)));
+    let differ = both.filter(|(_, of_base, plans)| shapes(base, of_base) != shapes(other, plans));
     let explained = |(statement, base, plans): (&String, &BTreeSet<String>, &BTreeSet<String>)| {
         let [base, plans] = [base, plans].map(|plans| plans.iter().cloned().collect());
         ExplainedPlan { statement: statement.clone(), base, plans }
     };
     differ.map(explained).collect()
-}
-
-/// Plans without the values in them.
-fn shapes(plans: &BTreeSet<String>) -> BTreeSet<String> {
-    let digit = |c: char| c.is_ascii_digit();
-    // A list of values is as long in every version, but printed in different ways.
-    let shape = |plan: &String| {
-        let lines =
-            plan.lines().map(|line| line.split_once(" = ANY").map_or(line, |(head, _)| head));
-        lines.collect::<Vec<_>>().join("\n").replace(digit, "")
-    };
-    plans.iter().map(shape).collect()
 }
 
 /// A warning for each step and variant in which a statement has another plan than in the base.
@@ -53,15 +55,20 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
     let mut noted = Vec::new();
     for step in &results.steps {
         for place in (0..step.variants.len()).filter(|place| *place != base) {
-            let found = differing(step, base, place);
+            let found = differing(results, step, base, place);
             let Some(first) = found.first() else { continue };
-            let [from, to] = [&first.base, &first.plans].map(|plans| outline(plans));
+            let outline = |place: usize, plans: &[String]| {
+                let dbms: &str = &results.variants[place].variant.dbms;
+                let outlines = plans.iter().map(|plan| read_plan(dbms, plan).outline);
+                outlines.collect::<Vec<_>>().join(" or ")
+            };
+            let (from, to) = (outline(base, &first.base), outline(place, &first.plans));
             let more = match found.len() {
                 1 => String::new(),
                 count => format!(" (and {} more)", count - 1),
             };
             let text = format!(
-                "another plan than {}: {to} instead of {from} for {}{more}",
+                "its plan is {to}, that of {} is {from}: {}{more}",
                 results.variant_name(base),
                 first.statement.chars().take(80).collect::<String>()
             );
@@ -76,44 +83,24 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
     noted
 }
 
-/// The nodes of a plan on one line: `Limit, Index Scan using pi1_pdc on pi1`.
-fn outline(plans: &[String]) -> String {
-    let nodes = |plan: &String| {
-        let node = |line: &str| {
-            let line = line.trim_start().trim_start_matches("->").trim();
-            (!line.contains(": ")).then(|| line.to_owned())
-        };
-        plan.lines().filter_map(node).collect::<Vec<_>>().join(", ")
-    };
-    plans.iter().map(nodes).collect::<Vec<_>>().join(" or ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::VariantStep;
-
-    fn step(plans: [&str; 2]) -> StepResults {
-        let variant = |plan: &str| VariantStep {
-            plans: [("SELECT c".to_owned(), BTreeSet::from([plan.to_owned()]))].into(),
-            ..VariantStep::default()
-        };
-        StepResults { variants: plans.map(variant).into(), ..StepResults::default() }
-    }
 
     #[test]
     fn values_are_no_difference() {
-        let one = "Index Scan using pk on t\n  Index Cond: (id = 17)";
-        let other = "Index Scan using pk on t\n  Index Cond: (id = 4711)";
-        assert_eq!(differing(&step([one, other]), 0, 1), []);
-        let found = differing(&step([one, "Seq Scan on t\n  Filter: (id = 17)"]), 0, 1);
-        assert_eq!((found.len(), outline(&found[0].plans).as_str()), (1, "Seq Scan on t"));
-        assert_eq!(outline(&found[0].base), "Index Scan using pk on t");
-    }
-
-    #[test]
-    fn nodes_are_told_in_their_order() {
-        let plan = "Limit\n  ->  Index Scan using pi1_pdc on pi1\n        Index Cond: (price >= 7)";
-        assert_eq!(outline(&[plan.to_owned()]), "Limit, Index Scan using pi1_pdc on pi1");
+        let chosen = |plan: &str| {
+            BTreeMap::from([("SELECT c".to_owned(), BTreeSet::from([plan.to_owned()]))])
+        };
+        let one = chosen("Index Scan using pk on t\n  Index Cond: (id = 17)");
+        let same = chosen("Index Scan using pk on t\n  Index Cond: (id = 4711)");
+        let other = chosen("Seq Scan on t\n  Filter: (id = 17)");
+        let postgres = |plans| compared(("postgres@15.15", &one), ("postgres@18.1", plans));
+        assert_eq!(postgres(&same), []);
+        let found = postgres(&other);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].plans, ["Seq Scan on t\n  Filter: (id = 17)"]);
+        // Of a system that nothing is known of, every word counts.
+        assert_eq!(compared(("what", &one), ("what", &same)).len(), 1);
     }
 }

@@ -3,7 +3,8 @@
 //! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
 //! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
 //! start goes through `initdb` (once), `config`, `postmaster` and `server`, which uses `control`,
-//! `tables`, `counters` and `settle`. `count` counts instructions, with the functions in `profile`.
+//! `tables`, `counters` and `settle`. `count` counts instructions, with the
+//! functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod archive;
 mod attach;
@@ -18,6 +19,7 @@ mod facts;
 mod initdb;
 mod log;
 mod marked;
+mod plans;
 mod postmaster;
 mod profile;
 mod recipe;
@@ -32,8 +34,8 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, Restored, ServerSpec,
-    ServerUser, System,
+    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, ReadPlan, Restored,
+    ServerSpec, ServerUser, System,
 };
 use server::PostgresServer;
 
@@ -92,6 +94,10 @@ impl Kind for Postgres {
 
     fn profile(&self) -> Option<&'static ProfileFacts> {
         Some(&profile::PROFILE)
+    }
+
+    fn read_plan(&self, plan: &str) -> ReadPlan {
+        plans::read(plan)
     }
 
     fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {

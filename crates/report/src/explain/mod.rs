@@ -126,7 +126,7 @@ impl Judgements {
             explained.conclusion.insert(name.to_owned(), said);
             explained.start.insert(name.to_owned(), start);
             explained.counters.insert(name.to_owned(), counters);
-            explained.plans.insert(name.to_owned(), plans::differing(step, base, place));
+            explained.plans.insert(name.to_owned(), plans::differing(results, step, base, place));
         }
         Ok(())
     }
