@@ -5,6 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use super::control::Control;
+use super::moved;
 use super::tables::tree;
 use crate::{Counter, Error, Snapshot, Sql};
 
@@ -54,6 +55,10 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
             absent.push(view.to_owned());
         }
     }
+    if version >= moved::WAL_IO_SINCE {
+        gathered.add("pg_stat_wal", &control.query_rows(moved::WAL_IO)?)?;
+    }
+    absent.retain(|view| !gathered.has(view));
     if !tables.is_empty() {
         let tree = tree(tables);
         for view in TABLE_VIEWS {
@@ -105,14 +110,20 @@ impl Gathered {
             let [Some(object), Some(json)] = row.as_slice() else { continue };
             let columns: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json)
                 .map_err(|error| Error::answer(format!("a row of {view} as JSON"), error))?;
+            let block = columns.get("op_bytes").and_then(|size| size.as_f64());
             for (name, value) in &columns {
                 if let Some(value) = value.as_f64() {
-                    let key = (view.to_owned(), object.clone(), name.clone());
-                    *self.0.entry(key).or_insert(0.0) += value;
+                    let (view, name, times) = moved::now(view, name, block);
+                    let key = (view.to_owned(), object.clone(), name.to_owned());
+                    *self.0.entry(key).or_insert(0.0) += value * times;
                 }
             }
         }
         Ok(())
+    }
+
+    fn has(&self, view: &str) -> bool {
+        self.0.keys().any(|(known, ..)| known == view)
     }
 
     fn into_rows(self) -> Vec<Counter> {

@@ -3,7 +3,7 @@
 //! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
 //! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
 //! start goes through `initdb` (once), `config`, `postmaster` and `server`, which uses `control`,
-//! `tables`, `counters` and `settle`. `count` counts instructions, with the
+//! `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts instructions, with the
 //! functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod archive;
@@ -19,6 +19,7 @@ mod facts;
 mod initdb;
 mod log;
 mod marked;
+mod moved;
 mod plans;
 mod postmaster;
 mod profile;

@@ -1,0 +1,55 @@
+//! Counters that moved between versions, under the names that they have now: only what has the same
+//! name can be compared.
+
+/// Columns of pg_stat_bgwriter that are in pg_stat_checkpointer since 17.
+const CHECKPOINTS: [(&str, &str); 5] = [
+    ("checkpoints_timed", "num_timed"),
+    ("checkpoints_req", "num_requested"),
+    ("checkpoint_write_time", "write_time"),
+    ("checkpoint_sync_time", "sync_time"),
+    ("buffers_checkpoint", "buffers_written"),
+];
+
+/// Columns of pg_stat_io that count blocks before 18 and requests of any size since: the bytes of
+/// both compare.
+const BLOCKS: [(&str, &str); 3] =
+    [("reads", "read_bytes"), ("writes", "write_bytes"), ("extends", "extend_bytes")];
+
+/// The first version in which pg_stat_io has WAL, and pg_stat_wal no writes of it.
+pub(super) const WAL_IO_SINCE: u32 = 180_000;
+
+/// What pg_stat_wal said of writes before [`WAL_IO_SINCE`].
+pub(super) const WAL_IO: &str = "SELECT '', to_jsonb(t)::text FROM (SELECT sum(writes) AS wal_write, \
+     sum(fsyncs) AS wal_sync, sum(write_time) AS wal_write_time, sum(fsync_time) AS wal_sync_time \
+     FROM pg_catalog.pg_stat_io WHERE object = 'wal' AND context = 'normal') t";
+
+/// Where a column is now: its view, its name, and what its value is multiplied by. `block` is the
+/// size of a block of pg_stat_io, where the version says it.
+pub(super) fn now<'a>(view: &'a str, name: &'a str, block: Option<f64>) -> (&'a str, &'a str, f64) {
+    let found = |all: &'static [(&str, &str)]| all.iter().find(|(old, _)| *old == name);
+    match (view, block) {
+        ("pg_stat_bgwriter", _) => found(&CHECKPOINTS)
+            .map_or((view, name, 1.0), |(_, name)| ("pg_stat_checkpointer", name, 1.0)),
+        ("pg_stat_io", Some(size)) => {
+            found(&BLOCKS).map_or((view, name, 1.0), |(_, name)| (view, name, size))
+        }
+        _ => (view, name, 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moved_is_found_where_it_is_now() {
+        let checkpoints = now("pg_stat_bgwriter", "checkpoints_req", None);
+        assert_eq!(checkpoints, ("pg_stat_checkpointer", "num_requested", 1.0));
+        let stays = now("pg_stat_bgwriter", "buffers_alloc", None);
+        assert_eq!(stays, ("pg_stat_bgwriter", "buffers_alloc", 1.0));
+        assert_eq!(now("pg_stat_io", "reads", Some(8192.0)), ("pg_stat_io", "read_bytes", 8192.0));
+        assert_eq!(now("pg_stat_io", "hits", Some(8192.0)), ("pg_stat_io", "hits", 1.0));
+        // Since 18 they are requests.
+        assert_eq!(now("pg_stat_io", "reads", None), ("pg_stat_io", "reads", 1.0));
+    }
+}
