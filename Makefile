@@ -47,7 +47,7 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench and 
 
 RACE := cargo run --release --locked -p bench -- race
 .PHONY: race
-race: build setup-test ## how soon planted differences are found: BENCHMARKS.md; takes some six hours
+race: build setup-test ## how soon planted differences are found: BENCHMARKS.md; six hours
 	$(RACE) plant
 	$(RACE) live --build minus-5 --budget 2m --runs 10
 	$(RACE) live --build minus-2 --budget 5m --runs 10

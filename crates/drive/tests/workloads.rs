@@ -138,7 +138,7 @@ fn a_row_that_another_client_put_back_is_no_failure() {
 }
 
 #[test]
-fn clients_connect_anew() {
+fn clients_reconnect() {
     let mut server = TestServer::start();
     let more = "tables = 1\nsteps = [\"point-query\"]\nreconnect = 10";
     let benchmark = made(&mut server, "sysbench", more, 14);

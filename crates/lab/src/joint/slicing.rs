@@ -199,7 +199,7 @@ pub fn can_slice(step: &Step) -> Result<(), &'static str> {
         return Err("it holds a transaction open");
     }
     if leading.clone().any(|stream| stream.reconnect.is_some()) {
-        return Err("its clients connect anew");
+        return Err("its clients reconnect");
     }
     if leading.all(|stream| stream.pace != Pace::Free) {
         return Err("its rate is fixed");

@@ -93,7 +93,7 @@ impl Keyed for SysbenchPlan {
             Key::new("secondary", &mut self.secondary, boolean)
                 .note("an index on id that is no primary key"),
             Key::optional("reconnect", &mut self.reconnect, |v| integer(v, 1..1_000_000_001))
-                .note("rounds after which a client connects anew"),
+                .note("statements or transactions after which a client reconnects"),
         ]
     }
 }
