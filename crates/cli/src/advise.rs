@@ -1,6 +1,5 @@
 //! `steelyard advise`: how many blocks to run, and how long their steps should be.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,8 +8,8 @@ use clap::Args;
 use plan::Plan;
 use report::{AdviseOptions, Chosen};
 
-use crate::compare::Format;
 use crate::exit::refuse;
+use crate::format::Format;
 use crate::sources::Sources;
 
 /// Find the number of blocks and seconds that decide the most steps of a plan within a budget
@@ -66,6 +65,6 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
         std::fs::write(path, &advice.document.toml)
             .with_context(|| format!("could not write the plan to {}", path.display()))?;
     }
-    std::io::stdout().write_all(advice.render(args.format.into())?.as_bytes())?;
+    args.format.print(|format| advice.render(format))?;
     Ok(())
 }

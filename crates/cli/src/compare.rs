@@ -8,6 +8,7 @@ use report::{CompareOptions, Gate, Section, Which};
 
 use crate::changes::named;
 use crate::exit;
+use crate::format::Format;
 use crate::results::Chosen;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
@@ -44,30 +45,6 @@ pub struct CompareArgs {
     gate_inconclusive: bool,
 }
 
-/// Output format of tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Aligned with spaces, for terminals and email
-    Text,
-    /// Headings, lists and pipes
-    Markdown,
-    /// One line per cell
-    Csv,
-    /// One document; docs/compare-json.md describes its shape
-    Json,
-}
-
-impl From<Format> for report::Format {
-    fn from(format: Format) -> report::Format {
-        match format {
-            Format::Text => report::Format::Text,
-            Format::Markdown => report::Format::Markdown,
-            Format::Csv => report::Format::Csv,
-            Format::Json => report::Format::Json,
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rows {
     /// Steps are columns, as in published tables
@@ -102,7 +79,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
     };
     let comparison = report::compare(&results, &options)?;
-    std::io::stdout().write_all(comparison.render(args.format.into())?.as_bytes())?;
+    args.format.print(|format| comparison.render(format))?;
     exit::gate(match (args.gate_inconclusive, args.gate) {
         (true, _) => comparison.gate(Gate::Undecided),
         (false, true) => comparison.gate(Gate::Regressions),
@@ -116,8 +93,8 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
     let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();
     let options = CompareOptions { metrics, ..CompareOptions::default() };
     let comparison = report::compare(results, &options)?;
+    Format::Text.print(|format| comparison.summary(format))?;
     let mut out = std::io::stdout();
-    out.write_all(comparison.summary()?.as_bytes())?;
     let (place, experiment) = (directory.display(), results.experiment.id);
     writeln!(
         out,

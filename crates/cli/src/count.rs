@@ -1,6 +1,5 @@
 //! `steelyard count`: exact numbers of instructions per statement.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -10,8 +9,8 @@ use report::CountOptions;
 use store::{ExperimentId, Store};
 
 use crate::changes::named;
-use crate::compare::Format;
 use crate::exit::{self, WrongRequest};
+use crate::format::Format;
 use crate::machine::{Machine, Ready};
 use crate::results::Chosen;
 use crate::run::read;
@@ -85,7 +84,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     };
     let store = Store::open_read_only(results)?;
     let counted = report::count(&store, experiment, &options)?;
-    std::io::stdout().write_all(counted.render(args.format.into())?.as_bytes())?;
+    args.format.print(|format| counted.render(format))?;
     exit::gate(if args.gate { counted.gate() } else { Vec::new() })
 }
 

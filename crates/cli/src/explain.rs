@@ -1,11 +1,9 @@
 //! `steelyard explain`: where a step's costs come from, and what moved.
 
-use std::io::Write;
-
 use clap::Args;
 use report::{ExplainOptions, Which};
 
-use crate::compare::Format;
+use crate::format::Format;
 use crate::results::Chosen;
 
 /// Explain a step: its costs per operation, the state it began in, and what moved: the DBMS's
@@ -48,6 +46,6 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
         base: args.base.clone(),
     };
     let explanation = report::explain(&store, &results, &options)?;
-    std::io::stdout().write_all(explanation.render(args.format.into())?.as_bytes())?;
+    args.format.print(|format| explanation.render(format))?;
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! `steelyard history`: results of many runs in order, and where they changed.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use report::HistoryOptions;
 
-use crate::compare::Format;
 use crate::exit::{WrongRequest, refuse};
+use crate::format::Format;
 use crate::sources::Sources;
 
 /// Show results over versions, commits or dates, and the points where they changed
@@ -122,6 +122,6 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<()> {
         commits,
     };
     let history = report::history(&opened.sources(), &options)?;
-    std::io::stdout().write_all(history.render(args.format.into())?.as_bytes())?;
+    args.format.print(|format| history.render(format))?;
     Ok(())
 }

@@ -7,6 +7,7 @@ mod count;
 mod exit;
 mod explain;
 mod fetch;
+mod format;
 mod history;
 mod intervals;
 mod list;

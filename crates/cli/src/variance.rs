@@ -1,11 +1,9 @@
 //! `steelyard variance`: how much repeated trials differ, and in which setup they differ least.
 
-use std::io::Write;
-
 use clap::{Args, ValueEnum};
 use report::{DEFAULT_LIMIT, VarianceOptions};
 
-use crate::compare::Format;
+use crate::format::Format;
 use crate::sources::Sources;
 
 /// Show variation between repeated trials: per step, per setup, and which setup to choose
@@ -51,6 +49,6 @@ pub fn run(args: &VarianceArgs) -> anyhow::Result<()> {
         limit: args.limit,
     };
     let variance = report::variance(&opened.sources(), &options)?;
-    std::io::stdout().write_all(variance.render(args.format.into())?.as_bytes())?;
+    args.format.print(|format| variance.render(format))?;
     Ok(())
 }

@@ -104,13 +104,13 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`Self::render`].
-    pub fn summary(&self) -> Result<String, ReportError> {
+    pub fn summary(&self, format: Format) -> Result<String, ReportError> {
         let sections = [Section::Absolute, Section::Relative, Section::Rates];
         let mut tables: Vec<&Table> =
             self.tables.iter().filter(|table| sections.contains(&table.section)).collect();
         tables.sort_by_key(|table| !table.id.starts_with("verdicts"));
         let parts = tables.into_iter().cloned().map(Part::Table).collect();
-        Sheet { parts }.render(Format::Text, &self.document)
+        Sheet { parts }.render(format, &self.document)
     }
 
     /// The reasons why the gate fails, one sentence each with its step; empty when it passes.

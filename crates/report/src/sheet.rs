@@ -13,6 +13,8 @@ pub enum Format {
     /// Aligned with spaces, for terminals and email.
     #[default]
     Text,
+    /// The same with verdicts in color, for a terminal that shows them.
+    Terminal,
     /// Headings, lists and pipes.
     Markdown,
     /// One line per cell.
@@ -100,6 +102,7 @@ impl Sheet {
     ) -> Result<String, ReportError> {
         Ok(match format {
             Format::Text => self.printed(Style::Plain),
+            Format::Terminal => self.printed(Style::Colored),
             Format::Markdown => self.printed(Style::Markdown),
             Format::Csv => self.csv(),
             Format::Json => serde_json::to_string_pretty(document)? + "\n",
@@ -139,7 +142,7 @@ impl Sheet {
 
 /// Writes a part that is not a table.
 fn other(part: &Part, style: Style) -> String {
-    let plain = style == Style::Plain;
+    let plain = style != Style::Markdown;
     match part {
         Part::Table(_) => String::new(),
         Part::List(list) => {

@@ -51,6 +51,10 @@ pub struct Row {
     pub label: String,
     /// The other cells.
     pub cells: Vec<String>,
+    /// The verdict on each cell, empty where there is none; without verdicts, no entry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<String>>", optional))]
+    pub verdicts: Vec<String>,
     /// How it is highlighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
@@ -133,7 +137,7 @@ impl RowKind {
 impl Row {
     /// A row that is not highlighted.
     pub(crate) fn new(label: impl Into<String>, cells: Vec<String>) -> Self {
-        Self { label: label.into(), cells, kind: None }
+        Self { label: label.into(), cells, verdicts: Vec::new(), kind: None }
     }
 
     /// The same row, highlighted.
@@ -187,15 +191,17 @@ impl Table {
     /// Exchanges rows and columns; kinds of rows are lost.
     pub(crate) fn transposed(&self, corner: &str) -> Self {
         let heads = self.columns.iter().skip(1);
+        let column = |place: usize, of: fn(&Row) -> &[String]| {
+            let cells = self.rows.iter().map(|row| of(row).get(place).cloned().unwrap_or_default());
+            cells.collect::<Vec<String>>()
+        };
+        let judged = self.rows.iter().any(|row| !row.verdicts.is_empty());
         let rows = heads
             .enumerate()
             .map(|(place, head)| {
-                let cells = self
-                    .rows
-                    .iter()
-                    .map(|row| row.cells.get(place).cloned().unwrap_or_default())
-                    .collect();
-                Row::new(head.clone(), cells)
+                let verdicts = judged.then(|| column(place, |row| &row.verdicts));
+                let row = Row::new(head.clone(), column(place, |row| &row.cells));
+                Row { verdicts: verdicts.unwrap_or_default(), ..row }
             })
             .collect();
         let columns = std::iter::once(corner.to_owned())

@@ -1,12 +1,16 @@
 //! Tables as text for terminals and email, and as Markdown.
 
-use crate::table::Table;
+use anstyle::AnsiColor;
+
+use crate::table::{Row, RowKind, Table};
 
 /// The style of everything around the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// Columns are aligned with spaces.
     Plain,
+    /// The same, and cells with a verdict have its color.
+    Colored,
     /// Headings, lists and pipes.
     Markdown,
 }
@@ -29,23 +33,23 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
                 let line = |line: &String| format!("* {}\n", escaped(line));
                 let legend: String = table.legend.iter().map(line).collect();
                 out.push_str(&match style {
-                    Style::Plain => format!("Legend:\n{legend}"),
                     Style::Markdown => format!("{legend}\n"),
+                    _ => format!("Legend:\n{legend}"),
                 });
                 explained.push(&table.legend);
             }
         }
         out.push_str(&match style {
             _ if table.part.is_empty() => String::new(),
-            Style::Plain => format!("--- {}\n", table.part),
             Style::Markdown => format!("{}:\n\n", escaped(&table.part)),
+            _ => format!("--- {}\n", table.part),
         });
         match style {
-            Style::Plain => aligned(&mut out, table),
             Style::Markdown => pipes(&mut out, table),
+            _ => aligned(&mut out, table, style == Style::Colored),
         }
         for note in &table.notes {
-            let gap = if style == Style::Plain { "" } else { "\n" };
+            let gap = if style == Style::Markdown { "\n" } else { "" };
             out.push_str(&format!("{gap}{}\n", escaped(note)));
         }
         before = Some(table);
@@ -57,8 +61,8 @@ impl Style {
     /// A title with the separator after it.
     pub(crate) fn heading(self, title: &str) -> String {
         match self {
-            Self::Plain => format!("{title}\n"),
             Self::Markdown => format!("### {}\n\n", self.escaped(title)),
+            Self::Plain | Self::Colored => format!("{title}\n"),
         }
     }
 
@@ -67,7 +71,7 @@ impl Style {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
             match c {
-                _ if self == Self::Plain => out.push(c),
+                _ if self != Self::Markdown => out.push(c),
                 '\n' | '\r' => out.push(' '),
                 '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' => out.extend(['\\', c]),
                 _ => out.push(c),
@@ -77,23 +81,42 @@ impl Style {
     }
 }
 
-fn aligned(out: &mut String, table: &Table) {
+fn aligned(out: &mut String, table: &Table, colored: bool) {
     let widths: Vec<usize> = (0..table.columns.len()).map(|column| table.width(column)).collect();
     let numeric: Vec<bool> = (0..table.columns.len()).map(|c| table.is_numeric(c)).collect();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+    let mut line = |cells: &mut dyn Iterator<Item = &str>, row: Option<&Row>| {
         let mut written = String::new();
-        for ((cell, width), numeric) in cells.zip(&widths).zip(&numeric) {
+        for (column, (cell, (width, numeric))) in cells.zip(widths.iter().zip(&numeric)).enumerate()
+        {
             // Not format's own padding, which counts differently from `chars`.
             let gap = " ".repeat(width.saturating_sub(cell.chars().count()));
             let (left, right) = if *numeric { (gap.as_str(), "") } else { ("", gap.as_str()) };
-            written.push_str(&format!("{left}{cell}{right}  "));
+            let color = row.filter(|_| colored).map(|row| color(row, column)).unwrap_or_default();
+            written.push_str(&format!("{left}{color}{cell}{color:#}{right}  "));
         }
         out.push_str(written.trim_end());
         out.push('\n');
     };
-    line(&mut table.columns.iter().map(String::as_str));
+    line(&mut table.columns.iter().map(String::as_str), None);
     for row in &table.rows {
-        line(&mut table.line(row));
+        line(&mut table.line(row), Some(row));
+    }
+}
+
+/// The color of a cell by its verdict, or by that of its row: red for a regression, green for an
+/// improvement, faint where it is not known.
+fn color(row: &Row, column: usize) -> anstyle::Style {
+    let Some(cell) = column.checked_sub(1) else { return anstyle::Style::new() };
+    let verdict = match row.kind.filter(|_| row.verdicts.is_empty()) {
+        Some(RowKind::Regression) => "regression",
+        Some(RowKind::Improvement) => "improvement",
+        _ => row.verdicts.get(cell).map_or("", String::as_str),
+    };
+    match verdict {
+        "regression" => AnsiColor::Red.on_default().bold(),
+        "improvement" => AnsiColor::Green.on_default().bold(),
+        "inconclusive" => anstyle::Style::new().dimmed(),
+        _ => anstyle::Style::new(),
     }
 }
 
@@ -111,7 +134,7 @@ fn pipes(out: &mut String, table: &Table) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Row, Section};
+    use crate::table::Section;
 
     fn sample() -> [Table; 2] {
         let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
@@ -163,5 +186,14 @@ mod tests {
         assert_eq!(turned.columns, ["step", "13.7", "14|3"]);
         assert_eq!(turned.rows[1], Row::new("qr100", vec!["9500".to_owned(), "–".to_owned()]));
         assert_eq!(turned.transposed("version").columns, absolute.columns);
+    }
+
+    #[test]
+    fn verdicts_have_colors_where_these_are_wanted() {
+        let [_, mut table] = sample();
+        table.rows[0].verdicts = vec!["regression".to_owned(), String::new()];
+        let shown = tables(&[&table], Style::Colored);
+        assert!(shown.contains("14|3     \x1b[1m\x1b[31m0.934\x1b[0m      –\n"), "{shown:?}");
+        assert!(!tables(&[&table], Style::Plain).contains('\x1b'));
     }
 }

@@ -59,7 +59,9 @@ export function TableView({ table }: { table: Table }) {
                   <Label row={row} />
                 </th>
                 {style.map((name, column) => (
-                  <td class={name}>{row.cells[column] ?? ""}</td>
+                  <td class={name} data-verdict={row.verdicts && (row.verdicts[column] || "none")}>
+                    {row.cells[column] ?? ""}
+                  </td>
                 ))}
               </tr>
             ))}

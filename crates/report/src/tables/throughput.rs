@@ -50,7 +50,10 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
         absolute.rows.push(Row::new(label, cells).of_kind(view.kind(place)));
         if place != view.judged.base {
             let cells = numbers.iter().map(|step| relative_cell(view, *step, place)).collect();
-            relative_table.rows.push(Row::new(label, cells).of_kind(kind(view, &numbers, place)));
+            let verdict = |step: &usize| verdict(view, *step, place).map_or("", Verdict::as_str);
+            let verdicts = numbers.iter().map(|step| verdict(step).to_owned()).collect();
+            let row = Row { verdicts, ..Row::new(label, cells) };
+            relative_table.rows.push(row.of_kind(kind(view, &numbers, place)));
         }
     }
     if !relative_table.says_something() {
@@ -104,12 +107,11 @@ fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
 }
 
+fn verdict(view: View<'_>, step: usize, place: usize) -> Option<Verdict> {
+    view.judged.finding(view.results, step, place)?.verdict
+}
+
 fn kind(view: View<'_>, steps: &[usize], place: usize) -> Option<RowKind> {
-    let has = |verdict| {
-        steps.iter().any(|step| {
-            let found = view.judged.finding(view.results, *step, place);
-            found.is_some_and(|found| found.verdict == Some(verdict))
-        })
-    };
+    let has = |wanted| steps.iter().any(|step| verdict(view, *step, place) == Some(wanted));
     RowKind::of(has(Verdict::Regression), has(Verdict::Improvement))
 }
