@@ -371,6 +371,7 @@ export type PageStep = {
   /** Trials whose server had the load to itself. */
   trials: Array<PageTrial>,
   slices?: PageSlices,
+  why?: PageWhy,
 };
 
 export type PageTrial = {
@@ -411,12 +412,24 @@ export type PageWarning = {
   text: string,
 };
 
+/** What may explain a step's differences, apart from profiles. */
+export type PageWhy = {
+  /** What it comes to, a paragraph for each variant except the base. */
+  conclusions: Array<string>,
+  /** What the step began with, and the DBMS's counters, where they differ. */
+  tables: Array<Table>,
+  /** Statements with other plans than in the base, and these plans. */
+  plans: Array<string>,
+};
+
 /** A row: its label and a cell for each other column. */
 export type Row = {
   /** First cell. */
   label: string,
   /** The other cells. */
   cells: Array<string>,
+  /** The verdict on each cell, empty where there is none; without verdicts, no entry. */
+  verdicts?: Array<string>,
   /** How it is highlighted. */
   kind?: RowKind,
 };

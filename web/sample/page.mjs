@@ -7,6 +7,7 @@ import { sampleCounts } from "./counts.mjs";
 import { sampleHistory } from "./history.mjs";
 import { sampleProfiles } from "./profiles.mjs";
 import { REASONS, sampleSlices } from "./slices.mjs";
+import { sampleWhy } from "./why.mjs";
 
 /** A small repeatable generator (mulberry32): [0, 1). */
 function generator(seed) {
@@ -372,6 +373,7 @@ export function samplePage(request = {}) {
       step.trials = [];
       step.slices = sampleSlices(random, step.throughput, slices);
     }
+    if (names.length > 1) step.why = sampleWhy(names, step);
     steps.push(step);
   }
   return {
@@ -485,6 +487,7 @@ function sampleTables(names, steps) {
         .map((label, index) => ({
           label,
           cells: steps.map((step) => (step.relative[index]?.ratio ?? 1).toFixed(3)),
+          verdicts: steps.map((step) => step.relative[index]?.verdict ?? ""),
         })),
     },
     {

@@ -514,6 +514,23 @@ async function checkAny(browser, file, label) {
   });
   assert.ok(painted > 500, `the throughput plot is painted (${painted} pixels)`);
 
+  // What may explain the step: in words first, the figures when they are wanted.
+  const compared = await panel.locator(".conclusions li").count();
+  assert.equal(compared, shape.variants.length - 1, "a conclusion for every other variant");
+  const why = panel.locator("details.why");
+  assert.equal(await why.locator("figure.table").count(), 0, "its tables wait");
+  await why.locator("summary").click();
+  await why.locator("figure.table").first().waitFor();
+  assert.ok((await why.locator("pre").count()) > 0, "plans that differ are shown");
+  await why.locator("summary").click();
+  if (shape.tables > 0) {
+    const first = page.locator('#tables [role="tab"]').first();
+    await page.locator("#tab-relative").click();
+    const judged = await page.locator("#tables td[data-verdict]").count();
+    assert.ok(judged > 0, "relative figures have the color of their verdict");
+    await first.click();
+  }
+
   // A variant is hidden and shown again by its button, in every plot of the step.
   const buttons = panel.locator("button[data-variant][aria-pressed]");
   assert.equal(await buttons.count(), shape.variants.length, "a button for every variant");

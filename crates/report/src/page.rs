@@ -9,6 +9,7 @@ use store::{LogEvent, Series, Setting, Store, Warning};
 use crate::ReportError;
 use crate::compare::{judgement, warning_document};
 use crate::document::WarningDocument;
+use crate::explain::Explainer;
 use crate::figures::absolute;
 use crate::judged::{Judged, judge_results};
 use crate::latency::Latency;
@@ -46,12 +47,12 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     warnings.extend(judgements.map(|(about, one)| found(about, one.code(), one.to_string())));
     let (profiles, left_out) = page_profiles(store, results, judged.base)?;
     warnings.extend(left_out.map(|text| found(None, "flamegraphs-left-out", text)));
-    let steps = results
-        .steps
-        .iter()
-        .enumerate()
-        .map(|(number, step)| page_step(&mut gatherer, results, &judged, number, step))
-        .collect::<Result<Vec<_>, _>>()?;
+    let explainer = Explainer::new(store, results, judged.base)?;
+    let mut steps = Vec::new();
+    for (number, step) in results.steps.iter().enumerate() {
+        let why = explainer.page(number)?;
+        steps.push(PageStep { why, ..page_step(&mut gatherer, results, &judged, number, step)? });
+    }
     Ok(Page {
         format: 1,
         generated: rfc3339(store::now_ms()),

@@ -9,18 +9,24 @@ mod tables;
 pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
 pub use shifts::ExplainedShift;
 
+use std::collections::HashMap;
+
 use metrics::Metric;
-use store::Store;
+use store::{Scope, StepId, Store};
 
 use crate::ReportError;
 use crate::compare::{CompareOptions, compare};
 use crate::judged::{Judged, judge_metric, judge_results};
-use crate::model::{Results, StepResults};
+use crate::model::{Results, StepResults, VariantStep};
+use crate::page_data::PageWhy;
 use crate::plans;
 use crate::profiles::{self, StepProfiles, facts};
 use crate::sheet::Printable;
 use crate::table::{Section, Table};
 use shifts::Counted;
+
+/// Figures that differ, in each table of the page.
+const ON_PAGE: usize = 8;
 
 /// What to explain, and how much of it.
 #[derive(Debug, Clone)]
@@ -69,9 +75,9 @@ pub fn explain(
     )?;
     let base = results.variant_named(&costs.document.base).unwrap_or(0);
     let mut document = document::document(results, &profiles, base, options);
-    let judgements = Judgements::of(results, options.base.as_deref())?;
+    let explainer = Explainer::new(store, results, base)?;
     for (explained, profiles) in document.steps.iter_mut().zip(&profiles) {
-        judgements.explain(explained, store, results, (profiles.step, base))?;
+        explainer.explain(explained, profiles.step)?;
     }
     let mut sheet =
         tables::sheet(&document, facts(results, base), &costs.shown(), options.functions);
@@ -83,32 +89,42 @@ pub fn explain(
 }
 
 /// All steps, judged by throughput and by what may explain it.
-struct Judgements {
+pub(crate) struct Explainer<'a> {
+    store: &'a Store,
+    results: &'a Results,
+    base: usize,
     throughput: Judged,
     costs: Vec<(&'static Metric, Judged)>,
+    /// How many each step did.
+    operations: HashMap<StepId, u64>,
 }
 
-impl Judgements {
-    fn of(results: &Results, base: Option<&str>) -> Result<Self, ReportError> {
+impl<'a> Explainer<'a> {
+    pub(crate) fn new(
+        store: &'a Store,
+        results: &'a Results,
+        base: usize,
+    ) -> Result<Self, ReportError> {
+        let name = Some(results.variant_name(base));
         let judged =
-            |metric: &'static Metric| Ok((metric, judge_metric(results, metric.name, base, None)?));
+            |metric: &'static Metric| Ok((metric, judge_metric(results, metric.name, name, None)?));
         let costs = conclusion::COSTS.into_iter().map(judged);
+        let steps = store.steps(results.experiment.id, Scope::Results)?;
         Ok(Self {
-            throughput: judge_results(results, base, None)?,
+            store,
+            results,
+            base,
+            throughput: judge_results(results, name, None)?,
             costs: costs.collect::<Result<_, ReportError>>()?,
+            operations: steps.into_iter().map(|step| (step.id, step.operations)).collect(),
         })
     }
 
     /// Adds to a step what it began with, the counters, and what all of it comes to.
-    fn explain(
-        &self,
-        explained: &mut ExplainedStep,
-        store: &Store,
-        results: &Results,
-        (number, base): (usize, usize),
-    ) -> Result<(), ReportError> {
+    fn explain(&self, explained: &mut ExplainedStep, number: usize) -> Result<(), ReportError> {
+        let (results, base) = (self.results, self.base);
         let Some(step) = results.steps.get(number) else { return Ok(()) };
-        let counted = Counted::read(store, results, step)?;
+        let counted = Counted::read(self.store, &self.operations, step)?;
         for place in (0..step.variants.len()).filter(|place| *place != base) {
             let name = results.variant_name(place);
             let start = shifts::start(step, base, place);
@@ -129,6 +145,32 @@ impl Judgements {
             explained.plans.insert(name.to_owned(), plans::differing(results, step, base, place));
         }
         Ok(())
+    }
+
+    /// What the page says of a step, apart from its profiles; `None` without trials to compare.
+    pub(crate) fn page(&self, number: usize) -> Result<Option<PageWhy>, ReportError> {
+        let none = StepProfiles::none(number, self.results.variants.len());
+        let options = ExplainOptions::default();
+        let step = document::step(self.results, &none, self.base, &options);
+        let Some(mut step) = step.filter(|_| self.comparable(number)) else { return Ok(None) };
+        self.explain(&mut step, number)?;
+        let mut shown = tables::why(&step, ON_PAGE);
+        shown.retain(|table| !table.rows.is_empty());
+        Ok(Some(PageWhy {
+            plans: tables::plans(&step).collect(),
+            tables: shown,
+            conclusions: step.conclusion.into_values().collect(),
+        }))
+    }
+
+    /// Whether the base and another variant have trials of a step.
+    fn comparable(&self, number: usize) -> bool {
+        let Some(step) = self.results.steps.get(number) else { return false };
+        let with = |variant: &&VariantStep| !variant.samples.is_empty();
+        let aside = step.warm_up || step.loaded_once;
+        !aside
+            && step.variant(self.base).as_ref().is_some_and(with)
+            && step.variants.iter().filter(with).count() > 1
     }
 }
 

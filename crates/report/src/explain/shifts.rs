@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use judge::{FALSE_DISCOVERY_RATE, adjusted_p_values, mean, sd_sample, t_cdf};
+use judge::{FALSE_DISCOVERY_RATE, adjusted_p_values, mean, sd_sample, sign_flip_p, t_cdf};
 use metrics::{
     Metric, START_BYTES, START_CACHED, START_DEAD, START_DIRTY, START_UNSEEN, START_WRITEBACK,
     WAITS,
 };
 use serde::{Deserialize, Serialize};
-use store::{Scope, StepId, Store};
+use store::{StepId, Store};
 
 use crate::ReportError;
 use crate::figures::paired;
-use crate::model::{Results, StepResults};
+use crate::model::StepResults;
 
 /// Figures of the state in which a step began.
 const START: [&Metric; 6] =
@@ -62,7 +62,8 @@ fn moved(name: &str, base: &[f64], variant: &[f64]) -> Option<Moved> {
 }
 
 /// The p value of Student's t test on the differences of pairs, of their logarithms where all
-/// values are positive; NaN with fewer than two pairs.
+/// values are positive; of a sign flip test where all differences are the same, which happens to
+/// small counts. NaN with fewer than two pairs.
 fn paired_p(base: &[f64], variant: &[f64]) -> f64 {
     let logs = base.iter().chain(variant).all(|value| *value > 0.0);
     let difference = |(base, variant): (&f64, &f64)| {
@@ -75,7 +76,7 @@ fn paired_p(base: &[f64], variant: &[f64]) -> f64 {
     };
     let error = sd / (differences.len() as f64).sqrt();
     if error == 0.0 {
-        return 0.0;
+        return sign_flip_p(&differences).unwrap_or(f64::NAN);
     }
     2.0 * t_cdf(-(middle / error).abs(), freedom)
 }
@@ -107,15 +108,12 @@ pub(super) fn start(step: &StepResults, base: usize, place: usize) -> Vec<Explai
 pub(super) struct Counted(Vec<BTreeMap<u32, BTreeMap<String, f64>>>);
 
 impl Counted {
-    /// Reads those of all variants.
+    /// Reads those of all variants; `operations` has how many each of the experiment's steps did.
     pub(super) fn read(
         store: &Store,
-        results: &Results,
+        operations: &HashMap<StepId, u64>,
         step: &StepResults,
     ) -> Result<Self, ReportError> {
-        let steps = store.steps(results.experiment.id, Scope::Results)?;
-        let operations: HashMap<StepId, u64> =
-            steps.into_iter().map(|step| (step.id, step.operations)).collect();
         let mut all = Vec::new();
         for variant in &step.variants {
             let mut blocks = BTreeMap::new();
@@ -185,7 +183,13 @@ mod tests {
     fn one_block_is_never_sure() {
         let shifts = ranked(vec![moved("a", &[1.0], &[9.0]).unwrap()]);
         assert!(!shifts[0].sure);
-        let grown = moved("a", &[0.0, 0.0], &[1.0, 1.0]).unwrap();
-        assert_eq!((grown.shift.ratio, grown.p), (None, 0.0));
+    }
+
+    #[test]
+    fn the_same_difference_twice_is_not_sure() {
+        let grown = |blocks| moved("a", &vec![0.0; blocks], &vec![1.0; blocks]).unwrap();
+        assert_eq!((grown(2).shift.ratio, grown(2).p), (None, 0.5));
+        assert!(!ranked(vec![grown(5)])[0].sure);
+        assert!(ranked(vec![grown(6)])[0].sure);
     }
 }

@@ -1,6 +1,8 @@
 //! The tables of an explanation, in the shape of published ones: variants are columns, functions
 //! rows.
 
+use std::collections::BTreeMap;
+
 use dbms::ProfileFacts;
 
 use super::document::{ExplainDocument, ExplainedStep};
@@ -24,15 +26,12 @@ pub(super) fn sheet(
         for table in costs.iter().filter(|table| table.step.as_ref() == Some(&step.label)) {
             sheet.table((*table).clone());
         }
-        for (variant, shifts) in &step.start {
-            sheet.table(shifted(step, variant, shifts, START, rows));
-        }
-        for (variant, shifts) in &step.counters {
-            sheet.table(shifted(step, variant, shifts, COUNTERS, rows));
-        }
-        for (variant, plans) in &step.plans {
-            plans.iter().for_each(|one| sheet.parts.push(plan_of(step, variant, one)));
-        }
+        why(step, rows).into_iter().for_each(|table| sheet.table(table));
+        sheet.parts.extend(plans(step).map(|text| Part::Verbatim {
+            title: "A statement with another plan",
+            language: "text",
+            text,
+        }));
         if step.variants.iter().any(|variant| variant.samples > 0) {
             for table in of_step(step, &document.parent, facts) {
                 sheet.table(table);
@@ -43,8 +42,22 @@ pub(super) fn sheet(
     sheet
 }
 
-/// The plans of a statement in the base and in a variant.
-fn plan_of(step: &ExplainedStep, variant: &str, one: &ExplainedPlan) -> Part {
+/// What a step began with, and the DBMS's counters: at most `rows` that differ, for each variant.
+pub(super) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
+    let tables = |all: &BTreeMap<String, Vec<ExplainedShift>>, kind: Shifts| {
+        all.iter().map(|(name, shifts)| shifted(step, name, shifts, kind, rows)).collect()
+    };
+    let tables: [Vec<Table>; 2] = [tables(&step.start, START), tables(&step.counters, COUNTERS)];
+    tables.concat()
+}
+
+/// The statements with other plans than in the base, and these plans.
+pub(super) fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
+    let all = step.plans.iter();
+    all.flat_map(move |(name, plans)| plans.iter().map(move |one| plan_of(step, name, one)))
+}
+
+fn plan_of(step: &ExplainedStep, variant: &str, one: &ExplainedPlan) -> String {
     let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
     let mut text = format!("{}\n", one.statement);
     for (name, plans) in [(base, &one.base), (variant, &one.plans)] {
@@ -53,7 +66,7 @@ fn plan_of(step: &ExplainedStep, variant: &str, one: &ExplainedPlan) -> Part {
             plan.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
         }
     }
-    Part::Verbatim { title: "A statement with another plan", language: "text", text }
+    text
 }
 
 /// A kind of shifts: the table's id, what it shows, what its values are.

@@ -23,6 +23,7 @@ import { Latencies } from "./latency";
 import { Slices } from "./slices";
 import { TimePlot } from "./timeplot";
 import { type PlotView, usePlotView } from "./view";
+import { Conclusions, Why } from "./why";
 
 const MAIN_HEIGHT = 230;
 const SIDE_HEIGHT = 74;
@@ -226,6 +227,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
   const picker = useMemo(() => <FigurePicker step={step} chosen={chosen} />, [chosen.figures]);
   return (
     <>
+      {step.why && <Conclusions why={step.why} />}
       <div class="bar step-bar">
         <Legend view={view} />
         <span class="controls">
@@ -275,6 +277,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
       </div>
       {timed && <Caption step={step} trials={trials} block={block} />}
       <Latencies step={step} view={view} />
+      {step.why && <Why why={step.why} />}
     </>
   );
 }
