@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
-    Action, Class, Dialect, Draw, Expect, Phase, Piece, Request, Statement, Step, Stream, Width,
-    insert,
+    Action, Class, Dialect, Draw, Expect, Phase, Piece, Request, Sent, Statement, Step, Stream,
+    Width, insert,
 };
 
 /// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
@@ -29,7 +29,7 @@ pub fn select(
         Piece::Text(after.to_owned()),
     ];
     let request: Request =
-        Statement { pieces, prepared: true, expect: Expect::Rows { min: 1, max: 1 } }.into();
+        Statement { pieces, sent: Sent::Prepared, expect: Expect::Rows { min: 1, max: 1 } }.into();
     let stream = |client| Stream {
         requests: vec![request.clone()],
         script: vec![Action::Run(0)],

@@ -13,7 +13,7 @@ use plan::{INSERT_STEPS, InsertPlan, Tables};
 
 use crate::class::Class;
 use crate::draw::{Cell, Draw};
-use crate::request::{Expect, Piece, Request, Statement};
+use crate::request::{Expect, Piece, Request, Sent, Statement};
 use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
 use crate::{Dialect, Error};
 
@@ -295,7 +295,7 @@ impl Builder<'_> {
                 )),
                 Piece::Value(Draw::Value(lowest)),
             ],
-            prepared: false,
+            sent: Sent::Text,
             expect: Expect::Rows { min: 1, max: 1 },
         };
         Stream {

@@ -27,7 +27,7 @@ pub mod toy;
 pub use class::{Class, Effect};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, State};
-pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Statement};
+pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Sent, Statement};
 pub use rng::{Rng, stream_seed};
 pub use step::{
     Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Refresh, Role, Step, Stream,

@@ -76,13 +76,32 @@ pub enum KeyAction {
     },
 }
 
+/// How a statement reaches the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sent {
+    /// As text each time.
+    Text,
+    /// Parsed once, then bound to values.
+    Prepared,
+    /// The same in the way of PostgreSQL's own client library, which other programs use: values are
+    /// text, and the server describes the result each time. Both cost it time.
+    Described,
+}
+
+impl Sent {
+    /// Prepared or as text.
+    pub fn prepared(yes: bool) -> Sent {
+        if yes { Sent::Prepared } else { Sent::Text }
+    }
+}
+
 /// A statement with places for drawn values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
     /// The text and its values, in order.
     pub pieces: Vec<Piece>,
-    /// Parsed once by the server and then bound, or sent as text each time.
-    pub prepared: bool,
+    /// How it is sent.
+    pub sent: Sent,
     /// The right answer.
     pub expect: Expect,
 }
@@ -90,7 +109,7 @@ pub struct Statement {
 impl Statement {
     /// A statement without parameters, sent as text.
     pub fn plain(text: impl Into<String>, expect: Expect) -> Statement {
-        Statement { pieces: vec![Piece::Text(text.into())], prepared: false, expect }
+        Statement { pieces: vec![Piece::Text(text.into())], sent: Sent::Text, expect }
     }
 
     /// The text with `$1`, `$2`, … in place of drawn values, as the server parses it.
@@ -236,7 +255,7 @@ pub enum Expect {
 }
 
 impl Expect {
-    /// Exactly so many rows affected.
+    /// Exactly this many rows affected.
     pub const fn affected(rows: u64) -> Expect {
         Expect::Affected { min: rows, max: rows }
     }

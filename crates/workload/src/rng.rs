@@ -3,8 +3,8 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng};
 
-/// The characters of [`crate::Draw::Text`]: 64 of them, so six random bits choose one; none needs quoting
-/// in SQL.
+/// The characters of [`crate::Draw::Text`]: 64 of them, so six random bits choose one; none needs
+/// quoting in SQL.
 const ALPHABET: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
 /// Characters that one draw of 64 bits is enough for.

@@ -14,7 +14,7 @@ use plan::{SysbenchPlan, sysbench_test};
 
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
-use crate::request::{Expect, Request, Statement};
+use crate::request::{Expect, Request, Sent, Statement};
 use crate::step::{Action, Benchmark, End, Phase, Step, Stream};
 use crate::{Dialect, Error};
 use round::Round;
@@ -153,6 +153,11 @@ impl<'a> Builder<'a> {
         let mut step = Step::new(name, dop, counted, streams);
         step.seconds = self.plan.seconds_of(name).map(f64::from);
         Ok(step)
+    }
+
+    /// How sysbench sends statements.
+    fn sent(&self) -> Sent {
+        if self.plan.prepared { Sent::Described } else { Sent::Text }
     }
 
     /// An id, as the plan draws them.

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use drive::{Address, Load, Outcome, Postgres, Target};
-use workload::{Action, Class, Draw, End, Expect, Pace, Piece, Statement, Step, Stream, Width};
+use workload::{
+    Action, Class, Draw, End, Expect, Pace, Piece, Sent, Statement, Step, Stream, Width,
+};
 
 /// A real server with its files, which are removed with it.
 pub struct TestServer {
@@ -87,7 +89,7 @@ pub fn uniform(low: i64, high: i64) -> Piece {
 }
 
 pub fn statement(pieces: Vec<Piece>, prepared: bool, expect: Expect) -> Statement {
-    Statement { pieces, prepared, expect }
+    Statement { pieces, sent: Sent::prepared(prepared), expect }
 }
 
 pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: End) -> Stream {

@@ -11,7 +11,7 @@ use dbms::{Loaded, Still, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
 use probe::callgrind::{Dump, Profile, dumps};
-use workload::{Expect, Statement, stream_seed};
+use workload::{Expect, Sent, Statement, stream_seed};
 
 use super::counter::{Counter, failed};
 use super::jobs::{Item, Job};
@@ -135,8 +135,8 @@ impl Session<'_> {
         if let Some(refresh) = &catalogue.refresh {
             single.refresh(refresh).map_err(says)?;
         }
-        let prepared = self.item.protocol == Protocol::Prepared;
-        let statement = Statement { prepared, ..kind.statement.clone() };
+        let sent = Sent::prepared(self.item.protocol == Protocol::Prepared);
+        let statement = Statement { sent, ..kind.statement.clone() };
         let statement = single.prepare(&statement).map_err(says)?;
         let mut plain =
             |text| single.prepare(&Statement::plain(text, Expect::Success)).map_err(says);

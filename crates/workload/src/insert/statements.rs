@@ -2,7 +2,7 @@
 
 use super::{Builder, POINT_IDS, highest_id, lowest_id, table_name};
 use crate::draw::{Draw, Width};
-use crate::request::{Expect, Piece, Statement};
+use crate::request::{Expect, Piece, Sent, Statement};
 
 impl Builder<'_> {
     /// The insert of this many rows into a table.
@@ -30,7 +30,7 @@ impl Builder<'_> {
         );
         Statement {
             pieces: vec![Piece::Text(text), Piece::Rows { count: batch, row }],
-            prepared: self.plan.prepared_inserts,
+            sent: Sent::prepared(self.plan.prepared_inserts),
             expect: Expect::affected(u64::from(batch)),
         }
     }
@@ -51,7 +51,7 @@ impl Builder<'_> {
                 Piece::Value(Draw::Value(lowest)),
                 Piece::Text(format!(" ORDER BY transactionid LIMIT {batch})")),
             ],
-            prepared: self.plan.prepared_inserts,
+            sent: Sent::prepared(self.plan.prepared_inserts),
             expect: Expect::affected(u64::from(batch)),
         }
     }
@@ -65,7 +65,7 @@ impl Builder<'_> {
                 Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four }),
                 Piece::Text(format!(") ORDER BY {columns} LIMIT 10")),
             ],
-            prepared: self.plan.prepared_queries,
+            sent: Sent::prepared(self.plan.prepared_queries),
             expect: Expect::Rows { min: 0, max: 10 },
         };
         vec![
@@ -91,7 +91,7 @@ impl Builder<'_> {
         pieces.push(Piece::Text(")".to_owned()));
         Statement {
             pieces,
-            prepared: self.plan.prepared_queries,
+            sent: Sent::prepared(self.plan.prepared_queries),
             expect: Expect::Rows { min: 0, max: POINT_IDS as u32 },
         }
     }

@@ -5,7 +5,7 @@ use super::{Builder, INSERT, LOAD_BATCH, SCAN, WRITE};
 use crate::class::Class;
 use crate::draw::{Cell, Draw};
 use crate::kinds::{Catalogue, Kind, State};
-use crate::request::{Expect, Piece, Statement};
+use crate::request::{Expect, Piece, Sent, Statement};
 use crate::step::Refresh;
 use crate::{Dialect, Error};
 
@@ -76,7 +76,7 @@ pub fn catalogue(
         Piece::Text(format!("DELETE FROM {} WHERE id=", table_name(0))),
         Piece::Value(Draw::Value(LOWEST)),
     ];
-    let delete = Statement { pieces: delete, prepared: true, expect: Expect::affected(1) };
+    let delete = Statement { pieces: delete, sent: Sent::Prepared, expect: Expect::affected(1) };
     kinds.push(Kind { adds: Some((LOWEST, 1)), ..write("delete", delete) });
     kinds.push(kind("insert".to_owned(), INSERT, builder.insert(0)));
     Ok(Catalogue {

@@ -69,8 +69,8 @@ impl Round {
             return self;
         }
         for (text, place) in [("BEGIN", 0), ("COMMIT", self.script.len() + 1)] {
-            let prepared = builder.plan.prepared;
-            let statement = Statement { prepared, ..Statement::plain(text, Expect::Success) };
+            let sent = builder.sent();
+            let statement = Statement { sent, ..Statement::plain(text, Expect::Success) };
             self.script.insert(place, Action::Run(self.requests.len()));
             self.requests.push(statement.into());
             self.operations += 1;

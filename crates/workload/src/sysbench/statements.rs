@@ -4,7 +4,7 @@ use super::round::Round;
 use super::{Builder, INSERT, SCAN, WRITE, ZIPFIAN};
 use crate::class::Class;
 use crate::draw::{Draw, Width};
-use crate::request::{Expect, Piece, Statement};
+use crate::request::{Expect, Piece, Sent, Statement};
 
 /// Point selects in a transaction of the read-only and read-write tests.
 const POINT_SELECTS: usize = 10;
@@ -175,7 +175,7 @@ impl Builder<'_> {
         let text = format!("INSERT INTO {} (k, c, pad) VALUES ", table_name(table));
         Statement {
             pieces: vec![Piece::Text(text), Piece::Rows { count, row }],
-            prepared: false,
+            sent: Sent::Text,
             expect: Expect::affected(u64::from(count)),
         }
     }
@@ -268,7 +268,7 @@ impl Builder<'_> {
     pub(super) fn insert(&self, table: u32) -> Statement {
         let text = format!("INSERT INTO {} (k, c, pad) VALUES (?, ?, ?)", table_name(table));
         let draws = vec![self.id(), c(), pad()];
-        Statement { prepared: false, ..self.sql(&text, draws, Expect::affected(1)) }
+        Statement { sent: Sent::Text, ..self.sql(&text, draws, Expect::affected(1)) }
     }
 
     /// A statement with a draw for each `?`.
@@ -281,7 +281,7 @@ impl Builder<'_> {
             }
             pieces.extend(draws.next().map(Piece::Value));
         }
-        Statement { pieces, prepared: self.plan.prepared, expect }
+        Statement { pieces, sent: self.sent(), expect }
     }
 
     /// So many rows; fewer where some were deleted.

@@ -1,6 +1,6 @@
 //! Messages built once, then patched per execution, or laid out anew if values vary in length.
 
-use workload::{Draw, Piece, Sampler, Source, Statement, Width};
+use workload::{Draw, Piece, Sampler, Sent, Source, Statement, Width};
 
 use crate::clock::WallClock;
 
@@ -38,8 +38,8 @@ pub enum Template {
     Laid {
         /// The parts of the message.
         parts: Vec<Part>,
-        /// Values in binary with a length before each, or as SQL text.
-        binary: bool,
+        /// The form of its values.
+        form: Form,
         /// What follows the message whose length varies.
         tail: Vec<u8>,
         /// The last message.
@@ -47,6 +47,17 @@ pub enum Template {
         /// The numbers drawn so far.
         drawn: Vec<i64>,
     },
+}
+
+/// The form of values in a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// As they stand in SQL.
+    Sql,
+    /// With a length before each, in binary.
+    Binary,
+    /// With a length before each, as text.
+    Text,
 }
 
 /// A part of a message that is laid out anew.
@@ -57,19 +68,21 @@ pub enum Part {
     Rows { count: u32, separator: &'static [u8], row: Vec<Part> },
 }
 
-/// Bind's fixed beginning: no portal name, the statement's name, all parameters in binary.
-fn bind_head(name: &str, parameters: usize) -> Vec<u8> {
+/// Bind's fixed beginning: no portal name, the statement's name, all parameters in one form.
+fn bind_head(name: &str, form: Form, parameters: usize) -> Vec<u8> {
     let mut bytes = vec![b'B', 0, 0, 0, 0, 0];
     bytes.extend_from_slice(name.as_bytes());
     bytes.push(0);
     bytes.extend_from_slice(&1i16.to_be_bytes());
-    bytes.extend_from_slice(&1i16.to_be_bytes());
+    bytes.extend_from_slice(&i16::from(form == Form::Binary).to_be_bytes());
     bytes.extend_from_slice(&(parameters as u16).to_be_bytes());
     bytes
 }
 
 /// Bind's end: results as text.
 const BIND_END: [u8; 2] = [0, 0];
+/// Describe of the unnamed portal.
+const DESCRIBE: [u8; 7] = [b'D', 0, 0, 0, 6, b'P', 0];
 /// Execute of the unnamed portal without a row limit, then Sync.
 const EXECUTE_SYNC: [u8; 15] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0, b'S', 0, 0, 0, 4];
 
@@ -83,8 +96,12 @@ impl Template {
     /// The message that binds and executes the prepared statement `name`.
     pub fn bind(name: &str, statement: &Statement) -> Template {
         let draws = statement.draws();
-        let mut bytes = bind_head(name, draws.len());
-        if draws.iter().all(|draw| type_oid(draw) != oid::VARCHAR) {
+        let described = statement.sent == Sent::Described;
+        let form = if described { Form::Text } else { Form::Binary };
+        let mut tail = if described { DESCRIBE.to_vec() } else { Vec::new() };
+        tail.extend_from_slice(&EXECUTE_SYNC);
+        let mut bytes = bind_head(name, form, draws.len());
+        if !described && draws.iter().all(|draw| type_oid(draw) != oid::VARCHAR) {
             let mut patches = Vec::with_capacity(draws.len());
             for draw in draws {
                 let width = if type_oid(draw) == oid::INT4 { 4 } else { 8 };
@@ -95,19 +112,13 @@ impl Template {
             bytes.extend_from_slice(&BIND_END);
             let end = bytes.len();
             set_length(&mut bytes, end);
-            bytes.extend_from_slice(&EXECUTE_SYNC);
+            bytes.extend_from_slice(&tail);
             return Template::Patched { bytes, patches, drawn: Vec::new() };
         }
         let mut parts = vec![Part::Bytes(bytes)];
         values_only(&statement.pieces, &mut parts);
         parts.push(Part::Bytes(BIND_END.to_vec()));
-        Template::Laid {
-            parts,
-            binary: true,
-            tail: EXECUTE_SYNC.to_vec(),
-            bytes: Vec::new(),
-            drawn: Vec::new(),
-        }
+        Template::Laid { parts, form, tail, bytes: Vec::new(), drawn: Vec::new() }
     }
 
     /// The message that sends the statement as text.
@@ -124,13 +135,8 @@ impl Template {
         let mut parts = vec![Part::Bytes(head)];
         parts.extend(statement.pieces.iter().map(text_part));
         parts.push(Part::Bytes(vec![0]));
-        Template::Laid {
-            parts,
-            binary: false,
-            tail: Vec::new(),
-            bytes: Vec::new(),
-            drawn: Vec::new(),
-        }
+        let (tail, bytes, drawn) = (Vec::new(), Vec::new(), Vec::new());
+        Template::Laid { parts, form: Form::Sql, tail, bytes, drawn }
     }
 
     /// Draws new values into the message.
@@ -148,15 +154,14 @@ impl Template {
                     }
                 }
             }
-            Template::Laid { parts, binary, tail, bytes, drawn } => {
+            Template::Laid { parts, form, tail, bytes, drawn } => {
                 clock.update();
                 bytes.clear();
                 drawn.clear();
                 for part in parts {
-                    if *binary {
-                        lay_binary(part, bytes, source, clock, drawn);
-                    } else {
-                        lay_text(part, bytes, source, clock, drawn);
+                    match *form {
+                        Form::Sql => lay_text(part, bytes, source, clock, drawn),
+                        form => lay_bound(part, form, bytes, source, clock, drawn),
                     }
                 }
                 let end = bytes.len();
@@ -220,8 +225,9 @@ fn number(
 }
 
 #[inline]
-fn lay_binary(
+fn lay_bound(
     part: &Part,
+    form: Form,
     bytes: &mut Vec<u8>,
     source: &mut Source<'_>,
     clock: &mut WallClock,
@@ -232,13 +238,19 @@ fn lay_binary(
         Part::Value(sampler) => {
             let at = bytes.len();
             bytes.extend_from_slice(&[0; 4]);
+            let width = sampler.draw.width();
             if type_oid(&sampler.draw) == oid::VARCHAR {
                 sampler.text(source.rng, bytes);
                 drawn.push(0);
-            } else {
+            } else if form == Form::Binary {
                 let value = number(sampler, source, clock, drawn).to_be_bytes();
-                let narrow = sampler.draw.width() == Some(Width::Four);
-                bytes.extend_from_slice(&value[if narrow { 4 } else { 0 }..]);
+                bytes.extend_from_slice(&value[if width == Some(Width::Four) { 4 } else { 0 }..]);
+            } else if width.is_some() {
+                let value = number(sampler, source, clock, drawn);
+                bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+            } else {
+                bytes.extend_from_slice(clock.text());
+                drawn.push(0);
             }
             let length = (bytes.len() - at - 4) as u32;
             bytes[at..at + 4].copy_from_slice(&length.to_be_bytes());
@@ -246,7 +258,7 @@ fn lay_binary(
         Part::Rows { count, row, .. } => {
             for _ in 0..*count {
                 for part in row {
-                    lay_binary(part, bytes, source, clock, drawn);
+                    lay_bound(part, form, bytes, source, clock, drawn);
                 }
             }
         }
@@ -313,7 +325,7 @@ mod tests {
                 Piece::Value(Draw::Value(Cell(0))),
                 Piece::Text(")".into()),
             ],
-            prepared: true,
+            sent: Sent::Prepared,
             expect: Expect::Success,
         }
     }
@@ -347,6 +359,23 @@ mod tests {
     }
 
     #[test]
+    fn a_described_bind_is_what_libpq_sends() {
+        use postgres_protocol::IsNull;
+        use postgres_protocol::message::frontend;
+        let statement = Statement { sent: Sent::Described, ..select() };
+        let mut wanted = bytes::BytesMut::new();
+        let write = |value: i64, out: &mut bytes::BytesMut| {
+            out.extend_from_slice(value.to_string().as_bytes());
+            Ok(IsNull::No)
+        };
+        frontend::bind("", "s0", [0], [5i64, -9], write, [], &mut wanted).ok().unwrap();
+        frontend::describe(b'P', "", &mut wanted).unwrap();
+        frontend::execute("", 0, &mut wanted).unwrap();
+        frontend::sync(&mut wanted);
+        assert_eq!(drawn(Template::bind("s0", &statement), 1, &[-9]), wanted);
+    }
+
+    #[test]
     fn text_has_the_values_in_their_places() {
         let bytes = drawn(Template::query(&select()), 1, &[-9]);
         let text = b"SELECT a FROM t WHERE b = 5 AND c IN (-9)\0";
@@ -366,7 +395,7 @@ mod tests {
         ];
         let insert = Statement {
             pieces: vec![Piece::Text("INSERT ".into()), Piece::Rows { count: 3, row }],
-            prepared: true,
+            sent: Sent::Prepared,
             expect: Expect::affected(3),
         };
         let bytes = drawn(Template::query(&insert), 9, &[]);

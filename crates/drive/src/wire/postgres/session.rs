@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use workload::Request;
+use workload::{Request, Sent};
 
 use super::connect::{Postgres, connect};
 use super::message::{Template, type_oid};
@@ -73,7 +73,7 @@ impl Session for PostgresSession {
         };
         let text = statement.numbered();
         let shown: String = text.chars().take(SHOWN).collect();
-        let template = if statement.prepared {
+        let template = if statement.sent != Sent::Text {
             let name = format!("s{}", self.statements.len());
             let types: Vec<u32> = statement.draws().into_iter().map(type_oid).collect();
             let mut out = BytesMut::new();
