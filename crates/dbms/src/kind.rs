@@ -7,7 +7,7 @@ use crate::build::work::Work;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    BuildOptions, CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, ReadPlan,
+    BuildOptions, CountMethod, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
     Restored, ServerSpec, ServerUser, System,
 };
 
@@ -71,9 +71,9 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
-    /// Reads a plan that [`crate::System::query_plan`] returned.
-    fn read_plan(&self, plan: &str) -> ReadPlan {
-        ReadPlan::verbatim(plan)
+    /// Parses a plan that [`crate::System::query_plan`] returned.
+    fn parse_plan(&self, plan: &str) -> ParsedPlan {
+        ParsedPlan::verbatim(plan)
     }
 
     /// How to count instructions on servers of `installation`.

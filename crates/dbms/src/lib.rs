@@ -83,7 +83,7 @@ pub use reference::Reference;
 pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{
-    Debt, Ending, Footprint, Interrupter, LogEvent, ReadPlan, ServerSpec, Setting, Settled, Sql,
+    Debt, Ending, Footprint, Interrupter, LogEvent, ParsedPlan, ServerSpec, Setting, Settled, Sql,
     System, Waits,
 };
 pub use systems::{differences, register};
@@ -168,10 +168,10 @@ pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
     reference.parse::<Reference>().ok()?.kind.profile()
 }
 
-/// Reads a query plan of the system that `reference` names, as far as that is known.
-pub fn read_plan(reference: &str, plan: &str) -> ReadPlan {
+/// Parses a query plan of the system that `reference` names, as far as that is known.
+pub fn parse_plan(reference: &str, plan: &str) -> ParsedPlan {
     let known = reference.parse::<Reference>().ok();
-    known.map_or_else(|| ReadPlan::verbatim(plan), |known| known.kind.read_plan(plan))
+    known.map_or_else(|| ParsedPlan::verbatim(plan), |known| known.kind.parse_plan(plan))
 }
 
 /// How to count instructions on servers of an installation.

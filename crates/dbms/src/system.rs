@@ -107,19 +107,19 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
-/// A query plan that was read.
+/// A query plan, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ReadPlan {
+pub struct ParsedPlan {
     /// What two plans must have in common to be the same: all but the values of the statement.
     pub shape: String,
     /// On one line, for people: `Limit, Index Scan using pi1_pdc on pi1`.
     pub outline: String,
 }
 
-impl ReadPlan {
+impl ParsedPlan {
     /// A plan of which nothing but its text is known.
-    pub fn verbatim(plan: &str) -> ReadPlan {
-        ReadPlan { shape: plan.to_owned(), outline: plan.to_owned() }
+    pub fn verbatim(plan: &str) -> ParsedPlan {
+        ParsedPlan { shape: plan.to_owned(), outline: plan.to_owned() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbms::read_plan;
+use dbms::parse_plan;
 use serde::{Deserialize, Serialize};
 use store::Warning;
 
@@ -38,7 +38,7 @@ type Chosen<'a> = (&'a str, &'a BTreeMap<String, BTreeSet<String>>);
 
 fn compared((base, of_base): Chosen<'_>, (other, of_other): Chosen<'_>) -> Vec<ExplainedPlan> {
     let shapes = |dbms: &str, plans: &BTreeSet<String>| {
-        plans.iter().map(|plan| read_plan(dbms, plan).shape).collect::<BTreeSet<_>>()
+        plans.iter().map(|plan| parse_plan(dbms, plan).shape).collect::<BTreeSet<_>>()
     };
     let both = of_other.iter().filter_map(|(text, plans)| Some((text, of_base.get(text)?, plans)));
     let differ = both.filter(|(_, of_base, plans)| shapes(base, of_base) != shapes(other, plans));
@@ -59,16 +59,17 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
             let Some(first) = found.first() else { continue };
             let outline = |place: usize, plans: &[String]| {
                 let dbms: &str = &results.variants[place].variant.dbms;
-                let outlines = plans.iter().map(|plan| read_plan(dbms, plan).outline);
+                let outlines = plans.iter().map(|plan| parse_plan(dbms, plan).outline);
                 outlines.collect::<Vec<_>>().join(" or ")
             };
             let (from, to) = (outline(base, &first.base), outline(place, &first.plans));
             let more = match found.len() {
                 1 => String::new(),
-                count => format!(" (and {} more)", count - 1),
+                2 => " and another statement".to_owned(),
+                count => format!(" and {} other statements", count - 1),
             };
             let text = format!(
-                "its plan is {to}, that of {} is {from}: {}{more}",
+                "uses another plan than {} for {}{more}: {to} instead of {from}",
                 results.variant_name(base),
                 first.statement.chars().take(80).collect::<String>()
             );

@@ -25,7 +25,7 @@ use nix::unistd::Pid;
 use crate::process::wait_until;
 use crate::{Error, ServerUser};
 
-/// How long killed processes get to be gone.
+/// How long to wait for killed processes to disappear.
 const DEATH: Duration = Duration::from_secs(2);
 
 /// A command that runs `program` as `user`. From the environment it gets only what its libraries

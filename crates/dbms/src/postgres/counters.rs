@@ -14,7 +14,7 @@ const SERVER_VIEWS: [(&str, &str, &str); 5] = [
     ("pg_stat_bgwriter", "''", "true"),
     ("pg_stat_checkpointer", "''", "true"),
     ("pg_stat_wal", "''", "true"),
-    ("pg_stat_io", "backend_type || '/' || object || '/' || context", "true"),
+    ("pg_stat_io", moved::IO_OBJECT, "object <> 'wal'"),
     ("pg_stat_database", "''", "datname = current_database()"),
 ];
 
@@ -57,6 +57,7 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
     }
     if version >= moved::WAL_IO_SINCE {
         gathered.add("pg_stat_wal", &control.query_rows(moved::WAL_IO)?)?;
+        gathered.add(moved::WAL_VIEW, &control.query_rows(&moved::wal_rows())?)?;
     }
     absent.retain(|view| !gathered.has(view));
     if !tables.is_empty() {

@@ -3,8 +3,8 @@
 //! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
 //! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
 //! start goes through `initdb` (once), `config`, `postmaster` and `server`, which uses `control`,
-//! `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts instructions, with the
-//! functions in `profile`. `plans` reads what EXPLAIN says.
+//! `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts instructions, with
+//! the functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod archive;
 mod attach;
@@ -35,7 +35,7 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    CountMethod, Endpoint, Error, Installation, Origin, ProfileFacts, ReadPlan, Restored,
+    CountMethod, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts, Restored,
     ServerSpec, ServerUser, System,
 };
 use server::PostgresServer;
@@ -97,8 +97,8 @@ impl Kind for Postgres {
         Some(&profile::PROFILE)
     }
 
-    fn read_plan(&self, plan: &str) -> ReadPlan {
-        plans::read(plan)
+    fn parse_plan(&self, plan: &str) -> ParsedPlan {
+        plans::parse(plan)
     }
 
     fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {

@@ -1,5 +1,7 @@
 //! The tables of a history: absolute and relative by run, then the change points.
 
+use judge::Verdict;
+
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
 use crate::document::Labels;
 use crate::model::labelled;
@@ -62,8 +64,15 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
             let mark = mark(step, place);
             or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
         });
-        let row = Row::new(&run.name, relatives.collect());
-        relative_table.rows.push(row.of_kind(kind(document, line, place)));
+        let verdicts: Vec<_> =
+            line.steps.iter().map(|step| verdict(document, step, place)).collect();
+        let has = |wanted| verdicts.contains(&Some(wanted));
+        let kind = RowKind::of(has(Verdict::Regression), has(Verdict::Improvement));
+        let word = |verdict: &Option<Verdict>| verdict.map_or("", Verdict::as_str).to_owned();
+        let row = Row::new(&run.name, relatives.collect()).of_kind(kind);
+        let judged = verdicts.iter().any(Option::is_some);
+        let verdicts = verdicts.iter().filter(|_| judged).map(word).collect();
+        relative_table.rows.push(Row { verdicts, ..row });
     }
     [absolute, relative_table]
 }
@@ -97,15 +106,15 @@ fn mark(step: &HistoryStep, run: usize) -> &'static str {
     }
 }
 
-fn kind(document: &HistoryDocument, line: &LineDocument, run: usize) -> Option<RowKind> {
-    if document.metric != metrics::OPS.name {
-        return None;
+/// What a change that starts with this run means for a step; costs have no better direction here.
+fn verdict(document: &HistoryDocument, step: &HistoryStep, run: usize) -> Option<Verdict> {
+    let slower = if step.better == "more" { "▼" } else { "▲" };
+    match mark(step, run) {
+        _ if document.metric != metrics::OPS.name => None,
+        "" => None,
+        mark if mark == slower => Some(Verdict::Regression),
+        _ => Some(Verdict::Improvement),
     }
-    let went = |down: bool| {
-        let sign = |step: &HistoryStep| if down == (step.better == "more") { "▼" } else { "▲" };
-        line.steps.iter().any(|step| mark(step, run) == sign(step))
-    };
-    RowKind::of(went(true), went(false))
 }
 
 fn changes(
