@@ -151,3 +151,20 @@ fn a_full_disk_is_named() {
         assert!(text.contains("step l.i0: ") && text.contains("is full: free space"), "{text}");
     }
 }
+
+#[test]
+fn what_only_explains_a_step_never_fails_it() {
+    let mut site = Site::new();
+    site.world.explains_nothing();
+    site.run(&Site::plan(&["a"], "blocks = 1", TIMED)).unwrap();
+    let trials = site.finished();
+    assert_eq!(trials[0].steps, ["l.i0", "l.x", "qr100"]);
+    let notes = site.notes(&trials[0], "qr100");
+    for unknown in [
+        "what earlier steps left behind is not known: ",
+        "how its statements are executed is not known: ",
+        "what sessions waited for is not known: ",
+    ] {
+        assert!(notes.contains(unknown), "{unknown}\n{notes}");
+    }
+}

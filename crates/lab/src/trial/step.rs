@@ -125,11 +125,13 @@ pub fn run(
     });
     let mut notes = Vec::new();
     let mut before = Vec::new();
-    for (at, counted) in counted.into_iter().enumerate() {
+    for (at, (attempt, counted)) in attempts.iter().zip(counted).enumerate() {
         let counted = counted.map_err(|error: dbms::Error| Fault { at, trouble: error.into() });
         let (snapshot, debt, plans) = counted?;
-        let debt = known("what earlier steps left behind", debt, &mut notes);
-        before.push((snapshot, debt, known("the plan of its statements", plans, &mut notes)));
+        let of = if slices.is_some() { format!("{}: ", attempt.name()) } else { String::new() };
+        let debt = known(&format!("{of}what earlier steps left behind"), debt, &mut notes);
+        let plans = known(&format!("{of}how its statements are executed"), plans, &mut notes);
+        before.push((snapshot, debt, plans));
     }
     let target = |attempt: &Attempt<'_>| {
         conditions.systems.target(attempt.name(), attempt.server.endpoint())

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbms::{
-    Cache, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Host, Installation, Interrupter,
-    Origin, Reference, Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Stopped,
-    System,
+    Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Host, Installation,
+    Interrupter, Origin, Reference, Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot,
+    Sql, Stopped, System, Waits,
 };
 use drive::Target;
 use lab::{Started, Systems};
@@ -57,6 +57,8 @@ struct State {
     port: u16,
     /// A table that somebody else has made.
     strangers: Option<&'static str>,
+    /// Whether nothing can be known that only explains a step.
+    inexplicable: bool,
 }
 
 /// A fake server under way.
@@ -95,6 +97,7 @@ impl World {
                 started: BTreeMap::new(),
                 port: 0,
                 strangers: None,
+                inexplicable: false,
             })),
         }
     }
@@ -114,6 +117,11 @@ impl World {
     /// What is obtained from now on is of this version.
     pub fn set_version(&self, version: &str) {
         version.clone_into(&mut self.lock().version);
+    }
+
+    /// Nothing can be known that only explains a step.
+    pub fn explains_nothing(&self) {
+        self.lock().inexplicable = true;
     }
 
     /// Somebody else has made a table on the servers.
@@ -304,6 +312,11 @@ impl FakeSystem {
         Ok(())
     }
 
+    /// What only explains a step, where it can be known.
+    fn explained<T: Default>(&self, what: &str) -> Result<T, Error> {
+        if self.world.lock().inexplicable { Err(failed(what)) } else { Ok(T::default()) }
+    }
+
     fn leave(&self) {
         let mut state = self.world.lock();
         state.up.retain(|server| !Arc::ptr_eq(server, &self.running));
@@ -343,6 +356,19 @@ impl System for FakeSystem {
 
     fn counters(&mut self, _: &[String]) -> Result<Snapshot, Error> {
         self.meets("counters").map(|()| Snapshot::default())
+    }
+
+    fn debt(&mut self, _: &[String]) -> Result<Debt, Error> {
+        self.explained("debt")
+    }
+
+    fn query_plan(&mut self, _: &str) -> Result<Option<String>, Error> {
+        self.explained("plan")
+    }
+
+    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+        let blind = || -> Box<dyn Waits> { Box::new(Blind) };
+        Ok(self.world.lock().inexplicable.then(blind))
     }
 
     fn footprint(&mut self, _: &[String]) -> Result<Vec<Footprint>, Error> {
@@ -423,5 +449,15 @@ impl Sql for FakeSystem {
 
     fn drop_marked(&mut self, _: &[String]) -> Result<Option<String>, Error> {
         self.meets("drop_marked").map(|()| self.world.lock().strangers.map(str::to_owned))
+    }
+}
+
+/// Looks at waits in vain.
+#[derive(Debug)]
+struct Blind;
+
+impl Waits for Blind {
+    fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
+        Err(failed("look"))
     }
 }
