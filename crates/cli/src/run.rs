@@ -115,13 +115,8 @@ impl RunArgs {
         if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
             return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
         }
-        if self.short.given() {
-            return refuse(format!(
-                "{}: options of the short form can't be used with a plan file; change the plan instead",
-                what.display()
-            ));
-        }
-        Ok(Some(self.changes.apply(read(what)?, &what.display().to_string())?))
+        let plan = self.short.change(read(what)?, what)?;
+        Ok(Some(self.changes.apply(plan, &what.display().to_string())?))
     }
 }
 

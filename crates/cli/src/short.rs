@@ -1,12 +1,17 @@
 //! The short form: a plan given by options instead of a file.
 
+use std::path::Path;
+
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use plan::{CommandOption, Plan, WorkloadPlan};
 
 use crate::exit::{WrongRequest, refuse};
 
-/// Options that replace a plan file.
+/// The help's heading of the workload options.
+const WORKLOAD: &str = "Workload options (short form, or overriding the plan file)";
+
+/// Options that replace a plan file, or what it says of its workload.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Short form (instead of a plan file)")]
 pub struct ShortForm {
@@ -43,7 +48,7 @@ fn declared() -> Vec<(CommandOption, String)> {
 impl Args for Options {
     fn augment_args(command: Command) -> Command {
         command.args(declared().into_iter().map(|(option, help)| {
-            let arg = Arg::new(option.name).long(option.name).help(help);
+            let arg = Arg::new(option.name).long(option.name).help(help).help_heading(WORKLOAD);
             match option.value {
                 "" => arg.action(ArgAction::SetTrue),
                 value => arg.action(ArgAction::Append).value_name(value),
@@ -98,6 +103,21 @@ impl ShortForm {
             config: self.settings()?,
             options: self.options.0.clone(),
         })?)
+    }
+
+    /// A plan from a file with the given options of its workload. Its variants are its own.
+    pub fn change(&self, plan: Plan, file: &Path) -> anyhow::Result<Plan> {
+        if !self.variants.is_empty() || !self.config.is_empty() {
+            return refuse(format!(
+                "{}: -v and -c can't be used with a plan file; change the plan instead",
+                file.display()
+            ));
+        }
+        if self.options.0.is_empty() {
+            return Ok(plan);
+        }
+        let origin = format!("{} with the options given", file.display());
+        Ok(plan.with_options(&self.options.0, &origin)?)
     }
 
     fn named_variants(&self) -> Vec<(String, String)> {

@@ -4,9 +4,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use toml::{Table, Value};
+
 use crate::key::quoted;
 use crate::problem::PlanError;
-use crate::types::Plan;
+use crate::types::{Given, Plan};
 use crate::workloads::WorkloadPlan;
 
 /// The command line's replacement for a plan file.
@@ -37,26 +39,61 @@ impl Plan {
         for (name, dbms) in &short.variants {
             let _ = writeln!(text, "[variants.{}]\ndbms = {}", quoted(name), quoted(dbms));
         }
-        let _ = writeln!(text, "[workload.{name}]");
-        let known = short.workload.options();
-        let mut given = Vec::new();
-        for (option, value) in &short.options {
-            let known = known.iter().find(|known| known.name == option);
-            let line = match known {
-                Some(known) => known.line(value),
-                None => Err(format!("`--{option}` is not an option of `{name}`")),
-            };
-            text.push_str(&line.map_err(|message| PlanError::of("the short form", message))?);
-            given.extend(known.map(|known| known.key));
-        }
+        let (keys, lines) = section(&short.workload, &short.options, "the short form")?;
+        let _ = write!(text, "[workload.{name}]\n{lines}");
         let read = |text: &str| {
             let plan = Plan::parse(text, Some(Path::new(".")), "the short form");
             plan.map_err(PlanError::without_places)
         };
         let mut plan = read(&text)?;
-        plan.settle_seconds_scale = plan.workload.family_mut().shorten(&|key| given.contains(&key));
+        plan.settle_seconds_scale = plan.workload.family_mut().shorten(&|key| keys.contains(&key));
         Ok(Plan { given: plan.given, ..read(&plan.to_toml())? })
     }
+
+    /// This plan with other options of its workload, as (name, value).
+    ///
+    /// # Errors
+    /// [`PlanError`] as for a plan from a file; it names `origin`.
+    pub fn with_options(
+        &self,
+        options: &[(String, String)],
+        origin: &str,
+    ) -> Result<Plan, PlanError> {
+        let (keys, lines) = section(&self.workload, options, origin)?;
+        let unreadable = |error: toml::de::Error| PlanError::of(origin, error.to_string());
+        let mut whole: Table = self.to_toml().parse().map_err(unreadable)?;
+        let new: Table = lines.parse().map_err(unreadable)?;
+        let workload = whole.get_mut("workload").and_then(Value::as_table_mut);
+        let own = workload.and_then(|all| all.get_mut(self.workload.name())?.as_table_mut());
+        let missing = || PlanError::of(origin, "expected a workload, found none".to_owned());
+        own.ok_or_else(missing)?.extend(new);
+        // Line numbers would refer to text the user has never seen.
+        let plan = Plan::parse(&whole.to_string(), None, origin);
+        let plan = plan.map_err(PlanError::without_places)?;
+        // What was written for it was not all said by the user.
+        let of_seconds = self.workload.family().keys_of_seconds();
+        let seconds = self.given.seconds || keys.iter().any(|key| of_seconds.contains(key));
+        Ok(Plan { given: Given { seconds, ..self.given }, ..plan })
+    }
+}
+
+/// The keys that options of a workload stand for, and their lines in its section.
+fn section(
+    workload: &WorkloadPlan,
+    options: &[(String, String)],
+    origin: &str,
+) -> Result<(Vec<&'static str>, String), PlanError> {
+    let (mut keys, mut lines) = (Vec::new(), String::new());
+    for (option, value) in options {
+        let known = workload.options().iter().find(|known| known.name == option);
+        let line = match known {
+            Some(known) => known.line(value),
+            None => Err(format!("`--{option}` is not an option of `{}`", workload.name())),
+        };
+        lines.push_str(&line.map_err(|message| PlanError::of(origin, message))?);
+        keys.extend(known.map(|known| known.key));
+    }
+    Ok((keys, lines))
 }
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
@@ -119,6 +156,8 @@ pub fn variant_names<S: AsRef<str>>(dbms: &[S]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -181,6 +220,36 @@ mod tests {
         }
         let none = short(vec![], &[]).unwrap_err();
         assert!(none.to_string().starts_with("the short form: no variants"), "{none}");
+    }
+
+    #[test]
+    fn options_replace_what_a_plan_says() {
+        let text = "restore_after = 'index'\nrenamed = { a = 'b' }\n[config]\nwork_mem = '1MB'\n\
+            [variants.pg9]\ndbms = 'postgres@9.6'\n[variants.pg10]\ndbms = 'postgres@10'\n\
+            config = { jit = 'off' }\n\
+            [workload.sysbench]\nrows = 5000\ndrop = ['scan']\n[count]\nrows = 7\n";
+        let plan = Plan::parse(text, None, "a.toml").unwrap();
+        let options = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+        let subset = plan.with_options(&options("steps", "scan,update-zipf"), "a.toml").unwrap();
+        let steps: Vec<_> = subset.workload.sequences().remove(0).steps;
+        let names: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(names, ["load", "index", "scan", "update-zipf"]);
+        assert_eq!(subset.workload.rows(), plan.workload.rows());
+        assert_eq!((&subset.variants, subset.blocks), (&plan.variants, plan.blocks));
+        let meant = |plan: &Plan| Plan { text: String::new(), ..plan.clone() };
+        assert_eq!(meant(&plan.with_options(&[], "a.toml").unwrap()), meant(&plan));
+        // The run still chooses what the user hasn't.
+        let designs =
+            |plan: Plan| Plan { budget: Some(Duration::from_secs(9)), ..plan }.designs_itself();
+        assert!(designs(subset));
+        assert!(!designs(plan.with_options(&options("read-seconds", "3"), "a.toml").unwrap()));
+        for (name, value, message) in [
+            ("steps", "scam", "a.toml: unknown step `scam`; did you mean `scan`?"),
+            ("shared-table", "", "a.toml: `--shared-table` is not an option of `sysbench`"),
+        ] {
+            let error = plan.with_options(&options(name, value), "a.toml").unwrap_err();
+            assert!(error.to_string().starts_with(message), "{error}");
+        }
     }
 
     proptest! {

@@ -59,7 +59,12 @@ fn a_command_that_makes_no_sense_is_told_so() {
         .expect(2, &["qr10", "qr100"]);
     place.run(&["insert", "-v", "oracle@19"]).expect(2, &["oracle@19", "postgres@13.7"]);
     let file = place.plan(&plan(ONE, "", QUICK));
-    place.run(&[&file, "--rows", "5"]).expect(2, &["plan.toml", "short form"]);
+    place.run(&[&file, "-c", "work_mem=1MB"]).expect(2, &["plan.toml", "-v and -c"]);
+    place.run(&[&file, "--steps", "l.y"]).expect(2, &["plan.toml", "did you mean `l.x`?"]);
+    let changed = place.run(&[&file, "--rows", "5", "--write-plan"]);
+    changed.expect(0, &[]);
+    let rows = |line: &str| line.split('#').next().is_some_and(|line| line.trim() == "rows = 5");
+    assert!(changed.stdout.lines().any(rows), "{}", changed.stdout);
     place.run(&[&file, "--blocks", "0"]).expect(2, &["blocks"]);
     place.steelyard(&["compare"]).expect(2, &["results", "--results"]);
     place.steelyard(&["list"]).expect(2, &["steelyard run"]);
