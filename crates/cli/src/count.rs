@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use plan::{Plan, Protocol};
 use report::CountOptions;
@@ -42,6 +42,9 @@ pub struct CountArgs {
     /// Print a table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
+    /// Also draw the counts over the variants into this SVG file
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
     /// Exit with 1 if any kind of statement takes more instructions than in the base, by more than
     /// the margin, or if the count is unfinished
     #[arg(long)]
@@ -84,6 +87,10 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     };
     let store = Store::open_read_only(results)?;
     let counted = report::count(&store, experiment, &options)?;
+    if let Some(file) = &args.chart {
+        std::fs::write(file, counted.document.chart())
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
     args.format.print(|format| counted.render(format))?;
     exit::gate(if args.gate { counted.gate() } else { Vec::new() })
 }

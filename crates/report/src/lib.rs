@@ -36,6 +36,7 @@ mod page_number;
 mod page_slices;
 #[cfg(test)]
 mod page_types_tests;
+mod panels;
 mod plans;
 mod profiles;
 mod renames;
@@ -82,6 +83,7 @@ pub use model::{
     VariantStep, labelled,
 };
 pub use page_data::Page;
+pub use panels::{Panel, Panels};
 pub use plans::ExplainedPlan;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use rounds::Slices;

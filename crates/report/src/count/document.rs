@@ -13,7 +13,7 @@ use crate::time::rfc3339;
 const FORMAT: u32 = 2;
 
 /// Exact instruction counts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountDocument {
     /// Version of this shape: 2.
     pub format: u32,
@@ -38,7 +38,7 @@ pub struct CountDocument {
 }
 
 /// Statements of one kind, sent and counted in one way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindDocument {
     /// Such as `insert-100`.
     pub kind: String,
@@ -51,7 +51,7 @@ pub struct KindDocument {
 }
 
 /// The count of one variant.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountedVariant {
     /// Its name.
     pub name: String,

@@ -1,6 +1,7 @@
 //! Exact instruction counts: what a statement costs in each variant, in which phase, and which
 //! functions moved.
 
+mod chart;
 mod counted;
 mod document;
 mod functions;
