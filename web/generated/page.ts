@@ -414,7 +414,7 @@ export type PageWarning = {
 
 /** What may explain a step's differences, apart from profiles. */
 export type PageWhy = {
-  /** What it comes to, a paragraph for each variant except the base. */
+  /** A summary for each variant except the base. */
   conclusions: Array<string>,
   /** What the step began with, and the DBMS's counters, where they differ. */
   tables: Array<Table>,

@@ -47,7 +47,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     warnings.extend(judgements.map(|(about, one)| found(about, one.code(), one.to_string())));
     let (profiles, left_out) = page_profiles(store, results, judged.base)?;
     warnings.extend(left_out.map(|text| found(None, "flamegraphs-left-out", text)));
-    let explainer = Explainer::new(store, results, judged.base)?;
+    let explainer = Explainer::new(store, results, &judged)?;
     let mut steps = Vec::new();
     for (number, step) in results.steps.iter().enumerate() {
         let why = explainer.page(number)?;

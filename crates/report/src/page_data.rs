@@ -117,7 +117,7 @@ pub(crate) struct PageStep {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageWhy {
-    /// What it comes to, a paragraph for each variant except the base.
+    /// A summary for each variant except the base.
     pub(crate) conclusions: Vec<String>,
     /// What the step began with, and the DBMS's counters, where they differ.
     pub(crate) tables: Vec<Table>,

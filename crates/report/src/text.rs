@@ -195,5 +195,21 @@ mod tests {
         let shown = tables(&[&table], Style::Colored);
         assert!(shown.contains("14|3     \x1b[1m\x1b[31m0.934\x1b[0m      –\n"), "{shown:?}");
         assert!(!tables(&[&table], Style::Plain).contains('\x1b'));
+        // The color goes with its figure where rows are steps.
+        let mut other = table.rows[0].clone();
+        (other.label, other.cells) = ("15.0".to_owned(), vec!["1.1".to_owned(), "1.0".to_owned()]);
+        other.verdicts = vec!["improvement".to_owned(), "equivalent".to_owned()];
+        table.rows.push(other);
+        let turned = tables(&[&table.transposed("step")], Style::Colored);
+        assert!(
+            turned.contains("l.i0   \x1b[1m\x1b[31m0.934\x1b[0m   \x1b[1m\x1b[32m1.1\x1b[0m\n"),
+            "{turned:?}"
+        );
+        assert!(turned.contains("qr100      –   1.0\n"), "{turned:?}");
+        // A row about one comparison has its color throughout, but for the label.
+        table.rows[0] = Row::new("l.i0", vec!["0.9".to_owned(), "slower".to_owned()])
+            .of_kind(Some(RowKind::Regression));
+        let row = tables(&[&table], Style::Colored);
+        assert_eq!(row.matches("\x1b[31m").count(), 2, "{row:?}");
     }
 }

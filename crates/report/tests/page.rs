@@ -1,6 +1,6 @@
 //! The HTML page: its data, and that it is written whole.
 
-use crate::common::{Lab, counts, plan, record, rich, series};
+use crate::common::{Lab, counter, counts, plan, record, rich, series};
 
 const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];
 const STEPS: [&str; 3] = ["l.i0", "l.i1", "qr100"];
@@ -44,6 +44,15 @@ fn the_page_holds_everything() {
     let points = step["percentiles"][0]["points"].as_array().unwrap();
     assert_eq!(points.last().unwrap()[0], 100.0);
     assert_eq!(step["trials"].as_array().unwrap().len(), 6);
+    let told: Vec<_> = step["why"]["conclusions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|said| said.as_str().unwrap().split(':').next().unwrap())
+        .collect();
+    assert_eq!(told, ["pg13.7 to pg14.3", "pg13.7 to pg15.0"], "in the order of the plan");
+    let rows = step["why"]["tables"].as_array().unwrap().iter().map(|t| t["rows"].as_array());
+    assert!(rows.map(|rows| rows.unwrap().len()).all(|rows| (1..=8).contains(&rows)));
     let trial = &page["steps"][0]["trials"][2];
     assert_eq!((trial["variant"].as_u64(), trial["block"].as_u64()), (Some(1), Some(1)));
     assert_eq!(trial["stalls"], serde_json::json!([[4, 5]]));
@@ -171,6 +180,12 @@ fn a_large_report_is_written_in_time() {
     for dop in dops {
         lab.run(&steps, 1, dop, &|name, place, _| {
             let mut step = rich(name, place % 3, 1);
+            // As many counters as PostgreSQL 18 has for two tables.
+            step.counters = (0..400)
+                .map(|n| {
+                    counter("pg_stat_io", &format!("object {}", n / 10), &format!("n{n}"), 7.0)
+                })
+                .collect();
             step.series = (0..30)
                 .map(|n| {
                     let group = if n < 2 { "throughput" } else { "cpu" };

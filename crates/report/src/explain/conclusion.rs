@@ -22,10 +22,10 @@ const START: [(&Metric, &str); 3] = [
 /// Counters to name at most.
 const COUNTERS: usize = 3;
 
-/// The paragraph about a variant and its base.
+/// The paragraph about a variant and its base. Without a comparison of throughput it says why.
 pub(super) fn conclusion(
     [base, variant]: [&str; 2],
-    throughput: Option<&Comparison>,
+    throughput: Result<&Comparison, &str>,
     costs: &[(&'static Metric, &Comparison)],
     start: &[ExplainedShift],
     counters: &[ExplainedShift],
@@ -40,10 +40,11 @@ pub(super) fn conclusion(
             format!("{} {size} {direction} {}", words.verb, words.what)
         })
         .collect();
-    parts.push(match &told[..] {
-        [] => "no cost per operation is certain to differ".to_owned(),
-        told => format!("it {}", told.join(", ")),
-    });
+    match &told[..] {
+        [] if costs.is_empty() => {}
+        [] => parts.push("no cost per operation is certain to differ".to_owned()),
+        told => parts.push(format!("it {}", told.join(", "))),
+    }
     let at_start = START.iter().filter_map(|(metric, what)| {
         let shift = start.iter().find(|shift| shift.name == metric.name && shift.sure)?;
         Some(format!("{} {what}", times(shift)))
@@ -61,8 +62,11 @@ pub(super) fn conclusion(
     parts.join("; ")
 }
 
-fn of_throughput(throughput: Option<&Comparison>) -> String {
-    let Some(comparison) = throughput else { return "throughput can't be compared".to_owned() };
+fn of_throughput(throughput: Result<&Comparison, &str>) -> String {
+    let comparison = match throughput {
+        Ok(comparison) => comparison,
+        Err(reason) => return format!("throughput can't be compared: {reason}"),
+    };
     let Some((low, high)) = comparison.low.zip(comparison.high) else {
         return "throughput without an interval, so nothing is certain".to_owned();
     };
@@ -117,7 +121,7 @@ mod tests {
         let (slower, reads, same) = (compared(0.8), compared(1.14), compared(1.0));
         let said = conclusion(
             ["17.7", "18.1"],
-            Some(&slower),
+            Ok(&slower),
             &[(&READ_KB, &reads), (&WRITTEN_KB, &same)],
             &[
                 shift(START_BYTES.name, 100.0, 109.0, true),
@@ -131,7 +135,9 @@ mod tests {
              more from storage per operation; it began with 9.0% more data and indexes; per \
              operation, pg_stat_wal.wal_bytes +27.0%"
         );
-        let nothing = conclusion(["a", "b"], Some(&same), &[(&READ_KB, &same)], &[], &[]);
+        let failed = conclusion(["a", "b"], Err("b did nothing"), &[], &[], &[]);
+        assert_eq!(failed, "a to b: throughput can't be compared: b did nothing");
+        let nothing = conclusion(["a", "b"], Ok(&same), &[(&READ_KB, &same)], &[], &[]);
         assert!(nothing.starts_with("a to b: no certain difference in throughput (95%"));
         assert!(nothing.ends_with("; no cost per operation is certain to differ"), "{nothing}");
         assert_eq!(times(&shift("x", 0.0, 7.0, true)), "7 instead of no");

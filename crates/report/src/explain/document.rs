@@ -68,6 +68,18 @@ pub struct ExplainedStep {
     pub moved: BTreeMap<String, Vec<ExplainedMove>>,
 }
 
+impl ExplainedStep {
+    /// What there is of each variant, in their order.
+    pub(super) fn in_order<'a, T>(
+        &'a self,
+        all: &'a BTreeMap<String, T>,
+    ) -> impl Iterator<Item = (&'a str, &'a T)> {
+        self.variants
+            .iter()
+            .filter_map(|variant| Some((variant.name.as_str(), all.get(&variant.name)?)))
+    }
+}
+
 /// One variant in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedVariant {

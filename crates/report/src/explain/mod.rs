@@ -75,7 +75,8 @@ pub fn explain(
     )?;
     let base = results.variant_named(&costs.document.base).unwrap_or(0);
     let mut document = document::document(results, &profiles, base, options);
-    let explainer = Explainer::new(store, results, base)?;
+    let throughput = judge_results(results, Some(results.variant_name(base)), None)?;
+    let explainer = Explainer::new(store, results, &throughput)?;
     for (explained, profiles) in document.steps.iter_mut().zip(&profiles) {
         explainer.explain(explained, profiles.step)?;
     }
@@ -92,20 +93,20 @@ pub fn explain(
 pub(crate) struct Explainer<'a> {
     store: &'a Store,
     results: &'a Results,
-    base: usize,
-    throughput: Judged,
+    throughput: &'a Judged,
     costs: Vec<(&'static Metric, Judged)>,
     /// How many each step did.
     operations: HashMap<StepId, u64>,
 }
 
 impl<'a> Explainer<'a> {
+    /// With the same base as `throughput`.
     pub(crate) fn new(
         store: &'a Store,
         results: &'a Results,
-        base: usize,
+        throughput: &'a Judged,
     ) -> Result<Self, ReportError> {
-        let name = Some(results.variant_name(base));
+        let name = Some(results.variant_name(throughput.base));
         let judged =
             |metric: &'static Metric| Ok((metric, judge_metric(results, metric.name, name, None)?));
         let costs = conclusion::COSTS.into_iter().map(judged);
@@ -113,8 +114,7 @@ impl<'a> Explainer<'a> {
         Ok(Self {
             store,
             results,
-            base,
-            throughput: judge_results(results, name, None)?,
+            throughput,
             costs: costs.collect::<Result<_, ReportError>>()?,
             operations: steps.into_iter().map(|step| (step.id, step.operations)).collect(),
         })
@@ -122,19 +122,25 @@ impl<'a> Explainer<'a> {
 
     /// Adds to a step what it began with, the counters, and what all of it comes to.
     fn explain(&self, explained: &mut ExplainedStep, number: usize) -> Result<(), ReportError> {
-        let (results, base) = (self.results, self.base);
+        let (results, base) = (self.results, self.throughput.base);
         let Some(step) = results.steps.get(number) else { return Ok(()) };
         let counted = Counted::read(self.store, &self.operations, step)?;
-        for place in (0..step.variants.len()).filter(|place| *place != base) {
+        let compared = |place: &usize| *place != base && results.twin_of(*place).is_none();
+        for place in (0..step.variants.len()).filter(compared) {
             let name = results.variant_name(place);
             let start = shifts::start(step, base, place);
             let counters = counted.shifts(base, place);
             let costs = self.costs.iter();
             let costs = costs.filter_map(|(metric, all)| Some((*metric, all.of(number, place)?)));
-            let costs: Vec<_> = costs.collect();
+            let costs: Vec<_> = costs.filter(|(_, found)| found.low.is_some()).collect();
+            let finding = self.throughput.finding(results, number, place);
+            let throughput = match &finding {
+                Some(found) => found.comparison.ok_or(found.reason.as_deref().unwrap_or("nothing")),
+                None => Err("it is not judged"),
+            };
             let said = conclusion::conclusion(
                 [results.variant_name(base), name],
-                self.throughput.of(number, place),
+                throughput,
                 &costs,
                 &start,
                 &counters,
@@ -151,7 +157,7 @@ impl<'a> Explainer<'a> {
     pub(crate) fn page(&self, number: usize) -> Result<Option<PageWhy>, ReportError> {
         let none = StepProfiles::none(number, self.results.variants.len());
         let options = ExplainOptions::default();
-        let step = document::step(self.results, &none, self.base, &options);
+        let step = document::step(self.results, &none, self.throughput.base, &options);
         let Some(mut step) = step.filter(|_| self.comparable(number)) else { return Ok(None) };
         self.explain(&mut step, number)?;
         let mut shown = tables::why(&step, ON_PAGE);
@@ -159,7 +165,7 @@ impl<'a> Explainer<'a> {
         Ok(Some(PageWhy {
             plans: tables::plans(&step).collect(),
             tables: shown,
-            conclusions: step.conclusion.into_values().collect(),
+            conclusions: step.in_order(&step.conclusion).map(|(_, said)| said.clone()).collect(),
         }))
     }
 
@@ -169,7 +175,7 @@ impl<'a> Explainer<'a> {
         let with = |variant: &&VariantStep| !variant.samples.is_empty();
         let aside = step.warm_up || step.loaded_once;
         !aside
-            && step.variant(self.base).as_ref().is_some_and(with)
+            && step.variant(self.throughput.base).as_ref().is_some_and(with)
             && step.variants.iter().filter(with).count() > 1
     }
 }

@@ -18,6 +18,9 @@ use crate::model::StepResults;
 const START: [&Metric; 6] =
     [&START_DEAD, &START_UNSEEN, &START_BYTES, &START_DIRTY, &START_WRITEBACK, &START_CACHED];
 
+/// Differences are the same if their error is no more than this fraction of their mean.
+const SAME: f64 = 1e-9;
+
 /// What differs by less than this fraction is the same.
 const LEAST: f64 = 0.0005;
 
@@ -62,8 +65,9 @@ fn moved(name: &str, base: &[f64], variant: &[f64]) -> Option<Moved> {
 }
 
 /// The p value of Student's t test on the differences of pairs, of their logarithms where all
-/// values are positive; of a sign flip test where all differences are the same, which happens to
-/// small counts. NaN with fewer than two pairs.
+/// values are positive. Small counts may agree in all blocks by chance, which looks like certainty:
+/// where a value is 0 or the differences have no spread, it is at least that of the sign flip test.
+/// NaN with fewer than two pairs.
 fn paired_p(base: &[f64], variant: &[f64]) -> f64 {
     let logs = base.iter().chain(variant).all(|value| *value > 0.0);
     let difference = |(base, variant): (&f64, &f64)| {
@@ -75,10 +79,12 @@ fn paired_p(base: &[f64], variant: &[f64]) -> f64 {
         return f64::NAN;
     };
     let error = sd / (differences.len() as f64).sqrt();
-    if error == 0.0 {
-        return sign_flip_p(&differences).unwrap_or(f64::NAN);
+    let spread = error > SAME * middle.abs();
+    let p = if spread { 2.0 * t_cdf(-(middle / error).abs(), freedom) } else { 0.0 };
+    if logs && spread {
+        return p;
     }
-    2.0 * t_cdf(-(middle / error).abs(), freedom)
+    sign_flip_p(&differences).map_or(f64::NAN, |flipped| p.max(flipped))
 }
 
 /// Sorts by certainty, then by size, and marks what is sure.
@@ -187,9 +193,12 @@ mod tests {
 
     #[test]
     fn the_same_difference_twice_is_not_sure() {
-        let grown = |blocks| moved("a", &vec![0.0; blocks], &vec![1.0; blocks]).unwrap();
+        let grown = |blocks| moved("a", &vec![0.0; blocks], &vec![0.1; blocks]).unwrap();
         assert_eq!((grown(2).shift.ratio, grown(2).p), (None, 0.5));
         assert!(!ranked(vec![grown(5)])[0].sure);
         assert!(ranked(vec![grown(6)])[0].sure);
+        // One checkpoint each, in nearly as many operations.
+        let rare = moved("a", &[0.0; 3], &[1.00e-5, 1.01e-5, 0.99e-5]).unwrap();
+        assert!((rare.p - 0.25).abs() < 1e-12, "{}", rare.p);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn sheet(
                 sheet.table(table);
             }
         }
-        sheet.notes(step.conclusion.values().cloned().collect());
+        sheet.notes(step.in_order(&step.conclusion).map(|(_, said)| said.clone()).collect());
     }
     sheet
 }
@@ -45,15 +45,16 @@ pub(super) fn sheet(
 /// What a step began with, and the DBMS's counters: at most `rows` that differ, for each variant.
 pub(super) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
     let tables = |all: &BTreeMap<String, Vec<ExplainedShift>>, kind: Shifts| {
-        all.iter().map(|(name, shifts)| shifted(step, name, shifts, kind, rows)).collect()
+        let ordered =
+            step.in_order(all).map(|(name, shifts)| shifted(step, name, shifts, kind, rows));
+        ordered.collect::<Vec<_>>()
     };
-    let tables: [Vec<Table>; 2] = [tables(&step.start, START), tables(&step.counters, COUNTERS)];
-    tables.concat()
+    [tables(&step.start, START), tables(&step.counters, COUNTERS)].concat()
 }
 
 /// The statements with other plans than in the base, and these plans.
 pub(super) fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
-    let all = step.plans.iter();
+    let all = step.in_order(&step.plans);
     all.flat_map(move |(name, plans)| plans.iter().map(move |one| plan_of(step, name, one)))
 }
 

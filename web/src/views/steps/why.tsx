@@ -26,16 +26,16 @@ export function Why({ why }: { why: PageWhy }) {
   if (tables.length + plans.length === 0) return null;
   const parts = [
     tables.length > 0 ? count(tables.length, "table") : "",
-    plans.length > 0 ? count(plans.length, "query plan") : "",
+    plans.length > 0
+      ? count(plans.length, "statement with another plan", "statements with another plan")
+      : "",
   ];
   return (
     <details
       class="why"
       open={open || printing}
       onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        What else differs: state at the start, counters ({parts.filter(Boolean).join(", ")})
-      </summary>
+      <summary>What else differs: {parts.filter(Boolean).join(", ")}</summary>
       {(open || printing) && (
         <>
           {tables.map((table) => (
