@@ -4,6 +4,8 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 use crate::measure::{Contender, Run, run, spread};
 use crate::rivals::{number_after, ourselves, plain, sysbench};
@@ -13,6 +15,9 @@ use crate::server::BenchServer;
 const ROWS: u32 = 100_000;
 /// The server's cost of a statement may differ by this part.
 const BOUND: f64 = 0.05;
+/// sysbench's own script of this name has another statement (by `k`, not `id`), so only the clients
+/// compare: ours may take no more.
+const OTHER_STATEMENT: &str = "random-points_range=1000";
 
 /// Our name of a test, and the script and options of the program.
 const TESTS: [(&str, &str, &[&str]); 9] = [
@@ -33,11 +38,20 @@ struct Both {
     server_us: f64,
 }
 
-/// Runs every test of both in turn, on a fresh table each time, and prints what they cost.
+/// Runs every test of both in turn, on a fresh table each time, and prints what they cost. Server
+/// and client share one CPU: whether a wakeup crosses CPUs is up to the scheduler, and costs both
+/// more than anything that is compared here.
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
+    let own = Pid::from_raw(0);
+    let allowed = sched_getaffinity(own)?;
+    let mut cpus = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu) == Ok(true));
+    let mut one = CpuSet::new();
+    one.set(cpus.next().context("expected a CPU to run on, found none")?)?;
+    // Servers and contenders inherit it.
+    sched_setaffinity(own, &one)?;
     let mut server = BenchServer::start()?;
     println!(
-        "PostgreSQL {}, one client, {rounds} rounds of {seconds} s in turn; medians in µs per query.\n\n\
+        "PostgreSQL {}, one client, one CPU, {rounds} rounds of {seconds} s in turn; medians in µs per query.\n\n\
          {:<26}{:>9}{:>9}  {:>22}   {:>9}{:>9}",
         server.version, "test", "server", "sysbench", "ratio (by round)", "client", "sysbench"
     );
@@ -104,7 +118,12 @@ fn print(test: &str, [ours, theirs]: &[Vec<Both>; 2]) {
     let ratio = median(ours, &server) / median(theirs, &server);
     let pairs = ours.iter().zip(theirs).map(|(ours, theirs)| server(ours) / server(theirs));
     let (_, low, high) = spread(pairs);
-    let holds = if (ratio - 1.0).abs() <= BOUND { "" } else { "  MISSED" };
+    let holds = if test == OTHER_STATEMENT {
+        median(ours, &client) <= median(theirs, &client)
+    } else {
+        (ratio - 1.0).abs() <= BOUND
+    };
+    let holds = if holds { "" } else { "  MISSED" };
     println!(
         "{test:<26}{:>9.2}{:>9.2}  {ratio:>6.3} ({low:.3}..{high:.3})   {:>9.2}{:>9.2}{holds}",
         median(ours, &server),

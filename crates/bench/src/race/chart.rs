@@ -17,9 +17,11 @@ pub fn chart(boards: &[Board]) -> String {
         let points = MINUTES.iter().zip(tallies);
         points.map(|(minutes, tally)| (minutes.ln(), of(tally))).collect()
     };
+    // The margin is in the tables.
+    let short = |build| planted(build).split(" (").next().unwrap_or_default().to_owned();
     let panels = rows.flat_map(|(board, name, of)| {
         BUILDS.iter().zip(&board.tallies).map(move |(build, contenders)| Panel {
-            title: format!("{name}, {}, {}", board.condition, planted(build)),
+            title: format!("{name}, {}, {}", board.condition, short(build)),
             lines: contenders.iter().map(|tallies| line(tallies, of)).collect(),
         })
     });
