@@ -158,7 +158,7 @@ fn what_only_explains_a_step_never_fails_it() {
     site.world.explains_nothing();
     site.run(&Site::plan(&["a"], "blocks = 1", TIMED)).unwrap();
     let trials = site.finished();
-    assert_eq!(trials[0].steps, ["l.i0", "l.x", "qr100"]);
+    assert_eq!(trials[0].steps, ["l.i0", "l.x", "settle", "qr100"]);
     let notes = site.notes(&trials[0], "qr100");
     for unknown in [
         "what earlier steps left behind is not known: ",
