@@ -34,7 +34,9 @@ impl CountDocument {
             title: kind.to_owned(),
             lines: protocols.iter().map(|protocol| line(kind, protocol)).collect(),
         };
-        let panels: Vec<Panel> = kinds.iter().map(|kind| panel(kind)).collect();
+        // A kind that the base has not been counted in has nothing to show.
+        let counted = |panel: &Panel| panel.lines.iter().any(|line| !line.is_empty());
+        let panels: Vec<Panel> = kinds.iter().map(|kind| panel(kind)).filter(counted).collect();
         let values =
             panels.iter().flat_map(|panel| &panel.lines).flatten().map(|(_, ratio)| *ratio);
         let (low, high) = values
