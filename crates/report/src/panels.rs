@@ -102,31 +102,25 @@ impl Panels {
         let y = |value: f64| top + PANEL.1 * (1.0 - share(&self.y, value));
         let title = escaped(&panel.title);
         let _ = writeln!(svg, "<text x=\"{left}\" y=\"{}\">{title}</text>", top - 8.0);
-        for (value, label) in &self.y {
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{left} {:.1}h{}\" stroke=\"#ddd\"/>\
-                 <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"9\">{}</text>",
-                y(*value),
-                PANEL.0,
-                left - 2.0,
-                y(*value) + 3.0,
-                escaped(label)
-            );
+        svg.push_str("<g stroke=\"#ddd\">");
+        for (value, _) in &self.y {
+            let _ = write!(svg, "<path d=\"M{left} {:.1}h{}\"/>", y(*value), PANEL.0);
         }
+        svg.push_str("</g>\n<g font-size=\"9\" text-anchor=\"end\">");
+        for (value, label) in &self.y {
+            let (x, y, label) = (left - 2.0, y(*value) + 3.0, escaped(label));
+            let _ = write!(svg, "<text x=\"{x}\" y=\"{y:.1}\">{label}</text>");
+        }
+        svg.push_str("</g>\n<g font-size=\"9\" text-anchor=\"middle\">");
         let mut free = f64::NEG_INFINITY;
         for (value, label) in &self.x {
             if x(*value) >= free {
                 free = x(*value) + APART;
-                let _ = writeln!(
-                    svg,
-                    "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\" font-size=\"9\">{}</text>",
-                    x(*value),
-                    top + PANEL.1 + 12.0,
-                    escaped(label)
-                );
+                let (x, y, label) = (x(*value), top + PANEL.1 + 12.0, escaped(label));
+                let _ = write!(svg, "<text x=\"{x:.1}\" y=\"{y}\">{label}</text>");
             }
         }
+        svg.push_str("</g>\n");
         // The first is drawn last, on top.
         for (place, points) in panel.lines.iter().enumerate().rev() {
             let points = points.iter().map(|(at, value)| format!("{:.1},{:.1}", x(*at), y(*value)));

@@ -230,8 +230,13 @@ fn fairness(recording: &Recording, live: &[Run]) -> String {
 
 /// `−2% (margin 1%)`.
 pub fn planted(build: &Build) -> String {
+    format!("{} (margin {:.0}%)", slower(build), 100.0 * build.margin)
+}
+
+/// `−2%`.
+pub fn slower(build: &Build) -> String {
     let sign = if build.slower == 0 { "" } else { "−" };
-    format!("{sign}{}% (margin {:.0}%)", build.slower, 100.0 * build.margin)
+    format!("{sign}{}%", build.slower)
 }
 
 fn header(first: &[&str]) -> String {
