@@ -83,8 +83,8 @@ pub enum Sent {
     Text,
     /// Parsed once, then bound to values.
     Prepared,
-    /// The same in the way of PostgreSQL's own client library, which other programs use: values are
-    /// text, and the server describes the result each time. Both cost it time.
+    /// The same, as a DBMS's own client library does it for other programs: values are text, and
+    /// the server describes the result each time. Both cost it time.
     Described,
 }
 

@@ -41,15 +41,13 @@ pub(super) fn wal_rows() -> String {
 /// Where a column is now: its view, its name, and what its value is multiplied by. `block` is the
 /// size of a block of pg_stat_io, where the version says it.
 pub(super) fn now<'a>(view: &'a str, name: &'a str, block: Option<f64>) -> (&'a str, &'a str, f64) {
-    let found = |all: &'static [(&str, &str)]| all.iter().find(|(old, _)| *old == name);
-    match (view, block) {
-        ("pg_stat_bgwriter", _) => found(&CHECKPOINTS)
-            .map_or((view, name, 1.0), |(_, name)| ("pg_stat_checkpointer", name, 1.0)),
-        ("pg_stat_io", Some(size)) => {
-            found(&BLOCKS).map_or((view, name, 1.0), |(_, name)| (view, name, size))
-        }
-        _ => (view, name, 1.0),
-    }
+    let (renamed, view_now, times) = match (view, block) {
+        ("pg_stat_bgwriter", _) => (&CHECKPOINTS[..], "pg_stat_checkpointer", 1.0),
+        ("pg_stat_io", Some(size)) => (&BLOCKS[..], view, size),
+        _ => (&[][..], view, 1.0),
+    };
+    let found = renamed.iter().find(|(old, _)| *old == name);
+    found.map_or((view, name, 1.0), |(_, name)| (view_now, name, times))
 }
 
 #[cfg(test)]

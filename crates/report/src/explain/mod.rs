@@ -135,8 +135,10 @@ impl<'a> Explainer<'a> {
             let costs: Vec<_> = costs.filter(|(_, found)| found.low.is_some()).collect();
             let finding = self.throughput.finding(results, number, place);
             let throughput = match &finding {
-                Some(found) => found.comparison.ok_or(found.reason.as_deref().unwrap_or("nothing")),
-                None => Err("it is not judged"),
+                Some(found) => {
+                    found.comparison.ok_or(found.reason.as_deref().unwrap_or("no reason is known"))
+                }
+                None => Err("this step is not judged"),
             };
             let said = conclusion::conclusion(
                 [results.variant_name(base), name],
