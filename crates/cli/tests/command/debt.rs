@@ -15,6 +15,7 @@ steal_limit = 1
 
 [config]
 shared_buffers = "4MB"
+synchronous_commit = "off" # many updates, however slow the storage
 autovacuum_naptime = "1s"
 autovacuum_vacuum_threshold = 100
 autovacuum_vacuum_scale_factor = 0
@@ -62,8 +63,8 @@ fn what_autovacuum_would_have_removed_is_explained() {
          WHERE v.name = 'left' AND n.text = 'update-index'",
     );
     let [vacuumed, left] = shift(step, "start", "start.dead_rows");
+    assert!(left > 5000.0 && left > 3.0 * vacuumed, "{vacuumed} and {left} dead rows");
     assert!(left > 0.8 * updates as f64, "{left} dead rows after {updates} updates");
-    assert!(vacuumed < 0.3 * left, "{vacuumed} and {left} dead rows");
     // Index-only scans look into the table where a page is not known to be all-visible.
     let hits = shift(step, "counters", "pg_statio_all_tables.heap_blks_hit");
     let read = shift(step, "counters", "pg_statio_all_tables.heap_blks_read");
