@@ -45,7 +45,18 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     let values = ["base", "value"].into_iter().filter(|_| !throughput);
     table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
     let findings = judged.findings(view.results);
-    table.rows = findings.iter().filter_map(|finding| row(view, judged, finding)).collect();
+    let nothing = |finding: &Finding<'_>| finding.comparison.is_none();
+    match view.too_few().filter(|_| findings.iter().all(nothing)) {
+        // Each row would say the same.
+        Some(too_few) => {
+            table.legend.clear();
+            table.columns.clear();
+            table.notes.push(too_few);
+        }
+        None => {
+            table.rows = findings.iter().filter_map(|it| row(view, judged, it)).collect();
+        }
+    }
     let label = |step: usize| Some(view.results.step_label(view.results.steps.get(step)?));
     let about = |(step, variant): (usize, usize)| {
         Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
@@ -56,7 +67,7 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     let gaps = judged.gaps.iter();
     let said = gaps.filter_map(|gap| Some(format!("! {}: {}", label(gap.step)?, gap.text)));
     table.notes.extend(said);
-    Some(table).filter(Table::says_something)
+    Some(table).filter(|table| table.says_something() || !table.notes.is_empty())
 }
 
 fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
