@@ -38,9 +38,10 @@ check: setup-test $(PAGE) ## run formatting, lints and unit tests, while you wor
 	scripts/test.sh check
 
 .PHONY: bench
-bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench and sysbench: BENCHMARKS.md
+bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sysbench and db_bench: BENCHMARKS.md
 	cargo run --release --locked -p bench
 	cargo run --release --locked -p bench -- sysbench
+	cargo run --release --locked -p bench -- kv
 	cargo test --release --locked -p probe -p report -p store --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
 	@echo "How soon planted differences are found is measured by make race, in some six hours."

@@ -249,5 +249,6 @@ if [ "$purpose" = bench ]; then
     fi
     packages=()
     have sysbench || packages+=(sysbench)
+    have db_bench || packages+=(rocksdb-tools)
     install_packages "${packages[@]}"
 fi

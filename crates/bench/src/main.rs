@@ -2,10 +2,11 @@
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
 //! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
 //! kernel's figure for that whole process. `bench sysbench` compares the tests of the sysbench
-//! workload with the program's; `bench race` is about verdicts: how soon planted differences are
+//! workload with the program's, and `bench kv` gets from RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences are
 //! found.
 
 mod client;
+mod kv;
 mod measure;
 mod race;
 mod rivals;
@@ -41,6 +42,14 @@ enum Role {
     Race(race::RaceArgs),
     /// The tests of the sysbench workload beside those of the program sysbench
     Sysbench,
+    /// Gets from RocksDB beside those of db_bench, with the same library
+    Kv,
+    /// Gets by steelyard's engine; prints their number
+    #[command(hide = true)]
+    Get {
+        directory: PathBuf,
+        seconds: f64,
+    },
     /// Takes a third of a core in bursts, until it is killed
     #[command(hide = true)]
     Burn {
@@ -87,6 +96,8 @@ fn main() -> Result<()> {
     match cli.role {
         Some(Role::Race(args)) => race::race(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
+        Some(Role::Kv) => kv::side_by_side(cli.rounds, cli.seconds),
+        Some(Role::Get { directory, seconds }) => kv::get(directory, seconds),
         Some(Role::Test { socket, database, test, rows, seconds }) => {
             client::test(socket, database, &test, rows, seconds)
         }

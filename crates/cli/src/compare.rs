@@ -54,9 +54,10 @@ enum Rows {
 }
 
 /// Kinds of tables by name.
-const KINDS: [(&str, Section); 8] = [
+const KINDS: [(&str, Section); 9] = [
     ("absolute", Section::Absolute),
     ("relative", Section::Relative),
+    ("summary", Section::Summary),
     ("rates", Section::Rates),
     ("latency", Section::Latency),
     ("hardware", Section::Hardware),

@@ -4,6 +4,7 @@ mod advise;
 mod changes;
 mod compare;
 mod count;
+mod engine;
 mod exit;
 mod explain;
 mod fetch;
@@ -51,6 +52,8 @@ enum Command {
     Advise(advise::AdviseArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
+    #[command(hide = true)]
+    Engine(engine::EngineArgs),
 }
 
 fn main() -> ExitCode {
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Advise(args) => advise::run(args),
         Command::Report(args) => report::run(args),
         Command::List(args) => list::run(args),
+        Command::Engine(args) => engine::run(args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

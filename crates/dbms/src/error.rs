@@ -328,6 +328,9 @@ impl Error {
             Self::Query { diagnosis, .. } => *diagnosis,
             Self::Interrupted { .. } => Some(Diagnosis::Interrupted),
             Self::Space { .. } => Some(Diagnosis::DiskFull),
+            Self::Engine { problem, .. } if problem.contains("No space left on device") => {
+                Some(Diagnosis::DiskFull)
+            }
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 Some(Diagnosis::DiskFull)
             }

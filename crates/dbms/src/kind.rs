@@ -7,8 +7,8 @@ use crate::build::work::Work;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::Artifact;
 use crate::{
-    BuildOptions, CountMethod, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
-    Restored, ServerSpec, ServerUser, System,
+    BuildOptions, CountMethod, Counter, Endpoint, Error, Installation, Origin, ParsedPlan,
+    ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot, System,
 };
 
 /// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
@@ -85,6 +85,18 @@ pub trait Kind: fmt::Debug + Sync {
         Err(self.lacks("counting instructions"))
     }
 
+    /// Figures of a step by the names in published tables, from its counters: how they changed over
+    /// so many `seconds`, and how they are `now`.
+    fn figures(
+        &self,
+        changed: &[Counter],
+        now: &Snapshot,
+        seconds: f64,
+    ) -> Vec<(&'static str, f64)> {
+        let _ = (changed, now, seconds);
+        Vec::new()
+    }
+
     /// What to know when comparing `variants` of this kind, apart from their builds.
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
         let _ = variants;
@@ -106,6 +118,8 @@ pub struct Archive {
     /// Version, processor and SHA-256 of known files. Unlike a published checksum, these don't come
     /// from the same place as the file.
     pub known: &'static [(&'static str, &'static str, &'static str)],
+    /// What comes after the version in the names of files: the first file that exists is fetched.
+    pub classifiers: &'static [&'static str],
     /// The tar archive of an installation in such a file, or what is wrong with the file.
     pub tar: fn(&[u8]) -> Result<Vec<u8>, String>,
 }

@@ -37,6 +37,7 @@ pub mod builds;
 mod cache;
 mod count_method;
 mod counters;
+mod elf;
 pub mod embedded;
 mod endpoint;
 mod error;
@@ -55,6 +56,7 @@ mod process;
 mod profile;
 mod reference;
 mod release;
+pub mod rocksdb;
 mod source;
 mod still;
 mod stopped;
@@ -172,6 +174,17 @@ pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
 pub fn parse_plan(reference: &str, plan: &str) -> ParsedPlan {
     let known = reference.parse::<Reference>().ok();
     known.map_or_else(|| ParsedPlan::verbatim(plan), |known| known.kind.parse_plan(plan))
+}
+
+/// Figures of a step by the names in published tables, from the counters of a system of
+/// `installation`: how they changed over so many `seconds`, and how they are `now`.
+pub fn figures(
+    installation: &Installation,
+    changed: &[Counter],
+    now: &Snapshot,
+    seconds: f64,
+) -> Vec<(&'static str, f64)> {
+    kind_of(installation).map_or(Vec::new(), |kind| kind.figures(changed, now, seconds))
 }
 
 /// How to count instructions on servers of an installation.

@@ -159,7 +159,6 @@ mod tests {
     fn impossible_requests_are_reported() {
         assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("mysql@8.0").contains("mysql"));
-        assert!(error("rocksdb@9").contains("rocksdb"));
         assert!(error("postgres@").contains("missing"));
         assert!(error("postgres@13.x").contains("numbers"));
         assert!(error("postgres@13.7.1").contains("at most 2"));

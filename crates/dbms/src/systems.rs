@@ -6,7 +6,7 @@ use crate::builds::{Compared, Difference, differing_builds};
 use crate::kind::Kind;
 
 /// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.
-const SYSTEMS: [&dyn Kind; 1] = [&crate::postgres::Postgres];
+const SYSTEMS: [&dyn Kind; 2] = [&crate::postgres::Postgres, &crate::rocksdb::RocksDb];
 
 /// Systems that were added to them.
 static ADDED: RwLock<Vec<&'static dyn Kind>> = RwLock::new(Vec::new());

@@ -11,4 +11,5 @@ mod copies;
 mod fetching;
 mod measuring;
 mod postgres;
+mod rocksdb;
 mod toy;

@@ -45,10 +45,14 @@ impl Load {
 
 /// Whether a load can run at all.
 pub fn check(load: &Load) -> Result<(), Error> {
+    let elsewhere = load.targets.iter().filter_map(Target::process).count();
     let text = match (load.targets.len(), &load.slices) {
         (0, _) => "it has no target",
-        (2.., _) if load.targets.iter().any(Target::is_elsewhere) => {
-            "a system in its own process cannot share a load in slices"
+        (2.., _) if elsewhere > 0 && elsewhere < load.targets.len() => {
+            "clients of some systems run in their processes, those of others don't"
+        }
+        (2.., _) if elsewhere > 0 && !load.step.is_timed() => {
+            "clients in several processes need a step that ends by time"
         }
         (1, None) => return Ok(()),
         (1, Some(_)) => "slices need several targets",

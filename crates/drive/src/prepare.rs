@@ -4,7 +4,7 @@ use crate::engine::Clients;
 use crate::error::Error;
 use crate::load::{Load, Ready, check};
 use crate::remote;
-use crate::target::{Reach, Target};
+use crate::target::Target;
 
 /// Connects all clients and prepares their requests. Nothing is measured yet.
 ///
@@ -13,8 +13,8 @@ use crate::target::{Reach, Target};
 /// [`Error::Load`], or the first failure of any client; all others are then disconnected again.
 pub fn prepare(load: &Load) -> Result<Box<dyn Ready>, Error> {
     check(load)?;
-    match &load.targets[..] {
-        [Target { reach: Reach::Process(socket), .. }] => remote::prepare(load, socket),
-        _ => Clients::connect(load).map(|ready| Box::new(ready) as Box<dyn Ready>),
+    match load.targets.iter().map(Target::process).collect::<Option<Vec<_>>>() {
+        Some(sockets) => remote::prepare(load, &sockets),
+        None => Clients::connect(load).map(|ready| Box::new(ready) as Box<dyn Ready>),
     }
 }

@@ -1,10 +1,12 @@
-//! A step whose clients run in another process, the one that contains the system under test.
+//! A step whose clients run in another process, the one that contains the system under test, or in
+//! several of them, which have the load in turn.
 //!
-//! The two processes talk over a unix socket, one line of JSON at a time. Both read the same
+//! Two processes talk over a unix socket, one line of JSON at a time. Both read the same
 //! monotonic clock, so a time means the same in both.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
+use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,13 +15,15 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use workload::Step;
+use workload::{Request, Source, Step};
 
 use crate::engine::Clients;
 use crate::error::Error;
 use crate::load::{Load, Ready, Running};
 use crate::outcome::Outcome;
 use crate::target::{Connect, Reach, Target};
+use crate::timetable::Slices;
+use crate::wire::{Breaker, Handle, Reply, Session};
 
 /// How often the other process reports progress.
 const NEWS: Duration = Duration::from_millis(50);
@@ -37,6 +41,8 @@ enum Ask {
         seed: u64,
         /// As [`Load::overtime`].
         overtime: Duration,
+        /// When it is this process's turn, if there are several.
+        turns: Option<Turns>,
     },
     /// Start them at this moment of the monotonic clock, in nanoseconds.
     Go(u64),
@@ -46,6 +52,17 @@ enum Ask {
     Stop,
     /// As [`Running::break_off`].
     BreakOff,
+}
+
+/// The turns of one of several processes, which have the load by the same timetable.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Turns {
+    /// As [`Load::slices`].
+    slices: Slices,
+    /// Number of processes.
+    targets: usize,
+    /// Which one it is.
+    own: usize,
 }
 
 /// A message from the process with the clients.
@@ -87,9 +104,17 @@ struct State {
     ended: Option<Option<Outcome>>,
 }
 
-/// The near end of a step that runs elsewhere.
-#[derive(Debug)]
+/// The near end of a step that runs elsewhere, in one process or in several.
 struct Remote {
+    processes: Vec<Process>,
+    /// When the measured part of a step in slices is over, relative to its start.
+    limit: Option<Duration>,
+    start: Option<Instant>,
+}
+
+/// One of the processes.
+#[derive(Debug)]
+struct Process {
     name: String,
     stream: UnixStream,
     state: Arc<(Mutex<State>, Condvar)>,
@@ -97,35 +122,48 @@ struct Remote {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Makes the process at `socket` connect the clients of a load.
-pub fn prepare(load: &Load, socket: &Path) -> Result<Box<dyn Ready>, Error> {
-    let stream = UnixStream::connect(socket).map_err(|source| Error::Connect {
-        target: format!("socket {}", socket.display()),
-        user: "steelyard".to_owned(),
-        source,
-    })?;
-    let name = load.targets.first().map_or(String::new(), |target| target.name.clone());
-    let step = Box::new(Step::clone(&load.step));
-    let (seed, overtime) = (load.seed, load.overtime);
-    send(&stream, &Ask::Prepare { name: name.clone(), step, seed, overtime })?;
-    let mut reader = BufReader::new(stream.try_clone()?);
-    match receive(&mut reader)? {
-        Some(Tell::Ready(Ok(()))) => {}
-        Some(Tell::Ready(Err(error))) => return Err(Error::Engine(error)),
-        _ => return Err(Error::Engine("it ended before its clients were ready".to_owned())),
-    }
-    let reader = Some(reader);
-    Ok(Box::new(Remote { name, stream, state: Arc::default(), reader, thread: None }))
+/// Makes the processes at these sockets, one for each target, connect the clients of a load.
+pub fn prepare(load: &Load, sockets: &[&Path]) -> Result<Box<dyn Ready>, Error> {
+    let targets = sockets.len();
+    let process = |(own, socket): (usize, &&Path)| {
+        let turns = load.slices.clone().map(|slices| Turns { slices, targets, own });
+        Process::prepare(load, socket, &load.targets[own].name, turns)
+    };
+    let processes = sockets.iter().enumerate().map(process).collect::<Result<_, _>>()?;
+    let limit = load.slices.as_ref().and_then(|_| load.limit());
+    Ok(Box::new(Remote { processes, limit, start: None }))
 }
 
-impl Ready for Remote {
-    fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
-        let start = monotonic() + start.saturating_duration_since(Instant::now());
+impl Process {
+    fn prepare(
+        load: &Load,
+        socket: &Path,
+        name: &str,
+        turns: Option<Turns>,
+    ) -> Result<Process, Error> {
+        let stream = UnixStream::connect(socket).map_err(|source| Error::Connect {
+            target: format!("socket {}", socket.display()),
+            user: "steelyard".to_owned(),
+            source,
+        })?;
+        let name = name.to_owned();
+        let step = Box::new(Step::clone(&load.step));
+        let (seed, overtime) = (load.seed, load.overtime);
+        send(&stream, &Ask::Prepare { name: name.clone(), step, seed, overtime, turns })?;
+        let mut reader = BufReader::new(stream.try_clone()?);
+        match receive(&mut reader)? {
+            Some(Tell::Ready(Ok(()))) => {}
+            Some(Tell::Ready(Err(error))) => return Err(Error::Engine(error)),
+            _ => return Err(Error::Engine("it ended before its clients were ready".to_owned())),
+        }
+        Ok(Process { name, stream, state: Arc::default(), reader: Some(reader), thread: None })
+    }
+
+    fn go(&mut self, start: Duration) {
         self.ask(&Ask::Go(start.as_nanos() as u64));
         let state = Arc::clone(&self.state);
-        let reader = self.reader.take();
+        let mut reader = self.reader.take();
         self.thread = Some(thread::spawn(move || {
-            let mut reader = reader;
             let mut outcome = None;
             while let Some(Ok(Some(news))) = reader.as_mut().map(receive) {
                 let mut known = state.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,18 +179,13 @@ impl Ready for Remote {
             state.0.lock().unwrap_or_else(PoisonError::into_inner).ended = Some(outcome);
             state.1.notify_all();
         }));
-        self
     }
-}
 
-impl Remote {
     fn ask(&self, ask: &Ask) {
         // If the other process is gone, its end of the stream shows it.
         let _ = send(&self.stream, ask);
     }
-}
 
-impl Running for Remote {
     fn wait(&self, limit: Duration) -> bool {
         let (state, changed) = &*self.state;
         let state = state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,12 +193,46 @@ impl Running for Remote {
         waited.unwrap_or_else(PoisonError::into_inner).0.ended.is_some()
     }
 
+    fn join(&mut self) -> Outcome {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let mut state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.ended.take().flatten().unwrap_or_else(|| Outcome::lost(&self.name))
+    }
+}
+
+impl Ready for Remote {
+    fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
+        self.start = Some(start);
+        let start = monotonic() + start.saturating_duration_since(Instant::now());
+        self.processes.iter_mut().for_each(|process| process.go(start));
+        self
+    }
+}
+
+impl Remote {
+    fn ask(&self, ask: &Ask) {
+        self.processes.iter().for_each(|process| process.ask(ask));
+    }
+}
+
+impl Running for Remote {
+    fn wait(&self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        let left = || until.saturating_duration_since(Instant::now());
+        self.processes.iter().all(|process| process.wait(left()))
+    }
+
     fn operations(&self) -> Vec<u64> {
-        vec![self.state.0.lock().unwrap_or_else(PoisonError::into_inner).operations]
+        let operations = |process: &Process| {
+            process.state.0.lock().unwrap_or_else(PoisonError::into_inner).operations
+        };
+        self.processes.iter().map(operations).collect()
     }
 
     fn measured_until(&self) -> Option<Duration> {
-        None
+        self.limit.filter(|limit| self.start.is_some_and(|start| start.elapsed() >= *limit))
     }
 
     fn leave_out(&self, seconds: Range<u64>) {
@@ -181,19 +248,61 @@ impl Running for Remote {
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-        let mut state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
-        vec![state.ended.take().flatten().unwrap_or_else(|| Outcome::lost(&self.name))]
+        self.processes.iter_mut().map(Process::join).collect()
     }
 }
 
-impl Drop for Remote {
+impl Drop for Process {
     fn drop(&mut self) {
         // The other process ends the step when nobody is listening anymore.
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
     }
+}
+
+/// A target whose clients are in another process.
+#[derive(Debug)]
+struct Elsewhere;
+
+impl Connect for Elsewhere {
+    fn connect(&self) -> Result<Box<dyn Session>, Error> {
+        Ok(Box::new(Elsewhere))
+    }
+}
+
+impl Session for Elsewhere {
+    fn prepare(&mut self, _request: &Request) -> Result<Handle, Error> {
+        Ok(Handle(0))
+    }
+
+    fn send(&mut self, _handle: Handle, _source: &mut Source<'_>) -> Result<(), Error> {
+        Err(Error::Load("its clients run elsewhere"))
+    }
+
+    fn receive(&mut self, _row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
+        Err(Error::Load("its clients run elsewhere"))
+    }
+
+    fn fd(&self) -> Option<RawFd> {
+        None
+    }
+
+    fn roll_back(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn server_pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn breaker(&self) -> Result<Breaker, Error> {
+        Ok(Box::new(|| ()))
+    }
+
+    fn is_absent(&self) -> bool {
+        true
+    }
+
+    fn stop_clock(&mut self, _second: i64) {}
 }
 
 /// Runs the loads that arrive over one connection, in the process that contains the system, until
@@ -204,12 +313,18 @@ impl Drop for Remote {
 /// If the connection breaks, or something other than a load arrives.
 pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
-    let Some(Ask::Prepare { name, step, seed, overtime }) = receive(&mut reader)? else {
+    let Some(Ask::Prepare { name, step, seed, overtime, turns }) = receive(&mut reader)? else {
         return Ok(());
     };
-    let target = Target { name, reach: Reach::Sessions(Arc::clone(connect)) };
-    let (step, targets) = (Arc::from(step), vec![target]);
-    let ready = Clients::connect(&Load { step, targets, seed, slices: None, overtime });
+    let (count, own) = turns.as_ref().map_or((1, 0), |turns| (turns.targets, turns.own));
+    let elsewhere: Arc<dyn Connect> = Arc::new(Elsewhere);
+    let target = |place| {
+        let connect = if place == own { connect } else { &elsewhere };
+        Target { name: name.clone(), reach: Reach::Sessions(Arc::clone(connect)) }
+    };
+    let (step, targets) = (Arc::from(step), (0..count).map(target).collect());
+    let slices = turns.map(|turns| turns.slices);
+    let ready = Clients::connect(&Load { step, targets, seed, slices, overtime });
     let told = ready.as_ref().map(|_| ()).map_err(ToString::to_string);
     send(stream, &Tell::Ready(told))?;
     let Ok(ready) = ready else { return Ok(()) };
@@ -234,8 +349,8 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
         // Also ends the thread that reads.
         stream.shutdown(std::net::Shutdown::Read)
     })?;
-    for outcome in running.join() {
-        send(stream, &Tell::Ended(Box::new(outcome)))?;
+    match running.join().into_iter().nth(own) {
+        Some(outcome) => send(stream, &Tell::Ended(Box::new(outcome))),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -145,6 +145,11 @@ impl<'a> Tour<'a> {
             let Some(slot) = self.course.go_on(self.now) else { break };
             self.go_to(slot.target);
             let slot_end = self.course.slot_end();
+            if self.lanes[slot.target].session.is_absent() {
+                self.course.waited();
+                self.sleep_until(slot_end);
+                continue;
+            }
             if self.work_done(slot.target) {
                 if deadline.is_none() {
                     gate.complete(self.now - self.start);

@@ -1,7 +1,7 @@
 //! Where the load goes.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Error;
@@ -32,9 +32,12 @@ impl Target {
         Target { name: name.to_owned(), reach: Reach::Sessions(Arc::new(connect)) }
     }
 
-    /// Whether its clients run in another process.
-    pub fn is_elsewhere(&self) -> bool {
-        matches!(self.reach, Reach::Process(_))
+    /// The socket of the process in which its clients run, if that is not this one.
+    pub fn process(&self) -> Option<&Path> {
+        match &self.reach {
+            Reach::Process(socket) => Some(socket),
+            Reach::Sessions(_) => None,
+        }
     }
 }
 

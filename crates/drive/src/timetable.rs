@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use workload::Rng;
 
 /// How the load of one step moves between several targets.
 ///
 /// Time is divided into rounds. In each round, every target has the load once, for the same time
 /// and in random order, so slow changes of the machine affect all of them alike.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slices {
     /// The same seed gives the same timetable.
     pub seed: u64,

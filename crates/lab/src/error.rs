@@ -70,6 +70,8 @@ pub enum Error {
         reason: String,
         /// The server's last log lines with a heading, or nothing.
         log: String,
+        /// Whether the system had died. Other trials then go on.
+        died: bool,
     },
     /// The user ended the run.
     #[error("interrupted; finished trials are kept; continue with `steelyard run --resume`")]
@@ -161,6 +163,11 @@ impl Error {
             dbms::Error::Interrupted { .. } => Error::Interrupted,
             error => Error::Variant { variant: variant.to_owned(), source: Box::new(error) },
         }
+    }
+
+    /// Whether a system died in a trial.
+    pub(crate) fn is_death(&self) -> bool {
+        matches!(self, Error::Step { died: true, .. })
     }
 
     /// Whether the request was wrong, so that repeating it can't help.

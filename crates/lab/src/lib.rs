@@ -10,6 +10,7 @@
 //! runs one trial, `observe` records what happened in a step. `count` is separate.
 
 mod count;
+mod engines;
 mod error;
 mod event;
 mod experiment;
@@ -21,6 +22,7 @@ mod systems;
 mod trial;
 
 pub use count::count;
+pub use engines::{connect_rocksdb, engine};
 pub use error::Error;
 pub use event::{Event, IntervalRow};
 pub use experiment::run::{Resume, run};

@@ -11,10 +11,11 @@ use dbms::{
     Cache, Error, Footprint, Installation, Kind, Ledger, Origin, Restored, ServerSpec, ServerUser,
     Setting, Settled, Snapshot, System,
 };
-use drive::{Connect, Engine, Key, ServerError};
+use drive::{Batch, Connect, Engine, Key, See, ServerError};
 use lab::{Event, Installed, Options, Resume};
 use plan::Plan;
 use store::{Scope, Store};
+use workload::Scan;
 
 /// The engine: a map that is written to a file when the engine is closed.
 #[derive(Debug, Default)]
@@ -45,14 +46,15 @@ impl Toy {
 }
 
 impl Engine for Toy {
-    fn get(&self, keys: &[Key]) -> Result<u32, Box<ServerError>> {
+    fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>> {
         self.gets.fetch_add(keys.len() as u64, std::sync::atomic::Ordering::Relaxed);
         let pairs = self.pairs();
-        Ok(keys.iter().filter(|key| pairs.contains_key(*key)).count() as u32)
+        keys.iter().filter_map(|key| pairs.get_key_value(key)).for_each(|(key, it)| see(key, it));
+        Ok(())
     }
 
-    fn put(&self, key: &Key, value: &[u8]) -> Result<(), Box<ServerError>> {
-        self.pairs().insert(*key, value.to_vec());
+    fn put(&self, batch: &Batch, _logged: bool) -> Result<(), Box<ServerError>> {
+        self.pairs().extend(batch.pairs().map(|(key, value)| (*key, value.to_vec())));
         Ok(())
     }
 
@@ -61,8 +63,10 @@ impl Engine for Toy {
         Ok(())
     }
 
-    fn scan(&self, from: &Key, pairs: u32, _reverse: bool) -> Result<u32, Box<ServerError>> {
-        Ok(self.pairs().range(*from..).take(pairs as usize).count() as u32)
+    fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>> {
+        let pairs = self.pairs();
+        pairs.range(*from..).take(scan.pairs as usize).for_each(|(key, value)| see(key, value));
+        Ok(())
     }
 }
 

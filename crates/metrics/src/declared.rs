@@ -35,6 +35,19 @@ const fn sometimes(metric: Metric) -> Metric {
 
 const FACT: Metric = metric(Better::Neither, has(""));
 
+/// What an engine with an LSM tree reports of a step, in the columns of db_bench's published
+/// summaries.
+pub static TREE: [&Metric; 8] = [
+    &TREE_SIZE,
+    &TREE_WRITTEN,
+    &WRITE_AMPLIFICATION,
+    &TREE_WRITE_RATE,
+    &TREE_SECONDS,
+    &TREE_CPU,
+    &WRITE_STALLED,
+    &WRITE_STALLS,
+];
+
 macro_rules! response {
     ($quantile:literal) => {
         concat!("response time of {class} statements, ", $quantile, " of each block")
@@ -106,6 +119,17 @@ declare! {
     TASK_CLOCK = "perf.task-clock/o", "ms", cost(does("task-clock per operation in the DBMS")),
         "task-clock per operation of the DBMS's processes, counted by perf";
     SECONDS = "seconds", "s", FACT, "duration of the step";
+    MEGABYTES = "mb_sec", "MB/s", FACT, "megabytes of keys and values per second";
+    TREE_SIZE = "lsm_sz", "B", FACT, "size of the LSM tree when the step ended";
+    TREE_WRITTEN = "c_wgb", "GB", FACT, "written by flushes and compactions, in 2^30 bytes";
+    WRITE_AMPLIFICATION = "w_amp", "", FACT,
+        "bytes written by flushes and compactions per byte flushed";
+    TREE_WRITE_RATE = "c_mbps", "MB/s", FACT, "c_wgb per second of the step";
+    TREE_SECONDS = "c_wsecs", "s", FACT, "time of flushes and compactions";
+    TREE_CPU = "c_csecs", "s", FACT, "CPU time of flushes and compactions";
+    WRITE_STALLED = "stall%", "%", FACT, "share of the step in which writers had to wait";
+    WRITE_STALLS = "Nstall", "", FACT, "how often writers had to wait";
+    RESIDENT = "rss", "B", FACT, "resident memory of the DBMS's process when the step ended";
     CPU_SHARE = "cpu.share", "", FACT, "share of the time that a server and its clients were on CPU";
     SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";
     SLICE_SETTLED = "slice.settled", "", FACT, "1 if the slice length is decided, otherwise 0";

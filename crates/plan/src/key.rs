@@ -12,6 +12,7 @@ use crate::problem::Problems;
 use crate::section::{
     Section, Value, as_table, describe, integer, join, one_or_more, printable, string, within,
 };
+use crate::size::{format_size, parse_size};
 
 /// Something whose keys a plan can hold.
 pub(crate) trait Keyed {
@@ -63,6 +64,24 @@ impl<'a> Key<'a> {
         bounds: Range<u64>,
     ) -> Self {
         Self::new(name, field, move |value| integer(value, bounds.clone()))
+    }
+
+    /// A size in bytes, above 0, that may be left out.
+    pub(crate) fn size(name: &'static str, field: &'a mut Option<u64>) -> Self {
+        let shown = field.map(format_size);
+        let read = |value: &DeValue| {
+            let bytes = match value {
+                DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
+                other => integer(other, 1..(1 << 63)).map_err(|_| {
+                    format!("expected a size such as \"512MB\", found {}", describe(other))
+                })?,
+            };
+            if bytes == 0 || bytes > i64::MAX as u64 {
+                return Err("a size must be above 0 and fit in 63 bits".to_owned());
+            }
+            Ok(bytes)
+        };
+        Self::optional(name, field, read).shown(shown)
     }
 
     /// A table that may be left out.
@@ -174,6 +193,8 @@ pub enum Form {
     Count,
     /// Counts, separated by commas.
     Counts,
+    /// A name.
+    Name,
     /// Names, separated by commas.
     Names,
     /// A switch that stands for this value.
@@ -187,6 +208,7 @@ impl CommandOption {
         let value = match self.form {
             Form::Count => count(text).map(|count| count.to_string()),
             Form::Counts => counts().collect::<Result<Vec<_>, String>>().map(list),
+            Form::Name => Ok(quoted(text)),
             Form::Names => Ok(list(text.split(',').map(quoted).collect())),
             Form::Switch(value) => Ok(value.to_owned()),
         };

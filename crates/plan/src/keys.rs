@@ -8,7 +8,6 @@ use toml::de::DeValue;
 use crate::duration::{format_duration, parse_duration};
 use crate::key::{Key, Keyed};
 use crate::section::{boolean, choice, describe, integer, number, string, strings, text};
-use crate::size::{format_size, parse_size};
 use crate::types::{
     BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing,
     Plan, Variant,
@@ -119,21 +118,7 @@ fn share(value: &DeValue) -> Result<f64, String> {
 
 /// The memory limit of a variant, or of all.
 pub(crate) fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
-    let shown = limit.map(format_size);
-    Key::optional("memory_limit", limit, |value| {
-        let bytes = match value {
-            DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
-            other => integer(other, 1..(1 << 63)).map_err(|_| {
-                format!("expected a size such as \"512MB\", found {}", describe(other))
-            })?,
-        };
-        if bytes == 0 || bytes > i64::MAX as u64 {
-            return Err("a limit must be above 0 and fit in 63 bits".to_owned());
-        }
-        Ok(bytes)
-    })
-    .shown(shown)
-    .note("of the server, by cgroup")
+    Key::size("memory_limit", limit).note("of the server, by cgroup")
 }
 
 impl Keyed for BuildPlan {

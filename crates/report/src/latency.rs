@@ -98,7 +98,7 @@ impl Pooled {
     }
 
     /// The microseconds within which this share of the responses completes.
-    fn at(&self, share: f64) -> f64 {
+    pub(crate) fn at(&self, share: f64) -> f64 {
         self.histogram.value_at_quantile(share).min(self.histogram.max()) as f64 / 1e3
     }
 

@@ -11,6 +11,8 @@ pub enum Section {
     Absolute,
     /// Throughput as a fraction of the base's, and verdicts.
     Relative,
+    /// What an engine with an LSM tree did, in the columns of db_bench.
+    Summary,
     /// Target and actual rates of paced streams.
     Rates,
     /// Response times.

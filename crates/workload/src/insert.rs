@@ -9,6 +9,8 @@ mod statements;
 
 pub use kinds::catalogue;
 
+use std::collections::BTreeMap;
+
 use plan::{INSERT_STEPS, InsertPlan, Tables};
 
 use crate::class::Class;
@@ -88,7 +90,7 @@ impl Builder<'_> {
         for name in &self.plan.steps {
             let loads = name.starts_with("l.");
             if owed && !loads {
-                phases.push(Phase::Settle { rows });
+                phases.push(Phase::Settle { rows: Some(rows) });
             }
             owed = loads && name != "l.i2";
             match name.as_str() {
@@ -112,7 +114,7 @@ impl Builder<'_> {
                     rows += self.kept(inserted_by(&step));
                     held += self.kept(self.each_gets(&step));
                     phases.push(Phase::Step(step));
-                    phases.push(Phase::Settle { rows });
+                    phases.push(Phase::Settle { rows: Some(rows) });
                 }
                 _ => phases.push(Phase::Step(self.read_write(name, rows, held)?)),
             }
@@ -121,6 +123,7 @@ impl Builder<'_> {
             setup: (0..self.table_count()).flat_map(|table| self.create_table(table)).collect(),
             tables: (0..self.table_count()).map(table_name).collect(),
             phases,
+            config: BTreeMap::new(),
         })
     }
 

@@ -17,6 +17,7 @@ mod class;
 mod draw;
 pub mod insert;
 pub mod kinds;
+pub mod kv;
 mod request;
 mod rng;
 mod step;
@@ -27,7 +28,7 @@ pub mod toy;
 pub use class::{Class, Effect};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, State};
-pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Sent, Statement};
+pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
 pub use rng::{Rng, stream_seed};
 pub use step::{
     Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Refresh, Role, Step, Stream,
@@ -72,6 +73,7 @@ pub fn benchmark(
     match plan {
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
         plan::WorkloadPlan::Sysbench(plan) => sysbench::benchmark(plan, dialect),
+        plan::WorkloadPlan::Kv(plan) => kv::benchmark(plan, dialect),
         #[cfg(feature = "toys")]
         plan::WorkloadPlan::Toy(plan) => toy::benchmark(plan, dialect),
     }
@@ -92,6 +94,9 @@ pub fn catalogue(
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Sysbench(plan)) => {
             sysbench::catalogue(plan, count.rows, dialect)
+        }
+        (None, plan::WorkloadPlan::Kv(_)) => {
+            Err(Error::Unfit { workload: "kv", needs: "no statements" })
         }
         #[cfg(feature = "toys")]
         (None, plan::WorkloadPlan::Toy(_)) => {

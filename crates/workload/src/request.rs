@@ -60,20 +60,28 @@ pub enum KeyAction {
         /// How many.
         keys: u32,
     },
-    /// Writes a value.
+    /// Writes the values of one key, or of several at once, each drawn separately.
     Put {
-        /// The value.
+        /// How many.
+        keys: u32,
+        /// A value.
         value: Draw,
+        /// Whether it survives a crash of the system.
+        logged: bool,
     },
     /// Removes a key.
     Delete,
-    /// Seeks to the key and reads this many pairs from there.
-    Scan {
-        /// How many.
-        pairs: u32,
-        /// Whether towards smaller keys.
-        reverse: bool,
-    },
+    /// Seeks to the key and reads the pairs from there.
+    Scan(Scan),
+}
+
+/// The pairs that a scan reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scan {
+    /// How many.
+    pub pairs: u32,
+    /// Whether towards smaller keys.
+    pub reverse: bool,
 }
 
 /// How a statement reaches the server.

@@ -18,6 +18,8 @@ pub struct Benchmark {
     pub tables: Vec<String>,
     /// What runs, in order.
     pub phases: Vec<Phase>,
+    /// Settings that the benchmark needs, by the system's own names; those of a plan override them.
+    pub config: BTreeMap<String, String>,
 }
 
 /// One phase of a benchmark.
@@ -30,8 +32,8 @@ pub enum Phase {
     Program(Program),
     /// Pay off the debt of the previous steps, in all tables.
     Settle {
-        /// Rows in all tables by then; the rest pause grows with them.
-        rows: u64,
+        /// Rows in all tables by then; the rest pause grows with them. `None`: there is none.
+        rows: Option<u64>,
     },
 }
 
@@ -97,6 +99,8 @@ pub struct Step {
     /// Operations of the step, if its statements don't count them: index creation counts the
     /// indexed rows.
     pub operations: Option<u64>,
+    /// Bytes that an operation reads or writes, if all are alike.
+    pub bytes: Option<u64>,
 }
 
 impl Step {
@@ -113,6 +117,7 @@ impl Step {
             cells: 0,
             seconds: None,
             operations: None,
+            bytes: None,
         }
     }
 

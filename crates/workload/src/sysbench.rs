@@ -10,6 +10,8 @@ mod statements;
 
 pub use kinds::catalogue;
 
+use std::collections::BTreeMap;
+
 use plan::{SysbenchPlan, sysbench_test};
 
 use crate::class::{Class, Effect};
@@ -64,7 +66,7 @@ impl<'a> Builder<'a> {
             match sysbench_test(name) {
                 "load" => phases.push(Phase::Step(self.load(name))),
                 "index" => phases.push(Phase::Step(self.index(name))),
-                "settle" => phases.push(Phase::Settle { rows: self.plan.all_rows() }),
+                "settle" => phases.push(Phase::Settle { rows: Some(self.plan.all_rows()) }),
                 test => {
                     for dop in &self.plan.dop {
                         phases.push(Phase::Step(self.test(name, test, *dop)?));
@@ -77,6 +79,7 @@ impl<'a> Builder<'a> {
             setup: (0..self.plan.tables).flat_map(|table| self.create_table(table)).collect(),
             tables: (0..self.plan.tables).map(table_name).collect(),
             phases,
+            config: BTreeMap::new(),
         })
     }
 

@@ -38,7 +38,8 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
         let (class, action, key, end, operations) = match planned.labels.get("keys") {
             None => {
                 let value = Draw::Text { min: 100, max: 100 };
-                (PUT, KeyAction::Put { value }, uniform, End::Rounds(plan.rows), 1)
+                let put = KeyAction::Put { keys: 1, value, logged: true };
+                (PUT, put, uniform, End::Rounds(plan.rows), 1)
             }
             Some(keys) => {
                 let by = Skew::Zipfian { exponent: 0.8 };
@@ -76,6 +77,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             phases.push(Phase::Step(step));
         }
     }
-    phases.insert(1, Phase::Settle { rows: plan.rows });
-    Ok(Benchmark { setup: Vec::new(), tables: Vec::new(), phases })
+    phases.insert(1, Phase::Settle { rows: Some(plan.rows) });
+    let (setup, tables, config) = Default::default();
+    Ok(Benchmark { setup, tables, phases, config })
 }

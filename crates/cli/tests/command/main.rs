@@ -14,6 +14,7 @@ mod debt;
 mod failures;
 mod gate;
 mod interrupted;
+mod kv;
 mod own_server;
 mod place;
 mod plan_files;

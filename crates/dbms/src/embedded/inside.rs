@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Ask, CONTROL, GIVEN, LOAD};
-use crate::{Footprint, Setting, Settled, Snapshot};
+use crate::{Debt, Error, Footprint, Setting, Settled, Snapshot};
 
 /// What an engine answers in its process. Errors are its messages.
 #[allow(clippy::missing_errors_doc)]
@@ -24,6 +24,12 @@ pub trait Inside: Send {
 
     /// As [`crate::System::footprint`].
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, String>;
+
+    /// As [`crate::System::debt`].
+    fn debt(&mut self, objects: &[String]) -> Result<Debt, String> {
+        let _ = objects;
+        Ok(Debt::default())
+    }
 
     /// As [`crate::System::settle`].
     fn settle(&mut self, objects: &[String]) -> Result<Settled, String>;
@@ -49,6 +55,28 @@ impl Place {
     }
 }
 
+/// Before the setting that an engine refuses, in its log, and before the engine's message.
+const REFUSED: [&str; 2] = ["refused setting: ", "refused: "];
+
+/// What an engine's process says before it ends because it cannot be opened: with a `setting` (name
+/// and value), because of that.
+pub fn refused(setting: Option<&str>, problem: &str) -> String {
+    match setting {
+        Some(setting) => format!("{}{setting}\n{}{problem}", REFUSED[0], REFUSED[1]),
+        None => problem.to_owned(),
+    }
+}
+
+/// The error for a log in which the engine refuses a setting.
+pub(super) fn rejection(variant: &str, log: &str) -> Option<Error> {
+    let [setting, message] = REFUSED.map(|before| {
+        let mut lines = log.lines().filter_map(|line| line.split_once(before));
+        lines.next_back().map(|(_, after)| after.to_owned())
+    });
+    let (variant, message) = (variant.to_owned(), message?);
+    Some(Error::Rejected { variant, setting: Some(setting?), message })
+}
+
 /// Serves an open engine until the process is told to end, then returns, so the caller can close
 /// it. `load` gets each connection that brings a load, on its own thread.
 ///
@@ -64,6 +92,12 @@ pub fn serve(
     let action = SigAction::new(handler, SaFlags::SA_RESTART, SigSet::empty());
     // SAFETY: the handler does nothing but store a number.
     unsafe { sigaction(Signal::SIGTERM, &action) }?;
+    for crash in [Signal::SIGSEGV, Signal::SIGBUS] {
+        // Instead of Rust's handler, which returns where a stack has not overflowed.
+        let default = SigAction::new(SigHandler::SigDfl, SaFlags::empty(), SigSet::empty());
+        // SAFETY: it runs no code of this process.
+        unsafe { sigaction(crash, &default) }?;
+    }
     let engine = Arc::new(Mutex::new(engine));
     let load = Arc::new(load);
     accept(place, CONTROL, move |stream| {
@@ -77,6 +111,17 @@ pub fn serve(
         std::thread::sleep(LOOK);
     }
     Ok(())
+}
+
+/// Ends an engine's process after it was served, or could not be; `served` has the message for the
+/// log.
+pub fn finish(served: Result<(), String>) -> ! {
+    if let Err(problem) = &served {
+        eprintln!("{problem}");
+    }
+    // A library's own threads may still run, and must not see its destructors run.
+    // SAFETY: nothing is left to be done in this process.
+    unsafe { libc::_exit(i32::from(served.is_err())) }
 }
 
 /// Whether the process was told to end.
@@ -126,6 +171,7 @@ fn answer(engine: &mut dyn Inside, ask: Ask) -> Vec<u8> {
         Ask::Settings => json(&engine.settings()),
         Ask::Counters(objects) => json(&engine.counters(&objects)),
         Ask::Footprint(objects) => json(&engine.footprint(&objects)),
+        Ask::Debt(objects) => json(&engine.debt(&objects)),
         Ask::Settle(objects) => json(&engine.settle(&objects)),
         Ask::Flush => json(&engine.flush()),
     }

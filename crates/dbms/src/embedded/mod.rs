@@ -12,13 +12,14 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use inside::{Inside, Place, serve};
+pub use inside::{Inside, Place, finish, refused, serve};
 
 use crate::launch::{ServerProcess, Signals, Site};
-use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::system::{Debt, Footprint, Interrupter, Setting, Settled, Sql, System};
 use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// The names of the two sockets.
@@ -42,12 +43,31 @@ pub struct Program {
     pub environment: BTreeMap<OsString, OsString>,
 }
 
+/// The program that contains engines, where it is not this one.
+static PROGRAM: RwLock<Option<Program>> = RwLock::new(None);
+
+/// From now on, engines run in this program instead of `steelyard engine`.
+pub fn contained_in(program: Program) {
+    *PROGRAM.write().unwrap_or_else(PoisonError::into_inner) = Some(program);
+}
+
+/// The program that contains an engine: this one, with the arguments `engine NAME`.
+pub(crate) fn program(name: &str) -> Result<Program, Error> {
+    if let Some(program) = &*PROGRAM.read().unwrap_or_else(PoisonError::into_inner) {
+        return Ok(program.clone());
+    }
+    let path = std::env::current_exe().map_err(Error::io("find", Path::new("/proc/self/exe")))?;
+    let arguments = ["engine", name].map(OsString::from).into();
+    Ok(Program { path, arguments, environment: BTreeMap::new() })
+}
+
 /// A request to the engine.
 #[derive(Debug, Serialize, Deserialize)]
 enum Ask {
     Settings,
     Counters(Vec<String>),
     Footprint(Vec<String>),
+    Debt(Vec<String>),
     Settle(Vec<String>),
     Flush,
 }
@@ -61,6 +81,7 @@ pub fn start(
     origin: Option<&Origin<'_>>,
     program: &Program,
 ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    spec.user.check_reach(&program.path)?;
     let mut site = Site::make(spec, &program.path)?;
     let sockets = site.socket(CONTROL)?.parent().map_or(PathBuf::new(), Path::to_path_buf);
     let restored = match origin {
@@ -82,7 +103,7 @@ pub fn start(
         *control = Some(BufReader::new(stream));
         Ok(())
     };
-    process.wait_ready(spec, ready, |_| None)?;
+    process.wait_ready(spec, ready, |log| inside::rejection(spec.name, log))?;
     Ok((Box::new(engine), restored))
 }
 
@@ -146,6 +167,10 @@ impl System for Embedded {
 
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error> {
         self.ask(&Ask::Footprint(objects.to_vec()))
+    }
+
+    fn debt(&mut self, objects: &[String]) -> Result<Debt, Error> {
+        self.ask(&Ask::Debt(objects.to_vec()))
     }
 
     fn settle(&mut self, objects: &[String]) -> Result<Settled, Error> {

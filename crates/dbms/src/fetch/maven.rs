@@ -57,17 +57,20 @@ impl Artifact {
         Ok(texts.filter_map(parse).collect())
     }
 
-    /// The file of `version`, or `None` if there is none. It is compared with the SHA-256 in
-    /// `known`, or without one, with the checksum next to the file. `what` names it in errors.
+    /// The file of `version` with what comes after the version in its name, or `None` if there is
+    /// none. It is compared with the SHA-256 in `known`, or without one, with the checksum next to
+    /// the file. `what` names it in errors.
     pub(crate) fn fetch(
         &self,
         version: &Version,
+        classifier: &str,
         known: Option<&'static str>,
         what: &str,
     ) -> Result<Option<Vec<u8>>, Error> {
         let failed = |detail| Error::Archive { doing: format!("fetch {what}"), detail };
         let version = joined(version);
-        let file = format!("{}/{version}/{}-{version}.jar", self.directory(), self.name);
+        let (directory, name) = (self.directory(), &self.name);
+        let file = format!("{directory}/{version}/{name}-{version}{classifier}.jar");
         let Some(bytes) = http::get(&file, FETCH_LIMIT).map_err(failed)? else { return Ok(None) };
         match known {
             Some(expected) => {
@@ -149,7 +152,7 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     fn fetch(repository: &Artifact, known: Option<&'static str>) -> Result<Option<Vec<u8>>, Error> {
-        repository.fetch(&[13, 7, 0], known, "x 13.7")
+        repository.fetch(&[13, 7, 0], "", known, "x 13.7")
     }
 
     #[test]
@@ -165,7 +168,7 @@ mod tests {
         let published = repository(&[(FILE, &[(200, b"abc")]), (&sum, &[(200, SHA1)])]);
         assert_eq!(fetch(&published, None).unwrap().unwrap(), b"abc");
         assert_eq!(fetch(&published, Some(SHA256)).unwrap().unwrap(), b"abc");
-        assert!(repository(&[]).fetch(&[13, 7, 0], None, "x").unwrap().is_none());
+        assert!(repository(&[]).fetch(&[13, 7, 0], "", None, "x").unwrap().is_none());
 
         let alone = repository(&[(FILE, &[(200, b"abd")])]);
         let error = fetch(&alone, Some(SHA256)).unwrap_err();

@@ -34,7 +34,10 @@ pub(crate) fn obtain(
             *version == text && *processor == std::env::consts::ARCH
         });
         let known = known.map(|(_, _, digest)| *digest);
-        let bytes = archive.artifact.fetch(&version, known, &what)?;
+        let fetch = |classifier: &&str| {
+            archive.artifact.fetch(&version, classifier, known, &what).transpose()
+        };
+        let bytes = archive.classifiers.iter().find_map(fetch).transpose()?;
         let bytes = bytes.ok_or_else(|| {
             not_found(kind, release, &archive.artifact.versions().unwrap_or_default())
         })?;

@@ -50,7 +50,7 @@ pub(super) fn archive() -> Archive {
         group: "io/zonky/test/postgres",
         name: format!("embedded-postgres-binaries-{}-{processor}", std::env::consts::OS),
     };
-    Archive { artifact, known: &KNOWN, tar: tar_of }
+    Archive { artifact, known: &KNOWN, classifiers: &[""], tar: tar_of }
 }
 
 /// The tar archive in the fetched file, a zip file that contains a tar file compressed with xz.

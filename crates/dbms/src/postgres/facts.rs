@@ -5,16 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use crate::builds::{
-    ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, DEBUG_INFO, FRAME_POINTERS, SERVER_HASH,
-    SYMBOLS, VERSION,
+    ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, SERVER_HASH, VERSION,
 };
-use crate::{Error, hash};
-use object::{Object, ObjectSection};
+use crate::{Error, elf, hash};
 
 /// The facts in the binary `postgres` itself.
 pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bytes = fs::read(postgres).map_err(Error::io("read", postgres))?;
-    let mut facts = BTreeMap::new();
+    let mut facts = elf::facts(&bytes);
     let mut add = |key: &str, value: Option<String>| {
         if let Some(value) = value {
             facts.insert(key.to_owned(), value);
@@ -22,8 +20,6 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
     };
     add(SERVER_HASH, Some(hash::of(&bytes)));
     let version = find_text(&bytes, b"PostgreSQL ", |text| text.contains(COMPILED_BY));
-    let comments = of_elf(&bytes, &mut add);
-    add(COMMENT, comments);
     add(VERSION, version);
     add(CFLAGS, find_text(&bytes, b"-Wall ", is_cflags));
     add(CONFIGURE, find_text(&bytes, b" '", is_configure).map(|text| text.trim().to_owned()));
@@ -61,36 +57,6 @@ pub(super) fn derive(facts: &mut BTreeMap<String, String>) {
 
 fn yes_no(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
-}
-
-/// Adds what the ELF file says; its `.comment` is returned: what each compiler that made a part of
-/// it wrote there.
-fn of_elf(bytes: &[u8], add: &mut dyn FnMut(&str, Option<String>)) -> Option<String> {
-    let file = match object::File::parse(bytes) {
-        Ok(file) => file,
-        Err(error) => {
-            add(SYMBOLS, Some(format!("unknown: {error}")));
-            return None;
-        }
-    };
-    let symbols = if file.symbols().next().is_some() {
-        "all (.symtab)"
-    } else if file.dynamic_symbols().next().is_some() {
-        "exported (.dynsym)"
-    } else {
-        "none"
-    };
-    add(SYMBOLS, Some(symbols.to_owned()));
-    add(DEBUG_INFO, Some(yes_no(file.section_by_name(".debug_info").is_some())));
-    let comment = file.section_by_name(".comment")?.uncompressed_data().ok()?;
-    let mut texts: Vec<String> = comment
-        .split(|byte| *byte == 0)
-        .map(|text| String::from_utf8_lossy(text).trim().to_owned())
-        .filter(|text| !text.is_empty())
-        .collect();
-    texts.sort();
-    texts.dedup();
-    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 /// `version()` names the compiler between this and the next comma.
@@ -151,6 +117,7 @@ fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::builds::{DEBUG_INFO, SYMBOLS};
     use proptest::prelude::*;
 
     #[test]
@@ -261,7 +228,7 @@ mod tests {
             all.extend([0]);
             let found = find_text(&all, b"-Wall ", |found| found.ends_with(&text));
             prop_assert!(found.is_some_and(|found| found.starts_with("-Wall ")));
-            let _ = of_elf(&bytes, &mut |_, _| {});
+            let _ = elf::facts(&bytes);
         }
     }
 }

@@ -120,7 +120,10 @@ fn work_is_broken_off_from_another_thread() {
         });
         // The connection may break before it says why, or before the work begins.
         let interrupted = error.diagnosis() == Some(Diagnosis::Interrupted);
-        let cut_off = matches!(error, Error::Connect { .. } | Error::Query { code: None, .. });
+        let cut_off = matches!(
+            error,
+            Error::Connect { .. } | Error::Query { code: None, .. } | Error::Engine { .. }
+        );
         assert!(interrupted || cut_off, "{error:?}");
         system.stop().unwrap().discard().unwrap();
         place.assert_clean();

@@ -1,13 +1,18 @@
 //! The systems that the suite runs on, and the facts it needs about them.
 
 use crate::common::{Place, Variant, socket_directory, variant};
+use crate::rocksdb;
 use dbms::{Error, ServerSpec, System};
 use std::path::Path;
 
 /// All of them: their name in a plan, and the facts. `DBMS_TEST_VERSIONS` adds further versions of
 /// systems that are here, such as `postgres@9.6.24 postgres@18.1`.
-const SUBJECTS: [(&str, &Facts); 2] =
-    [("postgres@13.7", &POSTGRES), ("path:/usr/lib/postgresql/15", &POSTGRES)];
+const SUBJECTS: [(&str, &Facts); 4] = [
+    ("postgres@13.7", &POSTGRES),
+    ("path:/usr/lib/postgresql/15", &POSTGRES),
+    ("rocksdb@7.4.5", &ROCKSDB),
+    ("rocksdb@10.10.1", &ROCKSDB),
+];
 
 /// The facts that the suite needs about a system.
 pub struct Facts {
@@ -33,6 +38,8 @@ pub struct Facts {
     pub rejected: (&'static str, &'static str),
     /// A setting that steelyard chooses itself.
     pub reserved: &'static str,
+    /// Whether it prepares data directories in the cache, which take more than 10 MB.
+    pub prepares: bool,
     /// Log messages after the start, and after a clean stop.
     pub says: (&'static str, &'static str),
 }
@@ -64,7 +71,24 @@ const POSTGRES: Facts = Facts {
     },
     rejected: ("work_mem", "banana"),
     reserved: "port",
+    prepares: true,
     says: ("ready to accept connections", "database system is shut down"),
+};
+
+const ROCKSDB: Facts = Facts {
+    name: "rocksdb",
+    config: &[("write_buffer_size", "4MB"), ("max_background_jobs", "1")],
+    object: "default",
+    fill: |system, rows| assert_eq!(rocksdb::ask(system, "fill", rows).unwrap(), i64::from(rows)),
+    rows: |system| rocksdb::ask(system, "rows", 0).unwrap(),
+    counter: ("rocksdb.properties", "estimate-num-keys"),
+    bytes: "total",
+    long: |system| rocksdb::ask(system, "long", 0).map(drop),
+    hoard: |system| rocksdb::ask(system, "hoard", 0).map(drop),
+    rejected: ("write_buffer_size", "banana"),
+    reserved: "wal_dir",
+    prepares: false,
+    says: ("opened", "closing"),
 };
 
 /// A system that was obtained, and what is known of it.
@@ -75,6 +99,7 @@ pub struct Subject {
 
 /// Those available on this machine; the others are skipped.
 pub fn subjects() -> Vec<Subject> {
+    rocksdb::contain();
     let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
     let more = more.split_ascii_whitespace().map(|text| {
         let known = SUBJECTS.iter().find(|(_, facts)| text.starts_with(facts.name));

@@ -71,6 +71,12 @@ pub trait Session: Send {
     /// [`Error::Broken`].
     fn breaker(&self) -> Result<Breaker, Error>;
 
+    /// Whether it leads nowhere: the target has its clients in another process, and nothing is sent
+    /// from here.
+    fn is_absent(&self) -> bool {
+        false
+    }
+
     /// From now on, the wall clock in the values it sends shows `second` (since 1970).
     fn stop_clock(&mut self, second: i64);
 }

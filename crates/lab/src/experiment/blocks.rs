@@ -37,6 +37,8 @@ pub struct Execution<'c, 'a> {
     number: usize,
     /// What is known of slices.
     slicing: Slicing,
+    /// The first death of a system after which the run went on.
+    death: Option<Error>,
 }
 
 impl<'c, 'a> Execution<'c, 'a> {
@@ -47,7 +49,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         store.abandon_running(experiment)?;
         let finished = store.finished_trials(experiment)?;
         let slicing = Slicing::open(conditions.plan(), store, experiment)?;
-        Ok(Execution { conditions, variants, finished, number: 0, slicing })
+        Ok(Execution { conditions, variants, finished, number: 0, slicing, death: None })
     }
 
     /// How many trials are finished in the blocks up to this one.
@@ -127,12 +129,28 @@ impl<'c, 'a> Execution<'c, 'a> {
         Ok(())
     }
 
-    fn failed(&self, trials: &[Entered], error: Error) -> Result<(), Error> {
+    /// Keeps why trials failed. If a system died, the trials after them can still succeed, and a
+    /// run whose blocks are planned goes on.
+    fn failed(&mut self, trials: &[Entered], error: Error) -> Result<(), Error> {
+        self.keep_failed(trials, &error);
+        if !error.is_death() || self.conditions.plan().is_adaptive() {
+            return Err(error);
+        }
+        self.conditions.tell(Event::Note(format!("{error}. The run goes on with the next trial")));
+        self.death.get_or_insert(error);
+        Ok(())
+    }
+
+    fn keep_failed(&self, trials: &[Entered], error: &Error) {
         for entered in trials {
             // Where the store itself failed, the trial stays "running" and is abandoned later.
             let _ = self.conditions.store.fail_trial(entered.trial, &error.to_string());
         }
-        Err(error)
+    }
+
+    /// The first death of a system, after the last block: trials are missing.
+    pub fn death(&mut self) -> Result<(), Error> {
+        self.death.take().map_or(Ok(()), Err)
     }
 
     /// Loads for the missing trials of a block if the plan loads once and this run has not loaded
@@ -159,7 +177,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         conditions.tell(Event::LoadBegan { variant: variant.clone(), dop });
         let entered = self.enter(Stint { trial: *trial, steps: usize::MAX }, false)?;
         if let Err(error) = whole::load(conditions, entered) {
-            return self.failed(&[entered], error);
+            self.keep_failed(&[entered], &error);
+            return Err(error);
         }
         if self.is_finished(trial) {
             let reason = "loaded again to continue; the results are the steps of the first load";

@@ -60,7 +60,7 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         done = number;
         if course.is_none() && !plan.is_adaptive() {
             if done == plan.blocks {
-                return Ok(());
+                return execution.death();
             }
             continue;
         }

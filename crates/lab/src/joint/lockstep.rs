@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use dbms::Endpoint;
 use workload::{Phase, Rng, stream_seed};
 
 use crate::error::Error;
@@ -115,6 +116,11 @@ fn way(
     if !all(attempts, phase, ordinal) {
         return (Way::InTurns, "its statements differ between the variants".to_owned());
     }
+    let apart = |attempt: &Attempt<'_>| matches!(attempt.server.endpoint(), Endpoint::Process(_));
+    if !step.is_timed() && attempts.iter().any(apart) {
+        let why = "its clients are in the engines' processes, and it ends when its work is done";
+        return (Way::InTurns, why.to_owned());
+    }
     slicing.way(step)
 }
 
@@ -128,7 +134,7 @@ fn together(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     phase: &Phase,
-    rows: u64,
+    rows: Option<u64>,
     ordinal: u32,
 ) -> Result<(), Error> {
     let dop = attempts.first().map_or(0, |attempt| attempt.entered.sequence);

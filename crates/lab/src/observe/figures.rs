@@ -56,6 +56,9 @@ pub fn fill(
     let operations = outcome.operations as f64;
     record.add(metrics::OPS.name, rate);
     record.add(metrics::SECONDS.name, outcome.seconds);
+    if let Some(bytes) = step.bytes {
+        record.add(metrics::MEGABYTES.name, rate * bytes as f64 / 1e6);
+    }
     let client = (outcome.client_user_us + outcome.client_system_us) as f64;
     record.add(metrics::CLIENT_CPU.name, client / operations);
     record.add(metrics::CLIENT_USER.name, outcome.client_user_us as f64 / operations);
@@ -251,10 +254,15 @@ fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
 
 /// The share of the time that a step's clients and server were on CPU, relative to what synchronous
 /// clients can use: a client and its server wait for each other and so use one CPU between them.
-/// `None` if unknown.
-pub fn cpu_share(step: &Step, outcome: &Outcome, recording: &Recording) -> Option<f64> {
+/// `None` if unknown. `apart`: whether the clients are not in the server's process.
+pub fn cpu_share(
+    step: &Step,
+    outcome: &Outcome,
+    recording: &Recording,
+    apart: bool,
+) -> Option<f64> {
     let dbms = recording.totals.dbms.as_ref()?;
-    let client = outcome.client_user_us + outcome.client_system_us;
+    let client = if apart { outcome.client_user_us + outcome.client_system_us } else { 0 };
     let busy_us = dbms.user_us? + dbms.system_us? + client;
     // Per operation, since a server may work outside of the time in which it is measured, too.
     let busy = busy_us as f64 / 1e6 / outcome.operations as f64 * outcome.rate();

@@ -128,7 +128,8 @@ impl Attempt<'_> {
             );
         }
         let (variant, block, step) = (self.name().to_owned(), self.entered.block, step.to_owned());
-        Error::Step { variant, block, dop, step, reason, log }
+        let died = !self.server.alive();
+        Error::Step { variant, block, dop, step, reason, log, died }
     }
 }
 

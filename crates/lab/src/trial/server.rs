@@ -1,5 +1,6 @@
 //! The server of a trial: started, given its tables, stopped.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -258,7 +259,7 @@ impl Starter<'_> {
             installation: &subject.installation,
             name: &subject.variant.name,
             directory,
-            config: subject.variant.config.clone(),
+            config: config(&place.benchmark, subject),
             config_file: config_file.clone(),
             initdb: subject.variant.initdb.clone(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
@@ -276,6 +277,13 @@ impl Starter<'_> {
         }
         Ok(started?)
     }
+}
+
+/// The settings of a server: those of the plan, and where it says nothing, those of the benchmark.
+fn config(benchmark: &Benchmark, subject: &Subject) -> BTreeMap<String, String> {
+    let mut config = benchmark.config.clone();
+    config.extend(subject.variant.config.clone());
+    config
 }
 
 /// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
@@ -332,7 +340,7 @@ fn set_lengths(phases: &mut [Phase], sequence: u32, lengths: &Lengths) {
 fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
     let killed = cgroup.and_then(Cgroup::oom_kills).is_some_and(|kills| kills > 0);
     match error {
-        Error::Step { variant, block, dop, step, reason, log } if killed => Error::Step {
+        Error::Step { variant, block, dop, step, reason, log, died } if killed => Error::Step {
             variant,
             block,
             dop,
@@ -342,6 +350,7 @@ fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
                  `memory_limit`, or lower the server's settings such as maintenance_work_mem"
             ),
             log,
+            died,
         },
         error => error,
     }

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(200);
 pub fn settle(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
-    rows: u64,
+    rows: Option<u64>,
     records: Vec<StepRecord>,
 ) -> Vec<Result<StepRecord, Error>> {
     let (interrupted, plan) = (conditions.interrupted, conditions.plan());
@@ -47,7 +47,7 @@ pub fn settle(
         ),
         None => "could not read the amount of dirty pages; did not wait".to_owned(),
     });
-    let mut rest = rest(rows, plan.settle_seconds_scale);
+    let mut rest = rows.map_or(Duration::ZERO, |rows| rest(rows, plan.settle_seconds_scale));
     if plan.designs_itself() {
         rest = rest.min(SHORT_REST);
     }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dbms::{Debt, Footprint, Snapshot};
+use dbms::{Debt, Endpoint, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
 use probe::{Recording, Sampler, Targets};
 use store::{Counter, LogEvent, QueryPlan, Size, StepRecord, StepState};
@@ -330,7 +330,8 @@ pub fn complete(
     let Measured { outcome, recording, before, debt, plans, waits, profiled: _ } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
-    let share = figures::cpu_share(step, outcome, recording);
+    let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));
+    let share = figures::cpu_share(step, outcome, recording, apart);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
     began_with(record, debt);
     record.plans.clone_from(plans);
@@ -380,8 +381,12 @@ fn afterwards(
     before: &Snapshot,
     (after, sizes): After,
 ) {
-    record.counters = after
-        .difference(before)
+    let changed = after.difference(before);
+    let installation = &attempt.subject.installation;
+    for (name, value) in dbms::figures(installation, &changed, &after, record.seconds) {
+        record.add(name, value);
+    }
+    record.counters = changed
         .into_iter()
         .map(|c| Counter { view: c.view, object: c.object, name: c.name, value: c.value })
         .collect();

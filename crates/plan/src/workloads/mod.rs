@@ -1,6 +1,7 @@
 //! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
+pub(crate) mod kv;
 pub(crate) mod sysbench;
 #[cfg(test)]
 mod tests;
@@ -64,6 +65,8 @@ register! {
     Insert(insert::InsertPlan),
     /// The sysbench microbenchmarks, `[workload.sysbench]`.
     Sysbench(sysbench::SysbenchPlan),
+    /// The key-value steps of db_bench, `[workload.kv]`.
+    Kv(kv::KvPlan),
     ; in tests:
     /// A toy, `[workload.toy]`.
     Toy(toy::ToyPlan),

@@ -7,6 +7,7 @@ mod other;
 mod rates;
 mod sizes;
 mod slices;
+mod summary;
 mod throughput;
 mod twins;
 mod verdicts;
@@ -36,6 +37,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(verdicts::tables(view));
     tables.extend(slices::table(view));
     tables.extend(twins::table(view));
+    tables.extend(summary::tables(view));
     tables.extend(rates::tables(view));
     tables.extend(hardware::tables(view));
     tables.extend(latency::tables(view));

@@ -14,6 +14,7 @@ import { count } from "../../text/format";
 const TITLES: Record<Section, string> = {
   absolute: "Absolute",
   relative: "Relative",
+  summary: "Summary",
   rates: "Insert rates",
   latency: "Response time",
   hardware: "Per operation",

@@ -1,0 +1,112 @@
+//! The key-value steps on real versions of RocksDB, each in a process of its own.
+
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::database::Database;
+use crate::place::Place;
+
+/// Two versions, all steps, a database of a few megabytes.
+fn plan(blocks: u32, more: &str, workload: &str) -> String {
+    format!(
+        "name = \"kv\"\nbase = \"old\"\nblocks = {blocks}\nsteal_limit = 1\n{more}\n\
+         [variants.old]\ndbms = \"rocksdb@6.8.1\"\n[variants.new]\ndbms = \"rocksdb@10.10.1\"\n\
+         [workload.kv]\nkeys = 20000\n{workload}"
+    )
+}
+
+#[test]
+fn all_steps_run_on_an_old_and_a_new_version() {
+    let place = Place::new();
+    let file =
+        place.plan(&plan(1, "[config]\nwrite_buffer_size = \"1MB\"", "dop = [1, 2]\nseconds = 1"));
+    let ended = place.run(&[&file]);
+    ended.expect(0, &["readrandom", "keys/s", "ranges/s", "overwrite"]);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let rates = database.texts(
+        "SELECT DISTINCT n.text || ' ' || s.dop FROM step s JOIN name n ON n.id = s.name_id \
+         WHERE s.kind = 'measured' AND s.operations > 0",
+    );
+    assert_eq!(rates.len(), 2 + 2 * 8, "{rates:?}");
+    // The tree was settled before each step that reads, and its shape was kept.
+    let notes = database.notes_of("settle").concat();
+    assert!(
+        notes.contains("flush, waitforcompaction; before: L") && notes.contains("after: L"),
+        "{notes}"
+    );
+    assert!(database.counter("overwrite", "flush_bytes_written") > 1e6);
+    // The engine's own statistics are there, and what it was set to.
+    let compare = place.steelyard(&["compare", "--format", "json"]);
+    compare.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&compare.stdout).unwrap();
+    assert_eq!(document["steps"].as_array().unwrap().len(), 18);
+    let summary = place.steelyard(&["compare", "--tables", "summary"]);
+    summary.expect(0, &[]);
+    for column in ["ops_sec", "w_amp", "c_csecs", "p99.99", "Nstall", "fillseq"] {
+        assert!(summary.stdout.contains(column), "{}", summary.stdout);
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn an_engine_that_crashes_fails_its_step_and_the_run_goes_on() {
+    let place = Place::new();
+    let file = place.plan(&plan(1, "", "steps = [\"fillseq\", \"readrandom\"]\nseconds = 6"));
+    let mut run = place.start_run(&[&file]);
+    // The step after it lasts six seconds.
+    run.wait_for("trial 1/2", "  settle ");
+    std::thread::sleep(Duration::from_secs(2));
+    let records = place.ledger().records().unwrap();
+    let process = records.iter().find_map(|record| record.process.clone()).unwrap();
+    kill(Pid::from_raw(process.pid as i32), Signal::SIGSEGV).unwrap();
+    run.end().expect(
+        3,
+        &["step readrandom", "the server died", "signal: 11", "opened", "--resume", "trial 2/2"],
+    );
+    let database = Database::of(&place.results());
+    let states: Vec<String> = database.trials().iter().map(|trial| trial.state.clone()).collect();
+    assert_eq!(states, ["failed", "finished"]);
+    // Nothing that failed looks like a result.
+    let json = place.steelyard(&["compare", "--format", "json"]);
+    json.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(document["finished"], false);
+    place.run(&["--resume"]).expect(0, &[]);
+    let states: Vec<String> =
+        Database::of(&place.results()).trials().iter().map(|trial| trial.state.clone()).collect();
+    assert_eq!(states, ["failed", "finished", "finished"]);
+}
+
+#[test]
+fn settings_that_a_version_does_not_know_are_refused() {
+    let place = Place::new();
+    let file = place.plan(&plan(1, "[config]\nwrite_bufer_size = \"1MB\"", ""));
+    place.run(&[&file]).expect(2, &["rejects", "write_bufer_size = 1MB"]);
+    let file = place.plan(
+        &plan(1, "", "steps = [\"fillseq\"]")
+            .replace("kv]", "insert]")
+            .replace("keys = 20000\nsteps = [\"fillseq\"]", ""),
+    );
+    place.run(&[&file]).expect(2, &["needs a system that accepts SQL"]);
+}
+
+#[test]
+fn steps_that_are_cpu_bound_are_sliced() {
+    let place = Place::new();
+    let file = place.plan(&plan(
+        2,
+        "pairing = \"slices\"",
+        "steps = [\"fillseq\", \"readrandom\", \"overwrite\"]\nseconds = 2",
+    ));
+    place.run(&[&file]).expect(0, &["readrandom"]);
+    let database = Database::of(&place.results());
+    let sliced = database.texts(
+        "SELECT DISTINCT n.text FROM series r JOIN name rn ON rn.id = r.name_id \
+         JOIN step s ON s.id = r.step_id JOIN name n ON n.id = s.name_id \
+         WHERE rn.text = 'slice.o/s' ORDER BY 1",
+    );
+    assert_eq!(sliced, ["overwrite", "readrandom"], "fillseq ends when its work is done");
+}

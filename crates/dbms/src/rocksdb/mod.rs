@@ -1,0 +1,76 @@
+//! RocksDB, from 6.8 on: a library, in a process of its own.
+//!
+//! `archive` says where to fetch libraries, and `binaries` describes them. The process that a start
+//! makes runs [`serve`] (`inside`), which opens a [`Database`] with the functions of `library`.
+//! `options` translates settings; `stats` reads what it says about itself.
+
+mod archive;
+mod binaries;
+mod database;
+mod inside;
+mod library;
+mod options;
+mod stats;
+
+use std::path::Path;
+
+pub use database::{Database, See};
+pub use inside::serve;
+pub use options::text as options_text;
+
+use crate::embedded::{self, Program};
+use crate::kind::{Archive, Kind};
+use crate::{
+    Counter, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot, System,
+};
+
+/// The kind.
+#[derive(Debug)]
+pub(crate) struct RocksDb;
+
+impl RocksDb {
+    /// The program in which a library is loaded.
+    fn program(library: &Path) -> Result<Program, Error> {
+        let mut program = embedded::program("rocksdb")?;
+        program.environment.insert(inside::LIBRARY.into(), library.into());
+        Ok(program)
+    }
+}
+
+impl Kind for RocksDb {
+    fn name(&self) -> &'static str {
+        "rocksdb"
+    }
+
+    fn archive(&self) -> Option<Archive> {
+        Some(archive::archive())
+    }
+
+    fn describe(
+        &self,
+        root: &Path,
+        source: String,
+        user: &ServerUser,
+    ) -> Result<Installation, Error> {
+        binaries::describe(root, source, user)
+    }
+
+    fn figures(
+        &self,
+        changed: &[Counter],
+        now: &Snapshot,
+        seconds: f64,
+    ) -> Vec<(&'static str, f64)> {
+        stats::figures(changed, now, seconds)
+    }
+
+    fn start(
+        &self,
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        options::check(spec)?;
+        let library = binaries::library(spec.installation.programs()?)?;
+        embedded::start(spec, origin, &RocksDb::program(&library)?)
+    }
+}

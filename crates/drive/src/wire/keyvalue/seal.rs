@@ -1,0 +1,97 @@
+//! Values that tell which key they belong to and whether they are whole.
+//!
+//! A sealed value begins with its key's number (8 bytes, the highest first) and the CRC-32 of what
+//! follows the seal (4 bytes, the lowest first).
+
+use workload::KeyAction;
+
+use super::Key;
+use crate::error::Error;
+use crate::wire::Reply;
+
+/// Bytes of a seal. Shorter values have none.
+const SEAL: usize = 12;
+
+/// The checksum of one in so many values is computed. Each computation reads the whole value, which
+/// is no part of what an engine is compared by.
+const ONE_IN: u64 = 16;
+
+/// Writes the seal of `key` over the beginning of a value.
+pub fn seal(key: &Key, value: &mut [u8]) {
+    if let Some((seal, rest)) = value.split_at_mut_checked(SEAL) {
+        seal[..8].copy_from_slice(&key[..8]);
+        seal[8..].copy_from_slice(&crc32fast::hash(rest).to_le_bytes());
+    }
+}
+
+/// What is wrong with a value: expected, found. `whole`: its checksum counts, too.
+fn broken(key: &[u8], value: &[u8], whole: bool) -> Option<(String, String)> {
+    let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_be_bytes);
+    let expected = |what: &str| format!("the value of key {}{what}", number(&key[..8]));
+    let Some((seal, rest)) = value.split_at_checked(SEAL) else {
+        return Some((expected(""), format!("{} bytes", value.len())));
+    };
+    if seal[..8] != key[..8] {
+        return Some((expected(""), format!("that of key {}", number(&seal[..8]))));
+    }
+    let damaged = whole && seal[8..] != crc32fast::hash(rest).to_le_bytes();
+    damaged.then(|| (expected(" with its checksum"), "other bytes".to_owned()))
+}
+
+/// Checks the pairs that one request finds.
+pub struct Reader<'a> {
+    rows: u32,
+    /// Values that its session has read.
+    values: &'a mut u64,
+    /// The key before, and whether keys descend.
+    order: Option<(Key, bool)>,
+    wrong: Option<(String, String)>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(values: &'a mut u64) -> Reader<'a> {
+        Reader { rows: 0, values, order: None, wrong: None }
+    }
+
+    /// The first key is `from` or the next one, and each key comes after the one before.
+    pub fn expect_order(&mut self, from: Key, descending: bool) {
+        self.order = Some((from, descending));
+    }
+
+    /// Gets a pair.
+    #[inline]
+    pub fn value(&mut self, key: &[u8], value: &[u8]) {
+        *self.values += 1;
+        let wrong = match <&Key>::try_from(key) {
+            Ok(key) => {
+                let unordered = self.unordered(key);
+                unordered.or_else(|| broken(key, value, self.values.is_multiple_of(ONE_IN)))
+            }
+            Err(_) => Some(("a key of 20 bytes".to_owned(), format!("{} bytes", key.len()))),
+        };
+        if wrong.is_some() && self.wrong.is_none() {
+            self.wrong = wrong;
+        }
+        self.rows += 1;
+    }
+
+    fn unordered(&mut self, key: &Key) -> Option<(String, String)> {
+        let (before, descending) = self.order.as_mut()?;
+        let (first, second) = if *descending { (key, &*before) } else { (&*before, key) };
+        let right = first < second || (self.rows == 0 && first == second);
+        let wrong = || (format!("a key after {before:?}"), format!("{key:?}"));
+        let wrong = (!right).then(wrong);
+        *before = *key;
+        wrong
+    }
+
+    /// The answer to the request.
+    pub fn reply(self, action: &KeyAction) -> Result<Reply, Error> {
+        match self.wrong {
+            None => Ok(Reply { rows: self.rows, affected: 0 }),
+            Some((expected, found)) => {
+                Err(Error::WrongAnswer { expected, found, statement: format!("{action:?}") })
+            }
+        }
+    }
+}
