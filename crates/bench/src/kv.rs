@@ -49,6 +49,7 @@ fn options(config: &BTreeMap<String, String>, directory: &Path) -> Vec<String> {
             "--compression_type=lz4",
             "--min_level_to_compress=2",
             "--cache_numshardbits=6",
+            "--cache_high_pri_pool_ratio=0.5",
             "--block_size=8192",
             "--cache_index_and_filter_blocks=1",
             "--bloom_bits=10",
@@ -149,6 +150,9 @@ fn run(library: &Path, directory: &Path, name: &str, seconds: Option<f64>) -> Re
     if let Some(fatal) = outcome.fatal {
         bail!(fatal);
     }
-    database.flush().map_err(|error| anyhow!(error))?;
+    if seconds.is_none() {
+        let settled = database.flush().and_then(|()| database.wait_for_compaction());
+        settled.map_err(|error| anyhow!(error))?;
+    }
     Ok(outcome.operations)
 }

@@ -257,7 +257,7 @@ impl Database {
     ///
     /// # Errors
     /// If it doesn't know a property that tells.
-    pub(super) fn wait_for_compaction(&self) -> Result<(), String> {
+    pub fn wait_for_compaction(&self) -> Result<(), String> {
         let mut quiet = 0;
         while quiet < QUIET {
             let mut work = 0.0;
