@@ -107,8 +107,8 @@ pub struct Failure {
 }
 
 impl Outcome {
-    /// The outcome of a step whose clients' process ended before reporting one.
-    pub(crate) fn lost(target: &str) -> Outcome {
+    /// An outcome without any figure.
+    pub(crate) fn empty(target: &str) -> Outcome {
         Outcome {
             target: target.to_owned(),
             seconds: 0.0,
@@ -119,8 +119,23 @@ impl Outcome {
             client_switches: 0,
             slices: Vec::new(),
             failures: Vec::new(),
-            fatal: Some("the process with the clients and the engine ended".to_owned()),
+            fatal: None,
         }
+    }
+
+    /// The outcome of a step whose clients' process ended before reporting one. All of them count
+    /// as cut off.
+    pub(crate) fn lost(target: &str, counted: &Class) -> Outcome {
+        let message = "the process with the clients and the engine ended".to_owned();
+        let failure = Failure {
+            class: counted.clone(),
+            code: String::new(),
+            kind: ErrorKind::Disconnected,
+            message: message.clone(),
+            count: 1,
+            retried: false,
+        };
+        Outcome { failures: vec![failure], fatal: Some(message), ..Outcome::empty(target) }
     }
 
     /// The figures of one class, if the step has it.

@@ -145,7 +145,7 @@ impl Running for Program {
             client_user_us: cost.user_us,
             client_system_us: cost.system_us,
             client_switches: cost.switches,
-            ..Outcome::lost(&self.target)
+            ..Outcome::empty(&self.target)
         };
         match figures {
             Ok(Figures { operations, seconds }) if seconds > 0.0 && seconds.is_finite() => {

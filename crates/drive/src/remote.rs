@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use workload::{Request, Source, Step};
+use workload::{Class, Request, Source, Step};
 
 use crate::engine::Clients;
 use crate::error::Error;
@@ -116,6 +116,8 @@ struct Remote {
 #[derive(Debug)]
 struct Process {
     name: String,
+    /// What the step counts.
+    counted: Class,
     stream: UnixStream,
     state: Arc<(Mutex<State>, Condvar)>,
     reader: Option<BufReader<UnixStream>>,
@@ -156,7 +158,8 @@ impl Process {
             Some(Tell::Ready(Err(error))) => return Err(Error::Engine(error)),
             _ => return Err(Error::Engine("it ended before its clients were ready".to_owned())),
         }
-        Ok(Process { name, stream, state: Arc::default(), reader: Some(reader), thread: None })
+        let (counted, state, reader) = (load.step.counted.clone(), Arc::default(), Some(reader));
+        Ok(Process { name, counted, stream, state, reader, thread: None })
     }
 
     fn go(&mut self, start: Duration) {
@@ -198,7 +201,7 @@ impl Process {
             let _ = thread.join();
         }
         let mut state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.ended.take().flatten().unwrap_or_else(|| Outcome::lost(&self.name))
+        state.ended.take().flatten().unwrap_or_else(|| Outcome::lost(&self.name, &self.counted))
     }
 }
 
