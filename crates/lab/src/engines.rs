@@ -43,6 +43,10 @@ impl RocksDb {
 }
 
 impl Engine for RocksDb {
+    fn enter(&self) {
+        self.0.enter();
+    }
+
     fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>> {
         match keys {
             [key] => self.0.get(key, see),

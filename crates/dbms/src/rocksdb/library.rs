@@ -54,6 +54,7 @@ functions! {
     writeoptions_disable_WAL(Object, c_int);
     flushoptions_create() -> Object;
     flushoptions_set_wait(Object, c_uchar);
+    set_perf_level(c_int);
     get_pinned(Object, Object, Bytes, usize, Failure) -> Object;
     pinnableslice_value(Object, *mut usize) -> Bytes;
     pinnableslice_destroy(Object);

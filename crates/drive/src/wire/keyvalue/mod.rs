@@ -70,6 +70,9 @@ impl Batch {
 /// Errors have the engine's message and its meaning.
 #[allow(clippy::missing_errors_doc)]
 pub trait Engine: std::fmt::Debug + Send + Sync {
+    /// A client's thread begins to use it.
+    fn enter(&self) {}
+
     /// Reads the values of these keys, in one call if possible, and shows those that exist.
     fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>>;
 
@@ -85,6 +88,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
 
 impl<E: Engine + 'static> Connect for Arc<E> {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {
+        self.enter();
         Ok(Box::new(EngineSession {
             engine: Arc::clone(self),
             requests: Vec::new(),
