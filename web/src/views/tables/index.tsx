@@ -15,7 +15,7 @@ const TITLES: Record<Section, string> = {
   absolute: "Absolute",
   relative: "Relative",
   summary: "Summary",
-  rates: "Insert rates",
+  rates: "Rates",
   latency: "Response time",
   hardware: "Per operation",
   size: "Size",
