@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{
-    Action, Class, Dialect, Draw, Expect, Phase, Piece, Request, Sent, Statement, Step, Stream,
-    Width, insert,
+    Class, Dialect, Draw, Expect, Phase, Piece, Sent, Statement, Step, Stream, Width, insert,
 };
 
 /// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
@@ -28,13 +27,9 @@ pub fn select(
         Piece::Value(Draw::Uniform { low: 1, high: ids + 1, width: Width::Four }),
         Piece::Text(after.to_owned()),
     ];
-    let request: Request =
-        Statement { pieces, sent: Sent::Prepared, expect: Expect::Rows { min: 1, max: 1 } }.into();
-    let stream = |client| Stream {
-        requests: vec![request.clone()],
-        script: vec![Action::Run(0)],
-        ..Stream::new(client, Class::QUERY)
-    };
+    let statement =
+        Statement { pieces, sent: Sent::Prepared, expect: Expect::Rows { min: 1, max: 1 } };
+    let stream = |client| Stream::repeating(client, Class::QUERY, statement.clone());
     let streams = (0..clients).map(stream).collect();
     let step = Step::new("point-select", clients, Class::QUERY, streams);
     let step = Step { seconds: Some(seconds), ..step };

@@ -1,6 +1,5 @@
 //! readrandom in the engine's process beside db_bench's, with the same library file and settings.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use drive::{Load, Reach, Target};
 use plan::KvPlan;
 use workload::{Dialect, Phase};
 
-use crate::measure::{Contender, in_turn, spread};
+use crate::measure::{Contender, Run, in_turn, spread};
 use crate::rivals::{ourselves, plain};
 
 /// Debian's library, which its db_bench is linked with.
@@ -29,8 +28,8 @@ fn plan() -> KvPlan {
     KvPlan { keys: KEYS, steps, ..KvPlan::default() }
 }
 
-/// The same settings as db_bench's options.
-fn options(config: &BTreeMap<String, String>, directory: &Path) -> Vec<String> {
+/// The settings of the workload as db_bench's options.
+fn options(directory: &Path) -> Vec<String> {
     let cache: u64 = 2 * plan().bytes();
     let mut options = vec![format!("--db={}", directory.display())];
     options.extend(
@@ -60,7 +59,6 @@ fn options(config: &BTreeMap<String, String>, directory: &Path) -> Vec<String> {
         ]
         .map(str::to_owned),
     );
-    debug_assert_eq!(config.len(), 21, "settings that db_bench should have, too");
     options.push(format!("--num={KEYS}"));
     options.push(format!("--cache_size={cache}"));
     options
@@ -70,16 +68,15 @@ fn options(config: &BTreeMap<String, String>, directory: &Path) -> Vec<String> {
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     let directory = tempfile::Builder::new().prefix("steelyard-bench-").tempdir_in("/var/tmp")?;
     let [own, theirs] = ["own", "theirs"].map(|name| directory.path().join(name));
-    let config = workload::kv::benchmark(&plan(), Dialect::None)?.config;
     run(Path::new(LIBRARY), &own, "fillseq", None)?;
     let fill = Command::new("db_bench")
-        .args(options(&config, &theirs))
+        .args(options(&theirs))
         .args(["--benchmarks=fillseq,flush,waitforcompaction", "--disable_wal=1"])
         .output()
         .context("cannot run db_bench: install rocksdb-tools")?;
     ensure!(fill.status.success(), "db_bench: {}", String::from_utf8_lossy(&fill.stderr));
     let mut command = vec!["db_bench".to_owned()];
-    command.extend(options(&config, &theirs));
+    command.extend(options(&theirs));
     command.extend(["--benchmarks=readrandom", "--use_existing_db=1"].map(str::to_owned));
     command.push(format!("--duration={seconds}"));
     let contenders = [
@@ -95,9 +92,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
         Contender { name: "db_bench".to_owned(), command, operations: gets },
     ];
     let runs = in_turn(&contenders, rounds)?;
-    let cost = |runs: &[crate::measure::Run]| {
-        spread(runs.iter().map(crate::measure::Run::cpu_per_operation))
-    };
+    let cost = |runs: &[Run]| spread(runs.iter().map(Run::cpu_per_operation));
     println!(
         "readrandom of {KEYS} keys in the cache of {LIBRARY}, one client, {rounds} rounds of \
          {seconds} s in turn\n\nµs of CPU per get             median    lowest..highest"

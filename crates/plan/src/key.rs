@@ -135,6 +135,14 @@ impl<'a> Key<'a> {
     }
 }
 
+/// The suffix of a step that only warms up.
+pub(crate) const WARM_UP: &str = "warm";
+
+/// Whether a step only warms up.
+pub(crate) fn warms_up(step: &str) -> bool {
+    step.split_once('.').is_some_and(|(_, suffix)| suffix == WARM_UP)
+}
+
 /// The names that steps may have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StepNames {
@@ -159,6 +167,11 @@ impl StepNames {
         };
         let fits = self.known.contains(&test) && suffix.is_none_or(plain);
         fits.then(|| suffix.map_or_else(|| test.to_owned(), |suffix| format!("{test}.{suffix}")))
+    }
+
+    /// The test that a step runs: its name without the suffix.
+    pub(crate) fn test<'n>(&self, step: &'n str) -> &'n str {
+        canonical(step.split_once('.').map_or(step, |(test, _)| test), self.aliases)
     }
 
     /// The message that a name is not known.

@@ -276,13 +276,11 @@ impl Builder<'_> {
         let table = self.table_of(client);
         Stream {
             role,
-            requests: vec![self.insert_statement(table, batch).into()],
-            script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace,
             end,
             adds_to: Some(inserted_rows(table)),
-            ..Stream::new(client, Class::INSERT)
+            ..Stream::repeating(client, Class::INSERT, self.insert_statement(table, batch))
         }
     }
 
@@ -303,14 +301,12 @@ impl Builder<'_> {
         };
         Stream {
             role: Role::Background,
-            requests: vec![self.delete_statement(table, batch).into()],
-            script: vec![Action::Run(0)],
             operations_per_round: u64::from(batch),
             pace: Pace::Follow(inserted_rows(table)),
             end: End::CaughtUp,
             refresh: Some(Refresh { every: REFRESH_EVERY, statement: minimum, into: vec![lowest] }),
             adds_to: Some(lowest),
-            ..Stream::new(client, Class::DELETE)
+            ..Stream::repeating(client, Class::DELETE, self.delete_statement(table, batch))
         }
     }
 

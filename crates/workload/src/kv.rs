@@ -10,8 +10,8 @@ use plan::{KEY_BYTES, KvMode, KvPlan, kv_test};
 
 use crate::class::{Class, Effect};
 use crate::draw::{Cell, Draw, Width};
-use crate::request::{Expect, KeyAction, KeyValue, Request, Scan};
-use crate::step::{Action, Benchmark, End, Pace, Phase, Role, Step, Stream};
+use crate::request::{Expect, KeyAction, KeyValue, Scan};
+use crate::step::{Benchmark, End, Pace, Phase, Role, Step, Stream};
 use crate::{Dialect, Error};
 
 /// New keys.
@@ -90,22 +90,17 @@ fn step(plan: &KvPlan, name: &str, test: &str, dop: u32) -> Result<Step, Error> 
         KeyAction::Scan(scan) => (rows(scan.pairs), 1),
         KeyAction::Put { .. } | KeyAction::Delete => (Expect::affected(1), 1),
     };
+    let request = KeyValue { action, key, expect };
     let stream = |client| Stream {
-        requests: vec![Request::KeyValue(KeyValue {
-            action: action.clone(),
-            key: key.clone(),
-            expect,
-        })],
-        script: vec![Action::Run(0)],
         operations_per_round: operations,
         end: match test {
             "fillseq" => End::Rounds(plan.keys),
-            "overwritesome" => End::Rounds(some(plan)),
+            "overwritesome" => End::Rounds(plan.overwritten()),
             _ => End::Time,
         },
         // The next key is the number of keys so far.
         adds_to: (test == "fillseq").then_some(Cell(0)),
-        ..Stream::new(client, class.clone())
+        ..Stream::repeating(client, class.clone(), request.clone())
     };
     let mut streams: Vec<Stream> = (0..dop).map(stream).collect();
     streams.extend(writes_beside.then(|| writer(plan, dop)));
@@ -115,11 +110,6 @@ fn step(plan: &KvPlan, name: &str, test: &str, dop: u32) -> Result<Step, Error> 
     step.bytes = Some(u64::from(pairs) * u64::from(KEY_BYTES + plan.value_bytes));
     step.seconds = (!ends_by_work(test)).then_some(f64::from(plan.seconds));
     Ok(step)
-}
-
-/// Keys that overwritesome writes.
-fn some(plan: &KvPlan) -> u64 {
-    (plan.keys.saturating_mul(u64::from(plan.overwrite_percent)) / 100).max(1)
 }
 
 /// Each number from `low` to below `high` alike.
@@ -135,16 +125,12 @@ fn put(plan: &KvPlan, logged: bool) -> KeyAction {
 /// The one that writes beside reads.
 fn writer(plan: &KvPlan, client: u32) -> Stream {
     let bytes = f64::from(KEY_BYTES + plan.value_bytes);
+    let (action, key) = (put(plan, true), any(0, plan.keys as i64));
+    let request = KeyValue { action, key, expect: Expect::affected(1) };
     Stream {
-        requests: vec![Request::KeyValue(KeyValue {
-            action: put(plan, true),
-            key: any(0, plan.keys as i64),
-            expect: Expect::affected(1),
-        })],
-        script: vec![Action::Run(0)],
         role: Role::Background,
         pace: plan.write_rate.map_or(Pace::Free, |rate| Pace::Rate(rate as f64 / bytes)),
-        ..Stream::new(client, OVERWRITE)
+        ..Stream::repeating(client, OVERWRITE, request)
     }
 }
 
@@ -190,6 +176,7 @@ fn config(plan: &KvPlan) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Request;
 
     fn made(steps: &[&str], more: KvPlan) -> Benchmark {
         let steps = steps.iter().map(|step| (*step).to_owned()).collect();

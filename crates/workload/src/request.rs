@@ -41,6 +41,12 @@ impl From<Statement> for Request {
     }
 }
 
+impl From<KeyValue> for Request {
+    fn from(operation: KeyValue) -> Request {
+        Request::KeyValue(operation)
+    }
+}
+
 /// An operation on keys, which are numbers, laid out by the engine's session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeyValue {

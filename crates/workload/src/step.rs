@@ -188,6 +188,12 @@ impl Stream {
             finds: None,
         }
     }
+
+    /// The same with one request, sent once in each round.
+    pub fn repeating(client: u32, class: Class, request: impl Into<Request>) -> Stream {
+        let (requests, script) = (vec![request.into()], vec![Action::Run(0)]);
+        Stream { requests, script, ..Stream::new(client, class) }
+    }
 }
 
 /// The rows that queries must find over a whole step.

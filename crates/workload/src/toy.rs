@@ -5,8 +5,8 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
-use crate::request::{Expect, KeyAction, KeyValue, Request};
-use crate::step::{Action, Benchmark, End, Figures, Finds, Phase, Program, Step, Stream};
+use crate::request::{Expect, KeyAction, KeyValue};
+use crate::step::{Benchmark, End, Figures, Finds, Phase, Program, Step, Stream};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
@@ -52,17 +52,12 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             true => Expect::affected(1),
             false => Expect::Rows { min: 0, max: KEYS },
         };
+        let request = KeyValue { action, key, expect };
         let stream = |client| Stream {
-            requests: vec![Request::KeyValue(KeyValue {
-                action: action.clone(),
-                key: key.clone(),
-                expect,
-            })],
-            script: vec![Action::Run(0)],
             operations_per_round: operations,
             end: end.clone(),
             finds: (class == GET).then_some(Finds::Mean(3.0)),
-            ..Stream::new(client, class.clone())
+            ..Stream::repeating(client, class.clone(), request.clone())
         };
         let streams = (0..planned.dop).map(stream).collect();
         let mut step = Step::new(&planned.name, planned.dop, class, streams);

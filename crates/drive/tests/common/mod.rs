@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
 use drive::{Address, Load, Outcome, Postgres, Target};
-use workload::{
-    Action, Class, Draw, End, Expect, Pace, Piece, Sent, Statement, Step, Stream, Width,
-};
+use workload::{Class, Draw, End, Expect, Pace, Piece, Sent, Statement, Step, Stream, Width};
 
 /// A real server with its files, which are removed with it.
 pub struct TestServer {
@@ -93,8 +91,7 @@ pub fn statement(pieces: Vec<Piece>, prepared: bool, expect: Expect) -> Statemen
 }
 
 pub fn stream(client: u32, class: Class, statement: Statement, pace: Pace, end: End) -> Stream {
-    let (requests, script) = (vec![statement.into()], vec![Action::Run(0)]);
-    Stream { requests, script, pace, end, ..Stream::new(client, class) }
+    Stream { pace, end, ..Stream::repeating(client, class, statement) }
 }
 
 pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step {

@@ -337,23 +337,15 @@ fn set_lengths(phases: &mut [Phase], sequence: u32, lengths: &Lengths) {
 
 /// Reports if the kernel killed a process of the server because of its memory limit, because the
 /// server's own log only mentions a killed process.
-fn explain_out_of_memory(error: Error, cgroup: Option<&Cgroup>) -> Error {
+fn explain_out_of_memory(mut error: Error, cgroup: Option<&Cgroup>) -> Error {
     let killed = cgroup.and_then(Cgroup::oom_kills).is_some_and(|kills| kills > 0);
-    match error {
-        Error::Step { variant, block, dop, step, reason, log, died } if killed => Error::Step {
-            variant,
-            block,
-            dop,
-            step,
-            reason: format!(
-                "{reason}. The kernel ended a process of the server because of the memory limit: raise \
-                 `memory_limit`, or lower the server's settings such as maintenance_work_mem"
-            ),
-            log,
-            died,
-        },
-        error => error,
+    if let (true, Error::Step { reason, .. }) = (killed, &mut error) {
+        reason.push_str(
+            ". The kernel ended a process of the server because of the memory limit: raise \
+             `memory_limit`, or lower the server's settings such as maintenance_work_mem",
+        );
     }
+    error
 }
 
 #[cfg(test)]

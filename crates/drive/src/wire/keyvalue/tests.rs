@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use workload::{Action, Class, Draw, End, Expect, Scan, Step, Stream, Width};
+use workload::{Class, Draw, End, Expect, Scan, Step, Stream, Width};
 
 use super::*;
 use crate::{Load, Outcome, Reach, Running, Target, prepare, serve};
@@ -48,15 +48,10 @@ impl Engine for Tree {
 
 fn step(action: KeyAction, expect: Expect, end: End, seconds: Option<f64>) -> Step {
     let key = Draw::Uniform { low: 0, high: 100, width: Width::Eight };
+    let request = KeyValue { action, key, expect };
     let stream = |client| Stream {
-        requests: vec![Request::KeyValue(KeyValue {
-            action: action.clone(),
-            key: key.clone(),
-            expect,
-        })],
-        script: vec![Action::Run(0)],
         end: end.clone(),
-        ..Stream::new(client, Class::QUERY)
+        ..Stream::repeating(client, Class::QUERY, request.clone())
     };
     Step { seconds, ..Step::new("pairs", 2, Class::QUERY, vec![stream(0), stream(1)]) }
 }

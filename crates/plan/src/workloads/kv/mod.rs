@@ -5,7 +5,7 @@ mod plan;
 use std::collections::BTreeMap;
 
 use crate::family::{Family, PlannedStep, Sequence};
-use crate::key::{CommandOption, Form, Key, Keyed, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
 use crate::problem::Problems;
 use crate::section::choice;
 use plan::NAMES;
@@ -93,7 +93,7 @@ impl Family for KvPlan {
             dop,
             labels: BTreeMap::new(),
             timed,
-            warm_up: name.ends_with(".warm"),
+            warm_up: warms_up(name),
             group: group(name),
         };
         let mut steps = Vec::new();
@@ -125,7 +125,7 @@ impl Family for KvPlan {
 
     fn rows_of(&self, step: &str) -> u64 {
         match kv_test(step) {
-            "overwritesome" => self.keys * u64::from(self.overwrite_percent) / 100,
+            "overwritesome" => self.overwritten(),
             _ => self.keys,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::key::{StepNames, canonical};
+use crate::key::StepNames;
 
 /// The steps, in their usual order (workloads.md §3).
 pub const KV_STEPS: [&str; 10] = [
@@ -114,9 +114,14 @@ impl KvPlan {
     pub fn bytes(&self) -> u64 {
         self.keys.saturating_mul(u64::from(KEY_BYTES + self.value_bytes))
     }
+
+    /// Number of keys that overwritesome writes, at least 1.
+    pub fn overwritten(&self) -> u64 {
+        (self.keys.saturating_mul(u64::from(self.overwrite_percent)) / 100).max(1)
+    }
 }
 
 /// The test that a step runs: its name without the suffix.
 pub fn kv_test(step: &str) -> &str {
-    canonical(step.split_once('.').map_or(step, |(test, _)| test), &ALIASES)
+    NAMES.test(step)
 }

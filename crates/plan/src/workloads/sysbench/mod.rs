@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use toml::de::DeValue;
 
 use crate::family::{Family, PlannedStep, Sequence};
-use crate::key::{CommandOption, Form, Key, Keyed, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
 use crate::problem::Problems;
 use crate::section::{boolean, choice, describe, integer, strings};
-use order::{ALIASES, NAMES, group, warms_up};
+use order::{ALIASES, NAMES, group};
 
 pub use order::{SYSBENCH_STEPS, SysbenchOrder, sysbench_test};
 pub use plan::{Distribution, SysbenchPlan};

@@ -1,6 +1,6 @@
 //! The tests of sysbench, and the orders in which they run (workloads.md §2).
 
-use crate::key::{StepNames, canonical};
+use crate::key::{StepNames, WARM_UP};
 
 /// How long a test lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,17 +93,9 @@ pub(super) const ALIASES: [(&str, &str); 33] = [
 pub(super) const NAMES: StepNames =
     StepNames { known: &SYSBENCH_STEPS, aliases: &ALIASES, suffixes: true };
 
-/// The suffix of a step that only warms up.
-const WARM_UP: &str = "warm";
-
 /// The test that a step runs: its name without the suffix.
 pub fn sysbench_test(step: &str) -> &str {
-    canonical(step.split_once('.').map_or(step, |(test, _)| test), &ALIASES)
-}
-
-/// Whether a step only warms up.
-pub(super) fn warms_up(step: &str) -> bool {
-    step.split_once('.').is_some_and(|(_, suffix)| suffix == WARM_UP)
+    NAMES.test(step)
 }
 
 /// How long a step lasts; `None` if it ends when its work is done.
@@ -207,7 +199,7 @@ mod tests {
         assert_eq!(length("delete"), Some(Length::Writes));
         assert_eq!(length("insert"), Some(Length::Inserts));
         assert_eq!(length("settle.2"), None);
-        assert!(warms_up("scan.warm") && !warms_up("scan"));
+        assert!(crate::key::warms_up("scan.warm") && !crate::key::warms_up("scan"));
         let name = |text: &str| NAMES.of(text);
         assert_eq!(name("random-points range=10").as_deref(), Some("random-points_range=10"));
         assert_eq!(name("hot-points range=100").as_deref(), Some("hot-points"));
