@@ -45,6 +45,8 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
             _ => format!("--- {}\n", table.part),
         });
         match style {
+            // Only notes.
+            _ if table.columns.is_empty() => {}
             Style::Markdown => pipes(&mut out, table),
             _ => aligned(&mut out, table, style == Style::Colored),
         }

@@ -35,7 +35,7 @@ pub(super) fn describe(
     Ok(Installation { dbms: "rocksdb".to_owned(), version, source, bin_dir: Some(place), build })
 }
 
-/// The library at `place`, or in it: `librocksdb.so`, or the only file that begins so.
+/// The library at `place`, or in it: `librocksdb.so`, or the first file that begins so.
 pub(super) fn library(place: &Path) -> Result<PathBuf, Error> {
     if place.is_file() {
         return Ok(place.to_path_buf());

@@ -164,7 +164,8 @@ impl Inside for Opened {
         let mut rows = Vec::new();
         let mut add = |view: &str, object: &str, name: &str, value: f64| {
             let [view, object, name] = [view, object, name].map(str::to_owned);
-            rows.push(Counter { view, object, name, value });
+            // What is not known is missing, not a number.
+            rows.extend(value.is_finite().then_some(Counter { view, object, name, value }));
         };
         for (level, files) in self.database.levels() {
             let level = format!("L{level}");

@@ -7,8 +7,8 @@ use crate::{Counter, Snapshot};
 /// 2^30 bytes, which the text calls GB.
 const GB: f64 = (1_u64 << 30) as f64;
 
-/// Figures since the database was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Figures since the database was opened; NaN for what the text lacks.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stats {
     /// Bytes written by flushes, to 1 MB.
     pub(super) flushed: f64,
@@ -28,14 +28,24 @@ pub(super) struct Stats {
 }
 
 impl Stats {
-    /// Reads the text; what it lacks is 0.
+    /// Reads the text.
     pub(super) fn read(text: &str) -> Stats {
-        let mut stats = Stats::default();
+        let unknown = f64::NAN;
+        let mut stats = Stats {
+            flushed: unknown,
+            written: unknown,
+            read: unknown,
+            seconds: unknown,
+            cpu_seconds: unknown,
+            jobs: unknown,
+            stalled: unknown,
+            stalls: unknown,
+        };
         let mut columns: Vec<&str> = Vec::new();
         for line in text.lines().map(str::trim) {
             if line.starts_with("Level ") && line.contains("Files") {
                 columns = line.split_ascii_whitespace().collect();
-            } else if line.starts_with("Sum ") && stats.jobs == 0.0 {
+            } else if line.starts_with("Sum ") && stats.jobs.is_nan() {
                 let of = |name: &str| sum(line, &columns, name);
                 stats.seconds = of("Comp(sec)");
                 stats.cpu_seconds = of("CompMergeCPU(sec)");
@@ -45,19 +55,24 @@ impl Stats {
             } else if let Some(rest) = line.strip_prefix("Cumulative compaction: ") {
                 stats.written = GB * number(rest);
                 let read = rest.split(", ").find(|part| part.ends_with("GB read"));
-                stats.read = GB * read.map_or(0.0, number);
+                stats.read = GB * read.map_or(f64::NAN, number);
             } else if let Some(rest) = line.strip_prefix("Cumulative stall: ") {
                 stats.stalled = clock(rest.split(' ').next().unwrap_or_default());
             } else if let Some(rest) = line.strip_prefix("Stalls(count): ") {
                 let causes = rest.split(", ").filter(|part| is_cause(part));
-                stats.stalls += causes.map(number).sum::<f64>();
+                stats.stall(causes.map(number).sum());
             } else if let Some(rest) = line.strip_prefix("Write Stall (count): ") {
                 let causes = rest.split(", ").filter(|part| is_cause(part));
                 let counts = causes.filter_map(|part| Some(number(part.rsplit_once(": ")?.1)));
-                stats.stalls += counts.sum::<f64>();
+                stats.stall(counts.sum());
             }
         }
         stats
+    }
+
+    /// Adds stalls, which are on several lines in some versions.
+    fn stall(&mut self, times: f64) {
+        self.stalls = if self.stalls.is_nan() { times } else { self.stalls + times };
     }
 }
 
@@ -77,10 +92,13 @@ pub(super) fn figures(
         let counter = changed.iter().find(|counter| counter.view == STATS && counter.name == name);
         counter.map_or(f64::NAN, |counter| counter.value)
     };
+    // An empty tree has none; neither has a text that was not read.
+    let known = now.rows.iter().any(|row| row.view == STATS);
     let levels = now.rows.iter().filter(|row| row.view == LEVELS && row.name == "bytes");
+    let size = if known { levels.map(|row| row.value).sum() } else { f64::NAN };
     let written = of("bytes_written");
     vec![
-        ("lsm_sz", levels.map(|row| row.value).sum()),
+        ("lsm_sz", size),
         ("c_wgb", written / GB),
         ("w_amp", written / of("flush_bytes_written")),
         ("c_mbps", written / (1 << 20) as f64 / seconds),
@@ -92,11 +110,11 @@ pub(super) fn figures(
     ]
 }
 
-/// The number at the beginning of a text; 0 if there is none.
+/// The number at the beginning of a text; NaN if there is none.
 fn number(text: &str) -> f64 {
     let text = text.trim_start();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    text.get(..end).and_then(|number| number.parse().ok()).unwrap_or(0.0)
+    text.get(..end).and_then(|number| number.parse().ok()).unwrap_or(f64::NAN)
 }
 
 /// `01:02:03.456` in seconds.
@@ -112,7 +130,7 @@ fn sum(line: &str, columns: &[&str], name: &str) -> f64 {
         words.remove(unit);
     }
     let place = columns.iter().position(|column| *column == name);
-    place.and_then(|place| words.get(place)).map_or(0.0, |word| number(word))
+    place.and_then(|place| words.get(place)).map_or(f64::NAN, |word| number(word))
 }
 
 #[cfg(test)]
@@ -149,6 +167,18 @@ mod tests {
             assert!(flushed > 0.01 * GB && written > flushed && read > flushed, "{text}");
             assert!(seconds > cpu_seconds && cpu_seconds > 0.1 && jobs > 10.0, "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_missing_is_not_zero() {
+        let Stats { flushed, jobs, stalls, stalled, .. } = Stats::read("another layout");
+        assert!([flushed, jobs, stalls, stalled].iter().all(|figure| figure.is_nan()));
+        assert!(Stats::read("Flush(GB): cumulative x").flushed.is_nan());
+        // No writer had to wait.
+        assert!(Stats::read("Stalls(count): 0 level0_slowdown").stalls.abs() < 0.5);
+        // Without a counter there is no figure.
+        let figures = figures(&[], &Snapshot::default(), 1.0);
+        assert!(figures.iter().all(|(_, figure)| figure.is_nan()), "{figures:?}");
     }
 
     proptest! {

@@ -136,7 +136,10 @@ impl<'c, 'a> Execution<'c, 'a> {
         if !error.is_death() || self.conditions.plan().is_adaptive() {
             return Err(error);
         }
-        self.conditions.tell(Event::Note(format!("{error}. The run goes on with the next trial")));
+        if let Error::Step { variant, block, step, reason, .. } = &error {
+            let text = format!("variant `{variant}`, block {block}, step {step}: {reason}");
+            self.conditions.tell(Event::Note(format!("{text}. Going on with the next trial")));
+        }
         self.death.get_or_insert(error);
         Ok(())
     }

@@ -16,7 +16,8 @@ const COLUMNS: [&str; 21] = [
 ];
 
 pub(super) fn tables(view: View<'_>) -> Option<Table> {
-    let mut table = Table::new(Section::Summary, "summary", "Summary, as of db_bench".to_owned());
+    let mut table =
+        Table::new(Section::Summary, "summary", "Summary in the columns of db_bench".to_owned());
     table.columns = texts([VARIANT].into_iter().chain(COLUMNS));
     table.legend = vec![
         format!("{}; percentiles of all blocks together", view.over_blocks("medians")),
