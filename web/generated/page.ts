@@ -153,6 +153,8 @@ export type PageCounts = {
   variants: Array<string>,
   /** Index of the base among them. */
   base: number,
+  /** What is counted: statement or call. */
+  noun: string,
   kinds: Array<PageKind>,
   /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
    * index. */

@@ -141,6 +141,7 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
     margin: 0.02,
     variants: names,
     base: 0,
+    noun: "statement",
     kinds,
     functions: functions.map(([name, object]) => [name, object]),
     sentences: names

@@ -1,12 +1,36 @@
-//! What depends on the system in counting the instructions of single statements.
+//! What depends on the system in counting the instructions of single requests.
 
-/// How to make a system do nothing but one statement after another, always in the same way, while
+/// How to make a system do nothing but one request after another, always in the same way, while
 /// Callgrind counts ([`crate::ServerSpec::wrapper`]).
 #[derive(Debug)]
 pub struct CountMethod {
     /// Settings of every server, which override the plan's. Only the process that executes the
-    /// statement may do anything, and nothing may depend on time.
+    /// request may do anything, and nothing may depend on time.
     pub settings: Vec<(&'static str, &'static str)>,
+    /// Maximum number of kinds per server. Starting a server may take as much CPU time as two or
+    /// three kinds, so it should count several. But repeating a count also repeats everything
+    /// before it on the same server, so there should not be too many.
+    pub kinds: usize,
+    /// What is counted, in tables: `backend`, `library`.
+    pub place: &'static str,
+    /// The function at whose entry Callgrind writes its counts. Only the mark calls it.
+    pub mark_function: &'static str,
+    /// Counts only what happens in these functions (or patterns such as `api_*`), and in what they
+    /// call. Empty: everything.
+    pub only_in: &'static [&'static str],
+    /// Functions that run by the clock and not for a request; their cost is not counted.
+    pub by_the_clock: &'static [&'static str],
+    /// The phases of a request, in order, with their functions. The first group with a function
+    /// that was called counts: each is called by the one before, which the compiler may have
+    /// inlined into its caller. A group has one thing's names in different versions.
+    pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
+    /// How to count statements. Systems without SQL execute scripts in their own process instead.
+    pub sql: Option<SqlCount>,
+}
+
+/// What is needed to count statements.
+#[derive(Debug)]
+pub struct SqlCount {
     /// SQL after which the loaded tables have no work left for whoever first reads a page, and
     /// statistics don't depend on chance.
     pub freeze: &'static str,
@@ -23,14 +47,6 @@ pub struct CountMethod {
     pub periodic: Option<&'static str>,
     /// A cheap statement that separates stretches to count.
     pub mark: &'static str,
-    /// The function at whose entry Callgrind writes its counts. Only the mark calls it.
-    pub mark_function: &'static str,
     /// What a session executes before its first mark, to do nothing by the clock for a while.
     pub before_mark: Option<&'static str>,
-    /// Functions that run by the clock and not for a statement; their cost is not counted.
-    pub by_the_clock: &'static [&'static str],
-    /// The phases of a statement, in order, with their functions. The first group with a function
-    /// that was called counts: each is called by the one before, which the compiler may have
-    /// inlined into its caller. A group has one thing's names in different versions.
-    pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
 }

@@ -22,6 +22,9 @@ pub struct Counter {
 pub struct Snapshot {
     /// The figures, in the order of view, object, name.
     pub rows: Vec<Counter>,
+    /// Figures that only say how things are at this time; their changes mean nothing.
+    #[serde(default)]
+    pub state: Vec<Counter>,
     /// Views that this version of the system does not have.
     pub absent: Vec<String>,
 }
@@ -48,9 +51,8 @@ impl Snapshot {
 
     /// The figure of one view, object and name.
     pub fn get(&self, view: &str, object: &str, name: &str) -> Option<f64> {
-        self.rows
-            .iter()
-            .find(|row| row.view == view && row.object == object && row.name == name)
+        let mut all = self.rows.iter().chain(&self.state);
+        all.find(|row| row.view == view && row.object == object && row.name == name)
             .map(|row| row.value)
     }
 }
@@ -65,10 +67,12 @@ mod tests {
 
     #[test]
     fn new_rows_count_from_zero_and_vanished_ones_are_left_out() {
-        let earlier = Snapshot { rows: vec![row("a", 10.0), row("gone", 5.0)], absent: Vec::new() };
-        let later = Snapshot { rows: vec![row("a", 12.5), row("new", 3.0)], absent: Vec::new() };
+        let of = |rows, state| Snapshot { rows, state, absent: Vec::new() };
+        let earlier = of(vec![row("a", 10.0), row("gone", 5.0)], Vec::new());
+        let later = of(vec![row("a", 12.5), row("new", 3.0)], vec![row("now", 7.0)]);
         assert_eq!(later.difference(&earlier), [row("a", 2.5), row("new", 3.0)]);
         assert_eq!(later.get("v", "new", "n"), Some(3.0));
         assert_eq!(later.get("v", "gone", "n"), None);
+        assert_eq!(later.get("v", "now", "n"), Some(7.0));
     }
 }

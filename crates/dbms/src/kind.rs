@@ -85,13 +85,14 @@ pub trait Kind: fmt::Debug + Sync {
         Err(self.lacks("counting instructions"))
     }
 
-    /// Figures of a step by the names in published tables, from its counters: how they changed over
-    /// so many `seconds`, and how they are `now`.
+    /// Figures of a step by the names in published tables, from its counters: how they changed, and
+    /// how they are `now`. `seconds`: how long the system had the load, and how long its counters
+    /// counted, which is longer if others had the load in turn.
     fn figures(
         &self,
         changed: &[Counter],
         now: &Snapshot,
-        seconds: f64,
+        seconds: [f64; 2],
     ) -> Vec<(&'static str, f64)> {
         let _ = (changed, now, seconds);
         Vec::new()

@@ -68,12 +68,13 @@ mod user;
 pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use builds::{Compared, Difference};
 pub use cache::Cache;
-pub use count_method::CountMethod;
+pub use count_method::{CountMethod, SqlCount};
 pub use counters::{Counter, Snapshot};
 pub use endpoint::{Endpoint, Host, Secret};
 pub use error::{Diagnosis, Error};
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
+pub use keep::copy::drop_running;
 pub use keep::loaded::{Loaded, Origin, Pages, Restored};
 pub use keep::manifest::Manifest;
 pub use kind::{Archive, Kind, Recipe};
@@ -85,8 +86,8 @@ pub use reference::Reference;
 pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{
-    Debt, Ending, Footprint, Interrupter, LogEvent, ParsedPlan, ServerSpec, Setting, Settled, Sql,
-    System, Waits,
+    Debt, Ending, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan, ServerSpec, Setting,
+    Settled, Sql, System, Waits,
 };
 pub use systems::{differences, register};
 pub use user::ServerUser;
@@ -177,12 +178,13 @@ pub fn parse_plan(reference: &str, plan: &str) -> ParsedPlan {
 }
 
 /// Figures of a step by the names in published tables, from the counters of a system of
-/// `installation`: how they changed over so many `seconds`, and how they are `now`.
+/// `installation`: how they changed, and how they are `now`. `seconds`: how long it had the load,
+/// and how long its counters counted.
 pub fn figures(
     installation: &Installation,
     changed: &[Counter],
     now: &Snapshot,
-    seconds: f64,
+    seconds: [f64; 2],
 ) -> Vec<(&'static str, f64)> {
     kind_of(installation).map_or(Vec::new(), |kind| kind.figures(changed, now, seconds))
 }

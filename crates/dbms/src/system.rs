@@ -107,6 +107,28 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
+/// Looks at what a system says of itself each second, from a connection of its own.
+pub trait Gauges: Send {
+    /// What it says at the moment.
+    ///
+    /// # Errors
+    /// As those of a [`System`].
+    fn look(&mut self) -> Result<Vec<Gauge>, Error>;
+}
+
+/// Something that goes up and down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gauge {
+    /// Its name, such as `state.L0`.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// Unit of the value: `MB`, or empty.
+    pub unit: String,
+    /// Its value at the moment.
+    pub value: f64,
+}
+
 /// A query plan, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ParsedPlan {
@@ -207,6 +229,11 @@ pub trait System: Send {
 
     /// To look at what its clients wait for; `None` where it doesn't say.
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+        Ok(None)
+    }
+
+    /// To look at what it says of itself over time; `None` where it doesn't say.
+    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
         Ok(None)
     }
 

@@ -21,6 +21,7 @@ use crate::engine::Clients;
 use crate::error::Error;
 use crate::load::{Load, Ready, Running};
 use crate::outcome::Outcome;
+use crate::script::Script;
 use crate::target::{Connect, Reach, Target};
 use crate::timetable::Slices;
 use crate::wire::{Breaker, Handle, Reply, Session};
@@ -52,6 +53,8 @@ enum Ask {
     Stop,
     /// As [`Running::break_off`].
     BreakOff,
+    /// Execute a script. Answered by [`Tell::Played`].
+    Play(Box<Script>),
 }
 
 /// The turns of one of several processes, which have the load by the same timetable.
@@ -74,6 +77,8 @@ enum Tell {
     Done(u64),
     /// The outcome of the step.
     Ended(Box<Outcome>),
+    /// A script is at its end, or why it is not.
+    Played(Result<(), String>),
 }
 
 fn send(mut stream: &UnixStream, message: &impl Serialize) -> std::io::Result<()> {
@@ -136,6 +141,44 @@ pub fn prepare(load: &Load, sockets: &[&Path]) -> Result<Box<dyn Ready>, Error> 
     Ok(Box::new(Remote { processes, limit, start: None }))
 }
 
+fn connect(socket: &Path) -> Result<UnixStream, Error> {
+    UnixStream::connect(socket).map_err(|source| Error::Connect {
+        target: format!("socket {}", socket.display()),
+        user: "steelyard".to_owned(),
+        source,
+    })
+}
+
+/// Makes the process at this socket execute a script, and waits for its end or until `give_up` says
+/// so.
+///
+/// # Errors
+///
+/// [`Error::Connect`]; [`Error::Engine`] with what went wrong there.
+pub fn play(
+    socket: &Path,
+    script: &Script,
+    give_up: &mut dyn FnMut() -> bool,
+) -> Result<(), Error> {
+    let stream = connect(socket)?;
+    send(&stream, &Ask::Play(Box::new(script.clone())))?;
+    stream.set_read_timeout(Some(NEWS))?;
+    let mut reader = BufReader::new(&stream);
+    while let Err(error) = reader.fill_buf() {
+        if error.kind() != std::io::ErrorKind::WouldBlock {
+            return Err(error.into());
+        }
+        if give_up() {
+            return Err(Error::Engine("it did not come to an end".to_owned()));
+        }
+    }
+    stream.set_read_timeout(None)?;
+    match receive(&mut reader)? {
+        Some(Tell::Played(played)) => played.map_err(Error::Engine),
+        _ => Err(Error::Engine("its process ended".to_owned())),
+    }
+}
+
 impl Process {
     fn prepare(
         load: &Load,
@@ -143,11 +186,7 @@ impl Process {
         name: &str,
         turns: Option<Turns>,
     ) -> Result<Process, Error> {
-        let stream = UnixStream::connect(socket).map_err(|source| Error::Connect {
-            target: format!("socket {}", socket.display()),
-            user: "steelyard".to_owned(),
-            source,
-        })?;
+        let stream = connect(socket)?;
         let name = name.to_owned();
         let step = Box::new(Step::clone(&load.step));
         let (seed, overtime) = (load.seed, load.overtime);
@@ -176,7 +215,7 @@ impl Process {
                         outcome = Some(*ended);
                         break;
                     }
-                    Tell::Ready(_) => {}
+                    Tell::Ready(_) | Tell::Played(_) => {}
                 }
             }
             state.0.lock().unwrap_or_else(PoisonError::into_inner).ended = Some(outcome);
@@ -308,16 +347,23 @@ impl Session for Elsewhere {
     fn stop_clock(&mut self, _second: i64) {}
 }
 
-/// Runs the loads that arrive over one connection, in the process that contains the system, until
-/// the other end closes it. A running step is then ended.
+/// Runs the load or the script that arrives over one connection, in the process that contains the
+/// system, until the other end closes it. A running step is then ended.
 ///
 /// # Errors
 ///
 /// If the connection breaks, or something other than a load arrives.
 pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
-    let Some(Ask::Prepare { name, step, seed, overtime, turns }) = receive(&mut reader)? else {
-        return Ok(());
+    let (name, step, seed, overtime, turns) = match receive(&mut reader)? {
+        Some(Ask::Prepare { name, step, seed, overtime, turns }) => {
+            (name, step, seed, overtime, turns)
+        }
+        Some(Ask::Play(script)) => {
+            let played = script.play(connect.as_ref()).map_err(|error| error.to_string());
+            return send(stream, &Tell::Played(played));
+        }
+        _ => return Ok(()),
     };
     let (count, own) = turns.as_ref().map_or((1, 0), |turns| (turns.targets, turns.own));
     let elsewhere: Arc<dyn Connect> = Arc::new(Elsewhere);
@@ -341,7 +387,7 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
                     Ok(Some(Ask::LeaveOut(seconds))) => running.leave_out(seconds),
                     Ok(Some(Ask::Stop)) => running.stop(),
                     Ok(Some(Ask::BreakOff)) => running.break_off(),
-                    Ok(Some(Ask::Prepare { .. } | Ask::Go(_))) => {}
+                    Ok(Some(Ask::Prepare { .. } | Ask::Go(_) | Ask::Play(_))) => {}
                     Ok(None) | Err(_) => return running.break_off(),
                 }
             }

@@ -1,4 +1,4 @@
-//! A connection that runs one statement at a time, to count what each costs the server.
+//! A connection that runs one request at a time, to count what each costs the system.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -6,10 +6,10 @@ use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
 
 use crate::client::check;
 use crate::error::Error;
-use crate::target::{Reach, Target};
+use crate::target::{Connect, Reach, Target};
 use crate::wire::{Handle, Session};
 
-/// A connection that executes statements one by one, with the messages that the load engine sends.
+/// A connection that executes requests one by one, as the load engine does.
 ///
 /// Everything it sends follows from its seed, and its wall clock stands still ([`Single::CLOCK`]).
 /// Two servers get the same bytes, and so does one server the second time.
@@ -17,10 +17,10 @@ pub struct Single {
     session: Box<dyn Session>,
     rng: Rng,
     cells: Vec<Padded<AtomicI64>>,
-    statements: Vec<Statement>,
+    requests: Vec<Request>,
 }
 
-/// A statement prepared by a [`Single`].
+/// A request prepared by a [`Single`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prepared(usize);
 
@@ -34,16 +34,20 @@ impl Single {
     ///
     /// [`Error::Connect`], [`Error::Authentication`], or the server's error.
     pub fn connect(target: &Target, seed: u64, cells: usize) -> Result<Single, Error> {
-        let Reach::Sessions(connect) = &target.reach else {
-            return Err(Error::Load("its clients run elsewhere"));
-        };
+        match &target.reach {
+            Reach::Sessions(connect) => Single::new(connect.as_ref(), seed, cells),
+            Reach::Process(_) => Err(Error::Load("its clients run elsewhere")),
+        }
+    }
+
+    pub(crate) fn new(connect: &dyn Connect, seed: u64, cells: usize) -> Result<Single, Error> {
         let mut session = connect.connect()?;
         session.stop_clock(Self::CLOCK);
         Ok(Single {
             session,
             rng: Rng::new(seed),
             cells: (0..cells).map(|_| Padded::default()).collect(),
-            statements: Vec::new(),
+            requests: Vec::new(),
         })
     }
 
@@ -52,18 +56,19 @@ impl Single {
         self.rng = Rng::new(seed);
     }
 
-    /// Prepares a statement: the server parses it if needed, and its message is built.
+    /// Prepares a request: the server parses a statement if needed, and its message is built.
     ///
     /// # Errors
     ///
     /// The server's error, or [`Error::Broken`].
-    pub fn prepare(&mut self, statement: &Statement) -> Result<Prepared, Error> {
-        let Handle(index) = self.session.prepare(&Request::Sql(statement.clone()))?;
-        self.statements.push(statement.clone());
+    pub fn prepare(&mut self, request: impl Into<Request>) -> Result<Prepared, Error> {
+        let request = request.into();
+        let Handle(index) = self.session.prepare(&request)?;
+        self.requests.push(request);
         Ok(Prepared(index))
     }
 
-    /// Draws the parameters, executes the statement and checks the answer.
+    /// Draws the parameters, executes the request and checks the answer.
     ///
     /// # Errors
     ///
@@ -72,8 +77,8 @@ impl Single {
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
         self.session.send(Handle(prepared.0), &mut source)?;
         let reply = self.session.receive(None)?;
-        match self.statements.get(prepared.0) {
-            Some(statement) => check(statement.expect, reply, || statement.numbered()),
+        match self.requests.get(prepared.0) {
+            Some(request) => check(request.expect(), reply, || request.to_string()),
             None => Ok(()),
         }
     }
@@ -99,13 +104,18 @@ impl Single {
     ///
     /// As [`Single::run`].
     pub fn row(&mut self, statement: &Statement) -> Result<Vec<Option<i64>>, Error> {
-        let prepared = self.prepare(statement)?;
+        let prepared = self.prepare(statement.clone())?;
         let mut row = Vec::new();
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
         self.session.send(Handle(prepared.0), &mut source)?;
         let reply = self.session.receive(Some(&mut row))?;
         check(statement.expect, reply, || statement.numbered())?;
         Ok(row)
+    }
+
+    /// Calls the function at whose entry Callgrind writes its counts.
+    pub(crate) fn mark(&mut self) -> Result<(), Error> {
+        self.session.mark()
     }
 
     /// Adds to a cell.

@@ -64,6 +64,10 @@ impl Engine for RocksDb {
         self.0.delete(key).map_err(Self::error)
     }
 
+    fn mark(&self) {
+        self.0.mark();
+    }
+
     fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>> {
         self.0.scan(from, scan.pairs, scan.reverse, see).map_err(Self::error)
     }

@@ -123,9 +123,7 @@ pub enum Error {
         log: String,
     },
     /// A plan names a kind of statement that does not exist.
-    #[error(
-        "`kinds` in [count]: `{kind}` is not a kind of statement in this workload, which has {known}"
-    )]
+    #[error("`kinds` in [count]: `{kind}` is not a kind in this workload, which has {known}")]
     NoSuchKind {
         /// As the plan names it.
         kind: String,

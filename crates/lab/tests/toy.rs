@@ -89,7 +89,7 @@ impl Inside for ToyInside {
         let gets = self.0.gets.load(std::sync::atomic::Ordering::Relaxed) as f64;
         let (view, object, name) = ("toy".to_owned(), String::new(), "gets".to_owned());
         let rows = vec![dbms::Counter { view, object, name, value: gets }];
-        Ok(Snapshot { rows, absent: Vec::new() })
+        Ok(Snapshot { rows, ..Snapshot::default() })
     }
 
     fn footprint(&mut self, _objects: &[String]) -> Result<Vec<Footprint>, String> {

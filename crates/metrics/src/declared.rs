@@ -92,6 +92,8 @@ declare! {
         "reads from storage per operation";
     READ_KB = "rKB/o", "KB", published(reads("from storage per operation"), "rkbpq"),
         "KB read from storage per operation";
+    READ_SIZE = "rareq-sz", "KB", sometimes(metric(Better::Neither, has("size of a read from storage"))),
+        "KB per read from storage, on average (iostat's rareq-sz)";
     WRITES = "w/o", "", cost(does("writes to storage per operation")),
         "writes to storage per operation";
     WRITTEN_KB = "wKB/o", "KB", published(writes("to storage per operation"), "wkbpi"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::adaptive::check_adaptive;
-use crate::count::check_count;
+use crate::count::{CountPlan, check_count};
 use crate::family::Sequence;
 use crate::near::nearest;
 use crate::problem::Problems;
@@ -67,6 +67,10 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     check_adaptive(plan, problems);
     check_twins(plan, problems);
     check_count(&plan.count, problems);
+    if !workload.family().has_statements() && plan.count.protocols != CountPlan::default().protocols
+    {
+        problems.of("count.protocols", "`protocols`: this workload has no statements; remove it");
+    }
     workload.family().check(problems);
     if let Some(step) = &plan.restore_after
         && !problems.is_unread("workload")

@@ -72,7 +72,7 @@ impl Keyed for CountPlan {
     }
 }
 
-/// How a statement reaches the server.
+/// How a request reaches the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
@@ -80,10 +80,13 @@ pub enum Protocol {
     Simple,
     /// Parsed once, then bound and executed.
     Prepared,
+    /// No statement, but a call of a library.
+    #[serde(skip)]
+    Call,
 }
 
 impl Protocol {
-    /// All by their names in a plan.
+    /// Those of statements by their names in a plan.
     pub const NAMED: [(&str, Protocol); 2] =
         [("simple", Protocol::Simple), ("prepared", Protocol::Prepared)];
 
@@ -92,6 +95,7 @@ impl Protocol {
         match self {
             Protocol::Simple => "simple",
             Protocol::Prepared => "prepared",
+            Protocol::Call => "call",
         }
     }
 }

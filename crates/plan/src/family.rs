@@ -65,6 +65,11 @@ pub(crate) trait Family: Keyed {
         &[]
     }
 
+    /// Whether its requests are statements, which can be sent in several ways.
+    fn has_statements(&self) -> bool {
+        true
+    }
+
     /// What runs.
     fn sequences(&self) -> Vec<Sequence>;
 

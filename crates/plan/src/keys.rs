@@ -69,6 +69,9 @@ impl Keyed for Plan {
             Key::new("renamed", &mut self.renamed, renamed)
                 .unless(&BTreeMap::<String, String>::new())
                 .note("functions with another name: old = new"),
+            Key::new("drop_page_cache", &mut self.drop_page_cache, boolean)
+                .unless(&false)
+                .note("of the data, before each step"),
             Key::new("wait_events", &mut self.wait_events, boolean)
                 .unless(&true)
                 .note("look ten times a second at what sessions wait for"),

@@ -71,6 +71,8 @@ pub struct Plan {
     pub budget: Option<Duration>,
     /// Functions that only have another name in some of the versions: old name, new name.
     pub renamed: BTreeMap<String, String>,
+    /// Whether the data directory is dropped from the page cache before each step.
+    pub drop_page_cache: bool,
     /// Whether to look ten times a second at what sessions wait for, in steps that have the machine
     /// to themselves.
     pub wait_events: bool,
@@ -193,6 +195,7 @@ impl Default for Plan {
             max_blocks: None,
             budget: None,
             renamed: BTreeMap::new(),
+            drop_page_cache: false,
             wait_events: true,
             profile: false,
             profile_seconds: DEFAULT_PROFILE_SECONDS,

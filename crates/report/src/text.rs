@@ -1,5 +1,7 @@
 //! Tables as text for terminals and email, and as Markdown.
 
+use std::borrow::Cow;
+
 use anstyle::AnsiColor;
 
 use crate::table::{Row, RowKind, Table};
@@ -83,13 +85,21 @@ impl Style {
     }
 }
 
+/// Longest label of a row in aligned tables, in characters. Functions of C++ have longer names.
+const LONGEST_LABEL: usize = 72;
+
 fn aligned(out: &mut String, table: &Table, colored: bool) {
-    let widths: Vec<usize> = (0..table.columns.len()).map(|column| table.width(column)).collect();
+    let mut widths: Vec<usize> = (0..table.columns.len()).map(|c| table.width(c)).collect();
+    if let Some(labels) = widths.first_mut() {
+        *labels = LONGEST_LABEL.min(*labels);
+    }
     let numeric: Vec<bool> = (0..table.columns.len()).map(|c| table.is_numeric(c)).collect();
     let mut line = |cells: &mut dyn Iterator<Item = &str>, row: Option<&Row>| {
         let mut written = String::new();
         for (column, (cell, (width, numeric))) in cells.zip(widths.iter().zip(&numeric)).enumerate()
         {
+            let clipped = if column == 0 { clipped(cell) } else { Cow::Borrowed(cell) };
+            let cell = clipped.as_ref();
             // Not format's own padding, which counts differently from `chars`.
             let gap = " ".repeat(width.saturating_sub(cell.chars().count()));
             let (left, right) = if *numeric { (gap.as_str(), "") } else { ("", gap.as_str()) };
@@ -102,6 +112,14 @@ fn aligned(out: &mut String, table: &Table, colored: bool) {
     line(&mut table.columns.iter().map(String::as_str), None);
     for row in &table.rows {
         line(&mut table.line(row), Some(row));
+    }
+}
+
+/// A label that isn't longer than [`LONGEST_LABEL`].
+fn clipped(label: &str) -> Cow<'_, str> {
+    match label.char_indices().nth(LONGEST_LABEL) {
+        None => Cow::Borrowed(label),
+        Some(_) => label.chars().take(LONGEST_LABEL - 1).chain(['…']).collect(),
     }
 }
 
@@ -171,6 +189,17 @@ mod tests {
              14|3     0.934      –\n\
              – not known\n"
         );
+    }
+
+    #[test]
+    fn a_long_label_is_clipped() {
+        let [mut table, _] = sample();
+        let long = "rocksdb::".repeat(20);
+        table.rows.push(Row::new(&long, vec!["1".to_owned(), "2".to_owned()]));
+        let text = tables(&[&table], Style::Plain);
+        let line = text.lines().last().unwrap();
+        assert!(line.starts_with(&format!("{}…  ", &long[..71])), "{line}");
+        assert!(tables(&[&table], Style::Markdown).contains(&long));
     }
 
     #[test]

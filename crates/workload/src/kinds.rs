@@ -1,36 +1,51 @@
-//! Kinds of statements whose cost is counted one by one, and the data they need.
+//! Kinds of requests whose cost is counted one by one, and the data they need.
+
+use std::collections::BTreeMap;
 
 use crate::class::Class;
 use crate::draw::Cell;
-use crate::request::{Expect, Statement};
+use crate::request::{Expect, Request, Statement};
 use crate::step::Refresh;
 
-/// What `steelyard count` needs from a workload: tables, rows, and the statements to count.
+/// What `steelyard count` needs from a workload: tables, rows, and the requests to count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     /// Create the empty tables, one statement after another.
     pub setup: Vec<String>,
-    /// Fills them: a statement and how often to run it. `None`: the setup does.
-    pub load: Option<(Statement, u64)>,
+    /// Fills them, if the setup does not.
+    pub load: Vec<Load>,
     /// Run on the loaded tables for the kinds that need [`State::Indexed`].
     pub index: Vec<String>,
     /// Number of shared cells.
     pub cells: usize,
     /// Sets the cells before a kind is counted.
     pub refresh: Option<Refresh>,
+    /// Settings of the system, as in [`crate::Benchmark`].
+    pub config: BTreeMap<String, String>,
     /// The kinds, in the order in which tables show them.
     pub kinds: Vec<Kind>,
 }
 
-/// One kind of statement.
+/// A request that fills tables.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Load {
+    /// The request.
+    pub request: Request,
+    /// How often to run it.
+    pub times: u64,
+    /// A cell that grows with each run, and by how much.
+    pub adds: Option<(Cell, i64)>,
+}
+
+/// One kind of request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kind {
     /// Its name, such as `insert-100`.
     pub name: String,
     /// What its operations are.
     pub class: Class,
-    /// The statement. The caller sets whether it is prepared.
-    pub statement: Statement,
+    /// The request. For a statement, the caller sets whether it is prepared.
+    pub request: Request,
     /// Rows that one execution writes; 0 for a query.
     pub rows: u64,
     /// The data it needs.
@@ -41,7 +56,7 @@ pub struct Kind {
     pub adds: Option<(Cell, i64)>,
 }
 
-/// The data that a kind of statement needs.
+/// The data that a kind needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
     /// The loaded tables.
@@ -55,7 +70,7 @@ pub fn own(statements: &plan::OwnStatements) -> Catalogue {
     let kinds = statements.statements.iter().map(|(name, text)| Kind {
         name: name.clone(),
         class: Class::QUERY,
-        statement: Statement::plain(text.clone(), Expect::Success),
+        request: Statement::plain(text.clone(), Expect::Success).into(),
         rows: 0,
         state: State::Loaded,
         // Its effect is unknown.
@@ -68,10 +83,11 @@ pub fn own(statements: &plan::OwnStatements) -> Catalogue {
             .cloned()
             .into_iter()
             .collect(),
-        load: None,
+        load: Vec::new(),
         index: Vec::new(),
         cells: 0,
         refresh: None,
+        config: BTreeMap::new(),
         kinds: kinds.collect(),
     }
 }

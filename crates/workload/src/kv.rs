@@ -4,8 +4,11 @@
 //! after steps that write, what is in memory is flushed and compactions are waited for: no read
 //! runs on a tree whose shape was left to chance.
 
+mod kinds;
+
 use std::collections::BTreeMap;
 
+pub use kinds::catalogue;
 use plan::{KEY_BYTES, KvMode, KvPlan, kv_test};
 
 use crate::class::{Class, Effect};
@@ -32,9 +35,7 @@ const FAMILY: &str = "default";
 /// [`Error::Unfit`] if the system speaks SQL, [`Error::UnknownStep`] for a step that is not in
 /// [`plan::KV_STEPS`].
 pub fn benchmark(plan: &KvPlan, dialect: Dialect) -> Result<Benchmark, Error> {
-    if dialect != Dialect::None {
-        return Err(Error::Unfit { workload: "kv", needs: "keys and values" });
-    }
+    check(dialect)?;
     let mut phases = Vec::new();
     let mut written = false;
     for name in &plan.steps {
@@ -52,6 +53,14 @@ pub fn benchmark(plan: &KvPlan, dialect: Dialect) -> Result<Benchmark, Error> {
     }
     let tables = vec![FAMILY.to_owned()];
     Ok(Benchmark { setup: Vec::new(), tables, phases, config: config(plan) })
+}
+
+/// Fails for a system that has no keys and values.
+fn check(dialect: Dialect) -> Result<(), Error> {
+    match dialect {
+        Dialect::None => Ok(()),
+        _ => Err(Error::Unfit { workload: "kv", needs: "keys and values" }),
+    }
 }
 
 /// Whether a step ends when its work is done.
@@ -74,8 +83,8 @@ fn step(plan: &KvPlan, name: &str, test: &str, dop: u32) -> Result<Step, Error> 
     // Where a range begins, so that it has all of its pairs.
     let last = plan.keys as i64 - i64::from(plan.range_pairs);
     let (class, action, key) = match read {
-        "fillseq" => (PUT, put(plan, false), Draw::Value(Cell(0))),
-        "overwritesome" | "overwrite" => (OVERWRITE, put(plan, true), any(0, plan.keys as i64)),
+        "fillseq" => (PUT, put(plan, 1, false), Draw::Value(Cell(0))),
+        "overwritesome" | "overwrite" => (OVERWRITE, put(plan, 1, true), any(0, plan.keys as i64)),
         "readrandom" => (GET, KeyAction::Get { keys: 1 }, any(0, plan.keys as i64)),
         "multireadrandom" => {
             (GET, KeyAction::Get { keys: plan.multiget_keys }, any(0, plan.keys as i64))
@@ -117,15 +126,15 @@ fn any(low: i64, high: i64) -> Draw {
     Draw::Uniform { low, high, width: Width::Eight }
 }
 
-fn put(plan: &KvPlan, logged: bool) -> KeyAction {
+fn put(plan: &KvPlan, keys: u32, logged: bool) -> KeyAction {
     let value = Draw::Text { min: plan.value_bytes, max: plan.value_bytes };
-    KeyAction::Put { keys: 1, value, logged }
+    KeyAction::Put { keys, value, logged }
 }
 
 /// The one that writes beside reads.
 fn writer(plan: &KvPlan, client: u32) -> Stream {
     let bytes = f64::from(KEY_BYTES + plan.value_bytes);
-    let (action, key) = (put(plan, true), any(0, plan.keys as i64));
+    let (action, key) = (put(plan, 1, true), any(0, plan.keys as i64));
     let request = KeyValue { action, key, expect: Expect::affected(1) };
     Stream {
         role: Role::Background,

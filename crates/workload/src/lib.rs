@@ -27,7 +27,7 @@ pub mod toy;
 
 pub use class::{Class, Effect};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
-pub use kinds::{Catalogue, Kind, State};
+pub use kinds::{Catalogue, Kind, Load, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
 pub use rng::{Rng, stream_seed};
 pub use step::{
@@ -90,14 +90,15 @@ pub fn catalogue(
     dialect: Dialect,
 ) -> Result<Catalogue, Error> {
     match (count.own(), plan) {
+        (Some(_), _) if dialect == Dialect::None => {
+            Err(Error::Unfit { workload: "[count] file", needs: "SQL" })
+        }
         (Some(own), _) => Ok(kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Sysbench(plan)) => {
             sysbench::catalogue(plan, count.rows, dialect)
         }
-        (None, plan::WorkloadPlan::Kv(_)) => {
-            Err(Error::Unfit { workload: "kv", needs: "no statements" })
-        }
+        (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
         #[cfg(feature = "toys")]
         (None, plan::WorkloadPlan::Toy(_)) => {
             Err(Error::Unfit { workload: "toy", needs: "no statements" })

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::count::{can_count, per_statement};
 use crate::database::Database;
 use crate::place::Place;
 
@@ -38,6 +39,14 @@ fn all_steps_run_on_an_old_and_a_new_version() {
         "{notes}"
     );
     assert!(database.counter("overwrite", "flush_bytes_written") > 1e6);
+    // So was its shape in each second.
+    let shape = database.texts(
+        "SELECT DISTINCT n.text FROM series r JOIN name n ON n.id = r.name_id \
+         WHERE r.grp = 'state' ORDER BY 1",
+    );
+    for name in ["state.L0", "state.L0.files", "state.estimate-pending-compaction-bytes"] {
+        assert!(shape.iter().any(|found| found == name), "{shape:?}");
+    }
     // The engine's own statistics are there, and what it was set to.
     let compare = place.steelyard(&["compare", "--format", "json"]);
     compare.expect(0, &[]);
@@ -45,7 +54,7 @@ fn all_steps_run_on_an_old_and_a_new_version() {
     assert_eq!(document["steps"].as_array().unwrap().len(), 18);
     let summary = place.steelyard(&["compare", "--tables", "summary"]);
     summary.expect(0, &[]);
-    for column in ["ops_sec", "w_amp", "c_csecs", "p99.99", "Nstall", "fillseq"] {
+    for column in ["ops_sec", "w_amp", "c_csecs", "p99.99", "Nstall", "fillseq", "rareq-sz"] {
         assert!(summary.stdout.contains(column), "{}", summary.stdout);
     }
     place.assert_nothing_left();
@@ -109,4 +118,59 @@ fn steps_that_are_cpu_bound_are_sliced() {
          WHERE rn.text = 'slice.o/s' ORDER BY 1",
     );
     assert_eq!(sliced, ["overwrite", "readrandom"], "fillseq ends when its work is done");
+}
+
+#[test]
+fn calls_are_counted_to_the_instruction() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let counted = plan(
+        1,
+        "",
+        "[count]\nrows = 2000\nstatements = 300\n\
+         kinds = [\"get-hit\", \"get-miss\", \"batch-100\"]\n",
+    );
+    let document = place.counted(&counted);
+    let cost = |kind: &str, variant: &str| per_statement(&document, kind, "call", variant);
+    for variant in ["old", "new"] {
+        let hit = cost("get-hit", variant);
+        // workloads.md and others: some thousands of instructions, of the library alone.
+        assert!((2_000.0..40_000.0).contains(&hit), "{hit}");
+        // A filter answers most of those that miss.
+        assert!(cost("get-miss", variant) < hit);
+        assert!(cost("batch-100", variant) > 20.0 * cost("get-miss", variant));
+    }
+    // Only what happens within the library counts.
+    let database = Database::of(&place.results());
+    let functions = database
+        .texts("SELECT DISTINCT n.text FROM count_function f JOIN name n ON n.id = f.name_id");
+    let named = |name: &str| functions.iter().any(|function| function.contains(name));
+    assert!(named("rocksdb::") && named("rocksdb_get_pinned") && !named("drive::"));
+    let table = place.steelyard(&["count"]);
+    table.expect(0, &[]);
+    for words in ["instructions per call", "calls of the library", "batch-100"] {
+        assert!(table.stdout.contains(words), "{words}: {}", table.stdout);
+    }
+    assert!(!table.stdout.contains("Phases"), "{}", table.stdout);
+    let refused = place.plan(&plan(1, "", "[count]\nprotocols = [\"simple\"]\n"));
+    place.steelyard(&["count", &refused]).expect(2, &["this workload has no statements"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn what_was_dropped_from_the_page_cache_is_read_from_storage() {
+    let read = |more: &str| {
+        let place = Place::new();
+        let steps = "steps = [\"fillseq\", \"readrandom\"]\nmode = \"byos\"\nseconds = 1";
+        place.run(&[&place.plan(&plan(1, more, steps))]).expect(0, &["readrandom"]);
+        let database = Database::of(&place.results());
+        database.metric("readrandom", "rKB/o")
+    };
+    let (Some(kept), Some(dropped)) = (read(""), read("drop_page_cache = true")) else {
+        testing::skip("the data directory is on no block device");
+        return;
+    };
+    assert!(dropped > 10.0 * kept, "{dropped} {kept}");
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Ask, CONTROL, GIVEN, LOAD};
-use crate::{Debt, Error, Footprint, Setting, Settled, Snapshot};
+use crate::{Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
 
 /// What an engine answers in its process. Errors are its messages.
 #[allow(clippy::missing_errors_doc)]
@@ -29,6 +29,11 @@ pub trait Inside: Send {
     fn debt(&mut self, objects: &[String]) -> Result<Debt, String> {
         let _ = objects;
         Ok(Debt::default())
+    }
+
+    /// As [`crate::Gauges::look`].
+    fn gauges(&mut self) -> Result<Vec<Gauge>, String> {
+        Ok(Vec::new())
     }
 
     /// As [`crate::System::settle`].
@@ -172,6 +177,7 @@ fn answer(engine: &mut dyn Inside, ask: Ask) -> Vec<u8> {
         Ask::Counters(objects) => json(&engine.counters(&objects)),
         Ask::Footprint(objects) => json(&engine.footprint(&objects)),
         Ask::Debt(objects) => json(&engine.debt(&objects)),
+        Ask::Gauges => json(&engine.gauges()),
         Ask::Settle(objects) => json(&engine.settle(&objects)),
         Ask::Flush => json(&engine.flush()),
     }

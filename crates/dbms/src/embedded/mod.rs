@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use inside::{Inside, Place, finish, refused, serve};
 
 use crate::launch::{ServerProcess, Signals, Site};
-use crate::system::{Debt, Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::system::{Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System};
 use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
 
 /// The names of the two sockets.
@@ -68,6 +68,7 @@ enum Ask {
     Counters(Vec<String>),
     Footprint(Vec<String>),
     Debt(Vec<String>),
+    Gauges,
     Settle(Vec<String>),
     Flush,
 }
@@ -90,35 +91,44 @@ pub fn start(
     };
     let (data, config) = (site.data.clone(), spec.config.clone());
     let place = Place { data, sockets: sockets.clone(), config };
-    let process = site.start(SIGNALS, |command| {
+    let mut process = site.start(SIGNALS, |command| {
         // The ledger identifies a server by its working directory.
         command.current_dir(&place.data).args(&program.arguments).envs(&program.environment);
         command.env(GIVEN, serde_json::to_string(&place).unwrap_or_default());
     })?;
-    let mut engine = Embedded { name: spec.name.to_owned(), sockets, control: None, process };
-    let Embedded { sockets, control, process, .. } = &mut engine;
+    let mut control = Control { name: spec.name.to_owned(), sockets, stream: None };
     let ready = || {
-        let stream = UnixStream::connect(sockets.join(CONTROL)).map_err(|e| e.to_string())?;
-        UnixStream::connect(sockets.join(LOAD)).map_err(|e| e.to_string())?;
-        *control = Some(BufReader::new(stream));
+        control.open().map_err(|e| e.to_string())?;
+        UnixStream::connect(control.sockets.join(LOAD)).map_err(|e| e.to_string())?;
         Ok(())
     };
     process.wait_ready(spec, ready, |log| inside::rejection(spec.name, log))?;
-    Ok((Box::new(engine), restored))
+    Ok((Box::new(Embedded { control, process }), restored))
 }
 
 /// An engine in its own process.
 struct Embedded {
-    name: String,
-    sockets: PathBuf,
-    control: Option<BufReader<UnixStream>>,
+    control: Control,
     process: ServerProcess,
 }
 
-impl Embedded {
+/// A connection to an engine's process.
+struct Control {
+    /// The engine's name in messages.
+    name: String,
+    sockets: PathBuf,
+    stream: Option<BufReader<UnixStream>>,
+}
+
+impl Control {
+    fn open(&mut self) -> std::io::Result<()> {
+        self.stream = Some(BufReader::new(UnixStream::connect(self.sockets.join(CONTROL))?));
+        Ok(())
+    }
+
     fn ask<T: DeserializeOwned>(&mut self, ask: &Ask) -> Result<T, Error> {
         let failed = |problem: String| Error::Engine { name: self.name.clone(), problem };
-        let Some(control) = &mut self.control else {
+        let Some(control) = &mut self.stream else {
             return Err(failed("it has no control connection".to_owned()));
         };
         let mut exchange = || -> std::io::Result<Result<T, String>> {
@@ -136,9 +146,15 @@ impl Embedded {
     }
 }
 
+impl Gauges for Control {
+    fn look(&mut self) -> Result<Vec<Gauge>, Error> {
+        self.ask(&Ask::Gauges)
+    }
+}
+
 impl System for Embedded {
     fn endpoint(&self) -> Endpoint {
-        Endpoint::Process(self.sockets.join(LOAD))
+        Endpoint::Process(self.control.sockets.join(LOAD))
     }
 
     fn root_pid(&self) -> Option<u32> {
@@ -158,27 +174,34 @@ impl System for Embedded {
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>, Error> {
-        self.ask(&Ask::Settings)
+        self.control.ask(&Ask::Settings)
     }
 
     fn counters(&mut self, objects: &[String]) -> Result<Snapshot, Error> {
-        self.ask(&Ask::Counters(objects.to_vec()))
+        self.control.ask(&Ask::Counters(objects.to_vec()))
     }
 
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error> {
-        self.ask(&Ask::Footprint(objects.to_vec()))
+        self.control.ask(&Ask::Footprint(objects.to_vec()))
     }
 
     fn debt(&mut self, objects: &[String]) -> Result<Debt, Error> {
-        self.ask(&Ask::Debt(objects.to_vec()))
+        self.control.ask(&Ask::Debt(objects.to_vec()))
     }
 
     fn settle(&mut self, objects: &[String]) -> Result<Settled, Error> {
-        self.ask(&Ask::Settle(objects.to_vec()))
+        self.control.ask(&Ask::Settle(objects.to_vec()))
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        self.ask(&Ask::Flush)
+        self.control.ask(&Ask::Flush)
+    }
+
+    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
+        let Control { name, sockets, .. } = &self.control;
+        let mut own = Control { name: name.clone(), sockets: sockets.clone(), stream: None };
+        own.open().map_err(Error::io("connect to", &sockets.join(CONTROL)))?;
+        Ok(Some(Box::new(own)))
     }
 
     fn interrupter(&self) -> Option<Interrupter> {

@@ -176,16 +176,49 @@ fn check_space(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Writes out the files of a running system and drops them from the page cache, except what it has
+/// mapped. Files removed meanwhile are skipped.
+///
+/// # Errors
+/// If a directory or file cannot be read.
+pub fn drop_running(root: &Path) -> Result<(), Error> {
+    fn present<T>(found: io::Result<T>, path: &Path) -> Result<Option<T>, Error> {
+        match found {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => found.map(Some).map_err(Error::io("read", path)),
+        }
+    }
+    rustix::fs::sync();
+    let mut directories = vec![root.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        let Some(entries) = present(fs::read_dir(&directory), &directory)? else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            match present(entry.file_type(), &path)? {
+                Some(kind) if kind.is_dir() => directories.push(path),
+                Some(kind) if kind.is_file() => {
+                    present(File::open(&path), &path)?.iter().for_each(drop_file);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Drops the clean pages of the files under `root` from the page cache.
 pub(crate) fn drop_cached(root: &Path) -> Result<(), Error> {
     walk(root, &mut |path, metadata| {
         if metadata.is_file() && metadata.len() > 0 {
-            let file = File::open(path).map_err(Error::io("open", path))?;
-            // Length 0: to the end (posix_fadvise(2)). Ignored advice is not an error.
-            let _ = posix_fadvise(&file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+            drop_file(&File::open(path).map_err(Error::io("open", path))?);
         }
         Ok(())
     })
+}
+
+fn drop_file(file: &File) {
+    // Length 0: to the end (posix_fadvise(2)). Ignored advice is not an error.
+    let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
 }
 
 #[cfg(test)]

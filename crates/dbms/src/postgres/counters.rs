@@ -71,7 +71,7 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
         }
         gathered.add(INDEX_VIEW, &control.query_rows(&index_query(&tree))?)?;
     }
-    Ok(Snapshot { rows: gathered.into_rows(), absent })
+    Ok(Snapshot { rows: gathered.into_rows(), state: Vec::new(), absent })
 }
 
 /// Rows of the index view under `table/index`, the indexes of partitions under the name of the
@@ -153,7 +153,7 @@ mod tests {
         gathered.add("pg_stat_all_tables", &rows).unwrap();
         let rows = gathered.into_rows();
         assert_eq!(rows.len(), 1);
-        let snapshot = Snapshot { rows, absent: Vec::new() };
+        let snapshot = Snapshot { rows, ..Snapshot::default() };
         assert_eq!(snapshot.get("pg_stat_all_tables", "pi1", "n_tup_ins"), Some(12.5));
     }
 }

@@ -97,6 +97,11 @@ impl Database {
         unsafe { (self.library.set_perf_level)(NO_COUNTERS) };
     }
 
+    /// Marks a place for Callgrind.
+    pub fn mark(&self) {
+        self.library.mark();
+    }
+
     /// The directory it is in.
     pub(super) fn directory(&self) -> &Path {
         &self.directory

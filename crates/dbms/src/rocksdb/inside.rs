@@ -10,9 +10,9 @@ use std::time::Instant;
 use super::database::Database;
 use super::library::{Library, text};
 use super::options;
-use super::stats::Stats;
+use super::stats::{self, Stats};
 use crate::embedded::{self, Inside, Place};
-use crate::{Counter, Debt, Footprint, Setting, Settled, Snapshot};
+use crate::{Counter, Debt, Footprint, Gauge, Setting, Settled, Snapshot};
 
 /// The variable in which the process finds its library.
 pub(super) const LIBRARY: &str = "STEELYARD_ROCKSDB";
@@ -20,20 +20,22 @@ pub(super) const LIBRARY: &str = "STEELYARD_ROCKSDB";
 /// The only column family, which takes the place of a table.
 pub(super) const FAMILY: &str = "default";
 
-/// Views of its counters: what its statistics say, the files of each level, and what it knows at
-/// any time.
+/// Views of its counters: what its statistics say, the files of each level, and its process.
 pub(super) const STATS: &str = "rocksdb.stats";
 pub(super) const LEVELS: &str = "rocksdb.levels";
-pub(super) const PROPERTIES: &str = "rocksdb.properties";
+const PROPERTIES: &str = "rocksdb.properties";
+pub(super) const PROCESS: &str = "process";
 
-/// Numbers that the database knows at any time, beside those in its statistics.
-const GAUGES: [&str; 6] = [
-    "estimate-num-keys",
-    "estimate-pending-compaction-bytes",
-    "size-all-mem-tables",
-    "block-cache-usage",
-    "estimate-table-readers-mem",
-    "num-running-compactions",
+/// 2^20 bytes, which RocksDB calls MB.
+const MB: f64 = (1 << 20) as f64;
+
+/// What is looked at each second: property, label, unit, and by what its number is divided.
+const GAUGES: [(&str, &str, &str, f64); 5] = [
+    ("estimate-pending-compaction-bytes", "pending compaction", "MB", MB),
+    ("size-all-mem-tables", "memtables", "MB", MB),
+    ("block-cache-usage", "block cache", "MB", MB),
+    ("num-running-compactions", "running compactions", "", 1.0),
+    ("is-write-stopped", "writes stopped", "", 1.0),
 ];
 
 /// In a process that was started for a database: opens it and serves it until the process is told
@@ -161,23 +163,22 @@ impl Inside for Opened {
     }
 
     fn counters(&mut self, _objects: &[String]) -> Result<Snapshot, String> {
-        let mut rows = Vec::new();
-        let mut add = |view: &str, object: &str, name: &str, value: f64| {
+        let counter = |view: &str, object: &str, name: &str, value: f64| {
             let [view, object, name] = [view, object, name].map(str::to_owned);
-            // What is not known is missing, not a number.
-            rows.extend(value.is_finite().then_some(Counter { view, object, name, value }));
+            Counter { view, object, name, value }
         };
+        let mut state = Vec::new();
         for (level, files) in self.database.levels() {
             let level = format!("L{level}");
-            add(LEVELS, &level, "bytes", files.bytes as f64);
-            add(LEVELS, &level, "files", files.files as f64);
+            state.push(counter(LEVELS, &level, "bytes", files.bytes as f64));
+            state.push(counter(LEVELS, &level, "files", files.files as f64));
         }
-        for name in GAUGES {
-            if let Ok(value) = self.database.number(&format!("rocksdb.{name}")) {
-                add(PROPERTIES, FAMILY, name, value);
-            }
+        if let Ok(keys) = self.database.number("rocksdb.estimate-num-keys") {
+            state.push(counter(PROPERTIES, FAMILY, "estimate-num-keys", keys));
         }
-        add(PROPERTIES, FAMILY, "process-resident-bytes", resident().unwrap_or(f64::NAN));
+        let resident = resident().map(|bytes| counter(PROCESS, "", "resident_bytes", bytes));
+        state.extend(resident);
+        let mut rows = Vec::new();
         let text = self.database.property("rocksdb.stats");
         let stats = Stats::read(&text.ok_or("it has no property rocksdb.stats")?);
         for (name, value) in [
@@ -190,9 +191,10 @@ impl Inside for Opened {
             ("stalls", stats.stalls),
             ("bytes_written", stats.written),
         ] {
-            add(STATS, FAMILY, name, value);
+            // What is not known is missing, not a number.
+            rows.extend(value.is_finite().then(|| counter(STATS, FAMILY, name, value)));
         }
-        Ok(Snapshot { rows, absent: Vec::new() })
+        Ok(Snapshot { rows, state, absent: Vec::new() })
     }
 
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, String> {
@@ -218,6 +220,31 @@ impl Inside for Opened {
             running: work.iter().filter_map(running).collect(),
             ..Debt::default()
         })
+    }
+
+    /// The levels of the tree, and those [`GAUGES`] that this version knows.
+    fn gauges(&mut self) -> Result<Vec<Gauge>, String> {
+        let gauge = |name: &str, label: &str, unit: &str, value: f64| Gauge {
+            name: format!("state.{name}"),
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            value,
+        };
+        // A list of all files would take long in a large tree.
+        let text = self.database.property("rocksdb.levelstats").unwrap_or_default();
+        let levels = stats::levels(&text);
+        let mut found = Vec::new();
+        if let Some((level, files, _)) = levels.first() {
+            found.push(gauge("L0.files", &format!("L{level} files"), "", *files));
+        }
+        found.extend(levels.iter().map(|(level, _, megabytes)| {
+            gauge(&format!("L{level}"), &format!("L{level}"), "MB", *megabytes)
+        }));
+        for (property, label, unit, divisor) in GAUGES {
+            let value = self.database.number(&format!("rocksdb.{property}"));
+            found.extend(value.ok().map(|value| gauge(property, label, unit, value / divisor)));
+        }
+        Ok(found)
     }
 
     /// Flushes, and waits for compactions.

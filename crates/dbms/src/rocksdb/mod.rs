@@ -6,6 +6,7 @@
 
 mod archive;
 mod binaries;
+mod count;
 mod database;
 mod inside;
 mod library;
@@ -21,7 +22,8 @@ pub use options::text as options_text;
 use crate::embedded::{self, Program};
 use crate::kind::{Archive, Kind};
 use crate::{
-    Counter, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot, System,
+    CountMethod, Counter, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot,
+    System,
 };
 
 /// The kind.
@@ -59,9 +61,13 @@ impl Kind for RocksDb {
         &self,
         changed: &[Counter],
         now: &Snapshot,
-        seconds: f64,
+        seconds: [f64; 2],
     ) -> Vec<(&'static str, f64)> {
         stats::figures(changed, now, seconds)
+    }
+
+    fn count_method(&self, _installation: &Installation) -> Result<CountMethod, Error> {
+        Ok(count::method())
     }
 
     fn start(

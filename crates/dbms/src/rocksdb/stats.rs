@@ -1,7 +1,7 @@
 //! What the text of the property `rocksdb.stats` says. Its layout varies between versions, so
 //! figures are found by the words before and after them.
 
-use super::inside::{FAMILY, LEVELS, PROPERTIES, STATS};
+use super::inside::{LEVELS, PROCESS, STATS};
 use crate::{Counter, Snapshot};
 
 /// 2^30 bytes, which the text calls GB.
@@ -86,7 +86,7 @@ fn is_cause(part: &str) -> bool {
 pub(super) fn figures(
     changed: &[Counter],
     now: &Snapshot,
-    seconds: f64,
+    [loaded, whole]: [f64; 2],
 ) -> Vec<(&'static str, f64)> {
     let of = |name: &str| {
         let counter = changed.iter().find(|counter| counter.view == STATS && counter.name == name);
@@ -94,20 +94,32 @@ pub(super) fn figures(
     };
     // An empty tree has none; neither has a text that was not read.
     let known = now.rows.iter().any(|row| row.view == STATS);
-    let levels = now.rows.iter().filter(|row| row.view == LEVELS && row.name == "bytes");
+    let levels = now.state.iter().filter(|row| row.view == LEVELS && row.name == "bytes");
     let size = if known { levels.map(|row| row.value).sum() } else { f64::NAN };
     let written = of("bytes_written");
     vec![
         ("lsm_sz", size),
         ("c_wgb", written / GB),
         ("w_amp", written / of("flush_bytes_written")),
-        ("c_mbps", written / (1 << 20) as f64 / seconds),
+        ("c_mbps", written / (1 << 20) as f64 / whole),
         ("c_wsecs", of("seconds")),
         ("c_csecs", of("cpu_seconds")),
-        ("stall%", 100.0 * of("stall_seconds") / seconds),
+        // Writers stall while they have the load.
+        ("stall%", 100.0 * of("stall_seconds") / loaded),
         ("Nstall", of("stalls")),
-        ("rss", now.get(PROPERTIES, FAMILY, "process-resident-bytes").unwrap_or(f64::NAN)),
+        ("rss", now.get(PROCESS, "", "resident_bytes").unwrap_or(f64::NAN)),
     ]
+}
+
+/// Level, number of files and size (in units of 2^20 bytes, rounded) from the property
+/// `rocksdb.levelstats`.
+pub(super) fn levels(text: &str) -> Vec<(u32, f64, f64)> {
+    let level = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let level = words.next()?.parse().ok()?;
+        Some((level, words.next()?.parse().ok()?, words.next()?.parse().ok()?))
+    };
+    text.lines().filter_map(level).collect()
 }
 
 /// The number at the beginning of a text; NaN if there is none.
@@ -170,6 +182,13 @@ mod tests {
     }
 
     #[test]
+    fn levels_are_read() {
+        let text = "Level Files Size(MB)\n------\n  0        0        0\n  6       12      201\n";
+        assert_eq!(levels(text), [(0, 0.0, 0.0), (6, 12.0, 201.0)]);
+        assert_eq!(levels("another layout"), []);
+    }
+
+    #[test]
     fn what_is_missing_is_not_zero() {
         let Stats { flushed, jobs, stalls, stalled, .. } = Stats::read("another layout");
         assert!([flushed, jobs, stalls, stalled].iter().all(|figure| figure.is_nan()));
@@ -177,7 +196,7 @@ mod tests {
         // No writer had to wait.
         assert!(Stats::read("Stalls(count): 0 level0_slowdown").stalls.abs() < 0.5);
         // Without a counter there is no figure.
-        let figures = figures(&[], &Snapshot::default(), 1.0);
+        let figures = figures(&[], &Snapshot::default(), [1.0, 1.0]);
         assert!(figures.iter().all(|(_, figure)| figure.is_nan()), "{figures:?}");
     }
 

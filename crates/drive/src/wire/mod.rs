@@ -77,6 +77,16 @@ pub trait Session: Send {
         false
     }
 
+    /// Has the system call the function at whose entry Callgrind writes its counts. For systems
+    /// that speak SQL it is a statement.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unsupported`].
+    fn mark(&mut self) -> Result<(), Error> {
+        Err(Error::Unsupported("a system without a mark cannot be counted"))
+    }
+
     /// From now on, the wall clock in the values it sends shows `second` (since 1970).
     fn stop_clock(&mut self, second: i64);
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{CountMethod, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, System};
 use probe::callgrind::Valgrind;
-use workload::{Catalogue, Kind};
+use workload::{Catalogue, Kind, Request};
 
 use super::jobs::Item;
 use crate::error::Error;
@@ -47,17 +47,20 @@ impl Counter<'_> {
         &self.catalogues[item.variant].kinds[item.kind]
     }
 
-    /// Number of executions to count: as set by the plan, otherwise fewer for statements that write
+    /// Number of executions to count: as set by the plan, otherwise fewer for requests that write
     /// more rows, so that all kinds take about the same time.
     pub fn executions(&self, item: Item) -> u32 {
-        /// Rows written by all executions of a kind together, about.
-        const ROWS: u64 = 1_000;
         /// A server may replan a prepared statement for its first few executions; that must be over
         /// when counting begins.
         const FEWEST: u64 = 10;
-        /// Enough executions for occasional costs, such as a new page, to show in the mean.
-        const MOST: u64 = 50;
-        let fewer = || (ROWS / self.kind(item).rows.max(1)).clamp(FEWEST, MOST) as u32;
+        let kind = self.kind(item);
+        // Rows written by all executions of a kind together, about; and enough executions for
+        // occasional costs, such as a new page, to show in the mean.
+        let (rows, most) = match kind.request {
+            Request::Sql(_) => (1_000, 50),
+            Request::KeyValue(_) => (10_000, 2_000),
+        };
+        let fewer = || (rows / kind.rows.max(1)).clamp(FEWEST, most) as u32;
         self.lineup.plan.count.statements.unwrap_or_else(fewer)
     }
 
@@ -76,7 +79,8 @@ impl Counter<'_> {
         wrapper: Vec<OsString>,
     ) -> Result<Box<dyn System>, Error> {
         let subject = self.subject(variant);
-        let mut config = subject.variant.config.clone();
+        let mut config = self.catalogues[variant].config.clone();
+        config.extend(subject.variant.config.clone());
         let settings = self.method(variant).settings.iter();
         config.extend(settings.map(|(name, value)| (name.to_string(), value.to_string())));
         let text = subject.variant.config_text.as_ref();

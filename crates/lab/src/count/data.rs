@@ -1,9 +1,9 @@
-//! The data that statements run on: loaded once for each variant, without Callgrind, and copied for
+//! The data that requests run on: loaded once for each variant, without Callgrind, and copied for
 //! every server that counts.
 
 use std::collections::BTreeSet;
 
-use dbms::{Endpoint, Loaded, Sql};
+use dbms::{Endpoint, Loaded, Sql, SqlCount, System};
 use drive::Single;
 use workload::{Catalogue, State, stream_seed};
 
@@ -15,9 +15,23 @@ use crate::systems::target;
 impl Counter<'_> {
     /// Loads the data of a variant into each of the `databases` and keeps them.
     pub fn load(&self, variant: usize, databases: &BTreeSet<Database>) -> Result<Loaded, Error> {
-        let (method, catalogue) = (self.method(variant), &self.catalogues[variant]);
+        let catalogue = &self.catalogues[variant];
         let directory = self.place(&format!("load{variant}"));
         let mut server = self.start(variant, &directory, None, Vec::new())?;
+        match &self.method(variant).sql {
+            Some(method) => self.load_tables(server.as_mut(), method, catalogue, databases)?,
+            None => self.load_keys(server.as_mut(), catalogue)?,
+        }
+        Ok(server.stop()?.keep(self.interrupted)?)
+    }
+
+    fn load_tables(
+        &self,
+        server: &mut dyn System,
+        method: &SqlCount,
+        catalogue: &Catalogue,
+        databases: &BTreeSet<Database>,
+    ) -> Result<(), Error> {
         let endpoint = server.endpoint();
         let sql = server.need_sql()?;
         self.fill(sql, endpoint, catalogue)?;
@@ -35,7 +49,7 @@ impl Counter<'_> {
             }
         }
         sql.execute(method.finish)?;
-        Ok(server.stop()?.keep(self.interrupted)?)
+        Ok(())
     }
 
     fn fill(
@@ -47,16 +61,25 @@ impl Counter<'_> {
         for statement in &catalogue.setup {
             sql.execute(statement)?;
         }
-        let Some((statement, times)) = &catalogue.load else { return Ok(()) };
         let failed = |error| failed("load", "load", error);
-        let seed = stream_seed(self.seed, "load", 1, 0, "count");
         let target = target("load", endpoint);
-        let mut single = Single::connect(&target, seed, catalogue.cells).map_err(failed)?;
-        let handle = single.prepare(statement).map_err(failed)?;
-        for _ in 0..*times {
-            self.unless_interrupted()?;
-            single.run(handle).map_err(failed)?;
+        for load in &catalogue.load {
+            let seed = self.load_seed();
+            let mut single = Single::connect(&target, seed, catalogue.cells).map_err(failed)?;
+            let handle = single.prepare(load.request.clone()).map_err(failed)?;
+            for _ in 0..load.times {
+                self.unless_interrupted()?;
+                single.run(handle).map_err(failed)?;
+                if let Some((cell, by)) = load.adds {
+                    single.add(cell, by);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// The seed of what is loaded.
+    pub fn load_seed(&self) -> u64 {
+        stream_seed(self.seed, "load", 1, 0, "count")
     }
 }

@@ -5,14 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use plan::Protocol;
-use workload::{Catalogue, State};
+use workload::{Catalogue, Request, State};
 
-/// Maximum number of statements per server. Starting a server takes as much CPU time as two or
-/// three of them, so it should count several. But repeating a count also repeats everything before
-/// it on the same server, so there should not be too many.
-const MOST: usize = 12;
-
-/// A statement of one kind to be counted on one variant in one protocol.
+/// A request of one kind to be counted on one variant in one protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
     /// Position of the variant in the plan.
@@ -70,15 +65,23 @@ impl Job {
     }
 }
 
-/// Everything to count once. Servers of different variants alternate, and for each the statements
-/// that write the fewest rows come first, because they take the least time to repeat.
-pub fn jobs(catalogues: &[Catalogue], protocols: &[Protocol]) -> Vec<Job> {
+/// Everything to count once, at most `most(variant)` kinds per server. Servers of different
+/// variants alternate, and for each the statements that write the fewest rows come first, because
+/// they take the least time to repeat. Calls have a protocol of their own instead of `protocols`.
+pub fn jobs(
+    catalogues: &[Catalogue],
+    most: impl Fn(usize) -> usize,
+    protocols: &[Protocol],
+) -> Vec<Job> {
+    let mut kinds = catalogues.iter().flat_map(|catalogue| &catalogue.kinds);
+    let called = kinds.any(|kind| matches!(kind.request, Request::KeyValue(_)));
+    let protocols = if called { &[Protocol::Call] } else { protocols };
     let mut jobs = Vec::new();
     for &protocol in protocols {
         for (variant, catalogue) in catalogues.iter().enumerate() {
             let mut order: Vec<usize> = (0..catalogue.kinds.len()).collect();
             order.sort_by_key(|kind| catalogue.kinds[*kind].rows);
-            for kinds in order.chunks(MOST) {
+            for kinds in order.chunks(most(variant)) {
                 let mut writers: BTreeMap<State, usize> = BTreeMap::new();
                 let items = kinds.iter().map(|&kind| {
                     let found = &catalogue.kinds[kind];
@@ -116,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_server_counts_what_one_protocol_has_and_the_cheap_first() {
-        let jobs = jobs(&[insert(), insert()], &[Protocol::Simple, Protocol::Prepared]);
+        let jobs = jobs(&[insert(), insert()], |_| 12, &[Protocol::Simple, Protocol::Prepared]);
         let variants: Vec<usize> = jobs.iter().map(|job| job.variant).collect();
         assert_eq!(variants, [0, 1, 0, 1]);
         let kinds = insert().kinds;
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn whoever_writes_has_a_database_to_itself() {
-        let jobs = jobs(&[insert()], &[Protocol::Simple, Protocol::Prepared]);
+        let jobs = jobs(&[insert()], |_| 12, &[Protocol::Simple, Protocol::Prepared]);
         let kinds = insert().kinds;
         let mut written = BTreeSet::new();
         for (item, database) in &jobs[0].items {
@@ -148,22 +151,31 @@ mod tests {
             statements: (0..30).map(statement).collect(),
             ..plan::OwnStatements::default()
         };
-        let jobs = jobs(&[workload::kinds::own(&statements)], &[Protocol::Simple]);
+        let jobs = jobs(&[workload::kinds::own(&statements)], |_| 12, &[Protocol::Simple]);
         let items: Vec<usize> = jobs.iter().map(|job| job.items.len()).collect();
         assert_eq!(items, [12, 12, 6]);
         assert_eq!(databases(&jobs, 0).len(), 12);
     }
 
     #[test]
+    fn calls_have_one_protocol_and_a_process_for_each_kind() {
+        let calls = workload::kv::catalogue(&plan::KvPlan::default(), 1_000, Dialect::None);
+        let calls = calls.unwrap();
+        let jobs = jobs(std::slice::from_ref(&calls), |_| 1, &[Protocol::Simple]);
+        assert_eq!(jobs.len(), calls.kinds.len());
+        assert!(jobs.iter().all(|job| job.items[0].0.protocol == Protocol::Call));
+    }
+
+    #[test]
     fn statements_that_are_parsed_each_time_come_first() {
-        let mut jobs = jobs(&[insert()], &[Protocol::Prepared, Protocol::Simple]);
+        let mut jobs = jobs(&[insert()], |_| 12, &[Protocol::Prepared, Protocol::Simple]);
         jobs.sort_by_key(Job::expense);
         assert_eq!(jobs[0].items[0].0.protocol, Protocol::Simple);
     }
 
     #[test]
     fn a_job_is_counted_again_up_to_the_last_that_is_wanted() {
-        let [job] = &jobs(&[insert()], &[Protocol::Simple])[..] else { panic!() };
+        let [job] = &jobs(&[insert()], |_| 12, &[Protocol::Simple])[..] else { panic!() };
         let third = job.items[2].0;
         assert_eq!(job.up_to(|item| *item == third).unwrap().items, job.items[..3]);
         assert_eq!(job.up_to(|_| false), None);

@@ -1,8 +1,9 @@
-//! Counts instructions of single statements: `steelyard count`.
+//! Counts instructions of single requests: `steelyard count`.
 //!
 //! Each kind of statement runs in a process of its own under Callgrind, in a full server rather
 //! than in single-user mode: that mode reads and prints differently, which costs more than small
-//! statements do, and has no protocol for prepared ones.
+//! statements do, and has no protocol for prepared ones. Calls of a library run in the process that
+//! loaded it ([`calls`]); only what happens inside of them is counted.
 //!
 //! Starting a server under Callgrind takes about as long as counting two or three kinds, so one
 //! server counts several kinds of a protocol, one after another ([`jobs`]). Each kind that writes
@@ -16,6 +17,7 @@
 //! figures are kept ([`rounds`], [`repeats`]). [`dbms::CountMethod`] covers what depends on the
 //! system.
 
+mod calls;
 mod counter;
 mod data;
 mod jobs;
@@ -139,7 +141,8 @@ impl Counter<'_> {
         on_event: &mut dyn FnMut(Event),
     ) -> Result<(), Error> {
         let plan = &self.lineup.plan;
-        let jobs = jobs(&self.catalogues, &plan.count.protocols);
+        let kinds = |variant| self.method(variant).kinds;
+        let jobs = jobs(&self.catalogues, kinds, &plan.count.protocols);
         let counts = TIMES * jobs.iter().map(|job| job.items.len()).sum::<usize>();
         on_event(Event::CountBegan { name: plan.name.clone(), counts });
         let variants = store.variants(experiment)?;
@@ -181,13 +184,13 @@ impl Counter<'_> {
         CountRecord {
             kind: kind.name.clone(),
             protocol: item.protocol.as_str().to_owned(),
-            place: "backend".to_owned(),
+            place: self.method(item.variant).place.to_owned(),
             statements: executions,
             rows: executions * kind.rows,
             instructions: nearest.instructions,
             counts,
             phases: phases::phases(nearest, self.method(item.variant)),
-            functions: phases::functions(nearest),
+            functions: phases::functions(nearest, self.method(item.variant)),
         }
     }
 }

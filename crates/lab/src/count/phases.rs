@@ -20,8 +20,12 @@ fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     profile
 }
 
-/// Instructions by phase, in their order, then other; they add up to the whole.
+/// Instructions by phase, in their order, then other; they add up to the whole. Nothing for a
+/// system without phases.
 pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
+    if method.phases.is_empty() {
+        return Vec::new();
+    }
     let inclusive = |name: &&str| profile.functions.get(*name).map_or(0, |cost| cost.inclusive);
     let mut left = profile.instructions;
     let mut phases: Vec<CountPhase> = method
@@ -41,12 +45,14 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     phases
 }
 
-/// Every function with a cost.
-pub fn functions(profile: &Profile) -> Vec<CountFunction> {
+/// Every function with a cost. Where only some functions count, Callgrind also gives their callers
+/// an inclusive cost; they are left out.
+pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> {
+    let caller = |own| own == 0 && !method.only_in.is_empty();
     profile
         .functions
         .iter()
-        .filter(|(_, cost)| cost.own > 0 || cost.inclusive > 0)
+        .filter(|(_, cost)| (cost.own > 0 || cost.inclusive > 0) && !caller(cost.own))
         .map(|(name, cost)| CountFunction {
             name: name.clone(),
             object: cost.object.clone(),
@@ -64,14 +70,11 @@ mod tests {
 
     const METHOD: CountMethod = CountMethod {
         settings: Vec::new(),
-        freeze: "",
-        copy: str::to_owned,
-        finish: "",
-        own_process: "",
-        periodic: None,
-        mark: "",
+        kinds: 1,
+        place: "",
         mark_function: "mark",
-        before_mark: None,
+        only_in: &[],
+        sql: None,
         by_the_clock: &["report"],
         phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
     };
@@ -101,7 +104,7 @@ mod tests {
             assert_eq!(counted.instructions, 1_000, "reports: {first}, {second}");
             let phases = phases(&counted, &METHOD);
             assert_eq!(phases.iter().map(|phase| phase.instructions).sum::<u64>(), 1_000);
-            assert!(functions(&counted).iter().all(|function| function.name != "report"));
+            assert!(functions(&counted, &METHOD).iter().all(|function| function.name != "report"));
         }
     }
 

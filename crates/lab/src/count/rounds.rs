@@ -94,7 +94,8 @@ mod tests {
         let statements = own.iter().map(|name| ((*name).to_owned(), "SELECT 1".to_owned()));
         let own = plan::OwnStatements { statements: statements.collect(), ..Default::default() };
         let catalogue = workload::kinds::own(&own);
-        let jobs = super::super::jobs::jobs(&[catalogue.clone(), catalogue], &[Protocol::Simple]);
+        let jobs =
+            super::super::jobs::jobs(&[catalogue.clone(), catalogue], |_| 12, &[Protocol::Simple]);
         let times = Mutex::new(std::collections::BTreeMap::new());
         let done = Mutex::new(Vec::new());
         let mut news = Vec::new();

@@ -1,4 +1,4 @@
-//! A server under Callgrind, and one session on it after another: N statements, marks around them,
+//! A server under Callgrind, and one session on it after another: N requests, marks around them,
 //! and what Callgrind wrote.
 
 use std::fs;
@@ -7,11 +7,11 @@ use std::sync::mpsc::Sender;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use dbms::{Loaded, Still, System, asleep};
+use dbms::{Loaded, SqlCount, Still, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
 use probe::callgrind::{Dump, Profile, dumps};
-use workload::{Expect, Sent, Statement, stream_seed};
+use workload::{Expect, Request, Sent, Statement, stream_seed};
 
 use super::counter::{Counter, failed};
 use super::jobs::{Item, Job};
@@ -40,8 +40,9 @@ impl Counter<'_> {
         let directory = self.place(&number.to_string());
         // In the data directory, where the server may write and which goes with it.
         let out = directory.join("data").join("callgrind");
-        let mark = self.method(job.variant).mark_function;
-        let wrapper = self.valgrind.command_line(&out, Some(mark));
+        let method = self.method(job.variant);
+        let mark = Some(method.mark_function);
+        let wrapper = self.valgrind.command_line(&out, mark, method.only_in);
         let mut server = self.start(job.variant, &directory, Some(loaded), wrapper)?;
         self.count_on(server.as_mut(), job, &out, done).map_err(|error| match error {
             Error::Count { variant, kind, reason, .. } if !server.alive() => {
@@ -51,6 +52,33 @@ impl Counter<'_> {
         })
         // Dropped, the server ends at once, without a checkpoint under Callgrind: nothing of it is
         // wanted any more.
+    }
+
+    /// Reads what was counted of N executions in `process` from the dumps with the prefix `out`.
+    fn counted(&self, item: Item, process: u32, out: &Path) -> Result<Profile, Error> {
+        let method = self.method(item.variant);
+        let function = method.mark_function;
+        let mut written = dumps(out)?;
+        written.retain(|dump| dump.pid == process && dump.trigger.contains(function));
+        let [_, counted, mark] = written.as_slice() else {
+            let found = written.len();
+            let reason = format!(
+                "expected {DUMPS} dumps of Callgrind from process {process}, found {found}: is the \
+                 symbol {function} in the program?"
+            );
+            return Err(failed(
+                &self.subject(item.variant).variant.name,
+                &self.kind(item).name,
+                reason,
+            ));
+        };
+        let read = |dump: &Dump| Profile::read(&dump.path);
+        let profile = phases::statements(read(counted)?, read(mark)?, method);
+        // The files are large, and the next session of this server lists them again.
+        for dump in written {
+            let _ = fs::remove_file(dump.path);
+        }
+        Ok(profile)
     }
 
     fn count_on(
@@ -65,11 +93,20 @@ impl Counter<'_> {
         let mut before = None;
         for &(item, database) in &job.items {
             let target = target(name, server.endpoint().in_database(&database.to_string()));
-            let session =
-                Session { counter: self, item, target: &target, root: server.root_pid(), before };
-            let (profile, process) = session.count(out, &mut still)?;
+            let root = server.root_pid();
+            let process = match &self.method(job.variant).sql {
+                Some(method) => {
+                    let session =
+                        Session { counter: self, method, item, target: &target, root, before };
+                    session.execute(&mut still)?
+                }
+                None => {
+                    self.call(&target, item)?;
+                    root.unwrap_or_default()
+                }
+            };
             before = Some(process);
-            let _ = done.send((item, profile));
+            let _ = done.send((item, self.counted(item, process, out)?));
         }
         Ok(())
     }
@@ -78,6 +115,7 @@ impl Counter<'_> {
 /// What a session executes.
 struct Session<'a> {
     counter: &'a Counter<'a>,
+    method: &'a SqlCount,
     item: Item,
     /// The server and the database.
     target: &'a Target,
@@ -88,35 +126,12 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Connects, executes, and reads what was counted of N executions from the dumps with the
-    /// prefix `out`; and the pid of the process that executed. The first session of a server has
-    /// others held `still`.
-    fn count(&self, out: &Path, still: &mut Option<Still>) -> Result<(Profile, u32), Error> {
-        let process = self.execute(still)?;
-        let method = self.counter.method(self.item.variant);
-        let function = method.mark_function;
-        let mut written = dumps(out)?;
-        written.retain(|dump| dump.pid == process && dump.trigger.contains(function));
-        let [_, counted, mark] = written.as_slice() else {
-            let found = written.len();
-            return Err(self.failed(format!(
-                "expected {DUMPS} dumps of Callgrind from backend {process}, found {found}: is the symbol {function} in the \
-                 server's program?"
-            )));
-        };
-        let read = |dump: &Dump| Profile::read(&dump.path);
-        let profile = phases::statements(read(counted)?, read(mark)?, method);
-        // The files are large, and the next session of this server lists them again.
-        for dump in written {
-            let _ = fs::remove_file(dump.path);
-        }
-        Ok((profile, process))
-    }
-
+    /// Connects, executes, and returns the pid of the process that executed. The first session of a
+    /// server has others held `still`.
     fn execute(&self, still: &mut Option<Still>) -> Result<u32, Error> {
-        let (counter, kind) = (self.counter, self.counter.kind(self.item));
+        let (counter, method) = (self.counter, self.method);
+        let kind = counter.kind(self.item);
         let catalogue = &counter.catalogues[self.item.variant];
-        let method = counter.method(self.item.variant);
         let says = |error: drive::Error| self.failed(error);
         // A process that serves begins with a copy of its parent's memory, which holds something
         // for each that is not gone yet.
@@ -135,11 +150,13 @@ impl Session<'_> {
         if let Some(refresh) = &catalogue.refresh {
             single.refresh(refresh).map_err(says)?;
         }
-        let sent = Sent::prepared(self.item.protocol == Protocol::Prepared);
-        let statement = Statement { sent, ..kind.statement.clone() };
-        let statement = single.prepare(&statement).map_err(says)?;
+        let mut request = kind.request.clone();
+        if let Request::Sql(statement) = &mut request {
+            statement.sent = Sent::prepared(self.item.protocol == Protocol::Prepared);
+        }
+        let statement = single.prepare(request).map_err(says)?;
         let mut plain =
-            |text| single.prepare(&Statement::plain(text, Expect::Success)).map_err(says);
+            |text| single.prepare(Statement::plain(text, Expect::Success)).map_err(says);
         let mark = plain(method.mark)?;
         let report = method.before_mark.map(plain).transpose()?;
         for stretch in 0..2 {
@@ -164,9 +181,7 @@ impl Session<'_> {
 
     /// Stops what works by the clock in this server.
     fn hold_still(&self, single: &mut Single) -> Result<Still, Error> {
-        let Some(query) = self.counter.method(self.item.variant).periodic else {
-            return Ok(Still::default());
-        };
+        let Some(query) = self.method.periodic else { return Ok(Still::default()) };
         let query = Statement::plain(query, Expect::Rows { min: 1, max: 1 });
         let mut found = Ok(Vec::new());
         // They begin beside the first session.

@@ -114,6 +114,9 @@ fn hardware(
     if let Some(device) = &totals.device {
         record.add(metrics::READS.name, device.reads as f64 / operations);
         record.add(metrics::READ_KB.name, device.read_kb / operations);
+        if device.reads > 0 {
+            record.add(metrics::READ_SIZE.name, device.read_kb / device.reads as f64);
+        }
         record.add(metrics::WRITES.name, device.writes as f64 / operations);
         record.add(metrics::WRITTEN_KB.name, device.write_kb / operations);
     }

@@ -3,6 +3,8 @@
 pub mod disturbance;
 pub mod figures;
 pub mod fitness;
+pub mod gauges;
+pub mod looking;
 pub mod noise;
 pub mod profile;
 pub mod profiling;

@@ -8,16 +8,18 @@ use std::time::{Duration, Instant};
 use dbms::{Debt, Endpoint, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
 use probe::{Recording, Sampler, Targets};
-use store::{Counter, LogEvent, QueryPlan, Size, StepRecord, StepState};
+use store::{Counter, LogEvent, QueryPlan, Series, Size, StepRecord, StepState};
 use workload::Step;
 
 use crate::event::Event;
 use crate::observe::disturbance::{Seen, Watch};
 use crate::observe::figures::{self, Locality};
 use crate::observe::fitness::Fitness;
+use crate::observe::gauges::{self, Gauged};
+use crate::observe::looking::Looking;
 use crate::observe::profile::Profiled;
 use crate::observe::profiling::Profiling;
-use crate::observe::waits::Looking;
+use crate::observe::waits::{self, Waited};
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::plans::plans;
@@ -50,12 +52,16 @@ pub struct Measured {
     pub recording: Recording,
     /// The server's counters before the step.
     before: Snapshot,
+    /// Time from the step's start to its end, including the turns of other servers.
+    elapsed: Duration,
     /// What earlier steps had left behind.
     debt: Debt,
     /// The plans of the step's statements.
     plans: Vec<QueryPlan>,
     /// What its sessions waited for, in microseconds.
     waits: Vec<Counter>,
+    /// What it said of itself in each second.
+    gauges: Vec<Series>,
     /// What came of its profiling, where it was wanted.
     profiled: Option<Profiled>,
 }
@@ -114,6 +120,11 @@ pub fn run(
     slices: Option<(Slices, Vec<usize>)>,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<Ran, Fault> {
+    if conditions.plan().drop_page_cache {
+        for (at, attempt) in attempts.iter_mut().enumerate() {
+            drop_page_cache(attempt).map_err(|trouble| Fault { at, trouble })?;
+        }
+    }
     let counted = at_once(attempts.iter_mut(), |attempt| {
         let tables = &attempt.benchmark.tables;
         let before = match attempt.counted.take() {
@@ -148,11 +159,14 @@ pub fn run(
         let disk_full = error.kind() == ErrorKind::DiskFull;
         Fault { at, trouble: Trouble::Failed { reason: error.to_string(), disk_full } }
     })?;
-    let waits = match attempts {
-        [alone] if conditions.plan().wait_events => alone.server.waits(),
-        _ => Ok(None),
+    let (waits, gauges) = match attempts {
+        [Attempt { server, .. }] => {
+            (if conditions.plan().wait_events { server.waits() } else { Ok(None) }, server.gauges())
+        }
+        _ => (Ok(None), Ok(None)),
     };
     let waits = known(WAITED, waits, &mut notes);
+    let gauges = known(GAUGED, gauges, &mut notes);
     let mut profiling =
         profiling(conditions, attempts, step).map_err(|reasons| notes.extend(reasons)).ok();
     let start = Instant::now() + LEAD_TIME;
@@ -176,15 +190,21 @@ pub fn run(
         let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
         Watch::start(&servers, &ready.servers(), cpus, device, slices, start)
     });
-    let looking = waits.map(|waits| Looking::start(waits, start));
+    let waits = waits.map(|waits| waits::look(waits, start));
+    let gauges = gauges.map(|gauges| gauges::look(gauges, start));
     let running = ready.go(start);
     let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());
-    let waits = looking.map_or(Ok(Vec::new()), Looking::stop);
-    let waits = known(WAITED, waits, &mut notes);
+    let elapsed = start.elapsed();
+    let waits = waits.map(Looking::stop).transpose();
+    let waits = known(WAITED, waits, &mut notes).map_or(Vec::new(), Waited::counters);
+    let gauges = gauges.map(Looking::stop).transpose();
+    let gauges = known(GAUGED, gauges, &mut notes);
     let seen = watch.map(Watch::stop);
     let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
     recordings.extend(profiling.as_mut().and_then(Profiling::end));
     let outcomes = running.join();
+    let seconds = outcomes.first().map_or(0.0, |outcome| outcome.seconds);
+    let gauges = gauges.map_or(Vec::new(), |gauged: Gauged| gauged.series(seconds));
     let fault = fault.or_else(|| {
         let cut_off = outcomes.iter().any(cut_off);
         cut_off.then(|| death(attempts, DEATH)).flatten()
@@ -205,9 +225,11 @@ pub fn run(
             outcome,
             recording,
             before,
+            elapsed,
             debt,
             plans,
             waits: waits.clone(),
+            gauges: gauges.clone(),
             profiled: None,
         })
         .collect();
@@ -217,8 +239,20 @@ pub fn run(
     Ok(Ran { started_ms, measured, seen, notes, fault })
 }
 
-/// What a note says of waits that could not be seen.
+/// Drops a server's files from the page cache; a step that needs that does not go on without.
+fn drop_page_cache(attempt: &mut Attempt<'_>) -> Result<(), Trouble> {
+    // A server elsewhere may have a directory of the same name.
+    let here = attempt.group.is_some();
+    let data = attempt.server.data_directory().filter(|_| here);
+    let data = data.ok_or_else(|| {
+        Trouble::failed("drop_page_cache: its data directory is unknown; remove it from the plan")
+    })?;
+    Ok(dbms::drop_running(&data)?)
+}
+
+/// What a note says of waits and gauges that could not be seen.
 const WAITED: &str = "what sessions waited for";
+const GAUGED: &str = "the server's state over time";
 
 /// What was found, or nothing and a note of why: what only explains a step never fails it.
 fn known<T: Default>(what: &str, found: Result<T, impl Display>, notes: &mut Vec<String>) -> T {
@@ -327,7 +361,7 @@ pub fn complete(
     here: Locality,
     after: Option<Result<After, dbms::Error>>,
 ) -> Result<(), Trouble> {
-    let Measured { outcome, recording, before, debt, plans, waits, profiled: _ } = measured;
+    let Measured { outcome, recording, before, elapsed, debt, plans, waits, gauges, .. } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));
@@ -335,9 +369,13 @@ pub fn complete(
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
     began_with(record, debt);
     record.plans.clone_from(plans);
+    record.series.extend(gauges.iter().cloned());
     let well = after.is_some();
     if let Some(after) = after {
-        afterwards(attempt, record, before, after?);
+        // Counters also cover the turns of others.
+        let alone = outcome.slices.is_empty();
+        let whole = if alone { outcome.seconds } else { elapsed.as_secs_f64() };
+        afterwards(attempt, record, before, [outcome.seconds, whole], after?);
         record.counters.extend(waits.iter().cloned());
     }
     record.notes.extend(unknown(outcome, recording, locality));
@@ -374,16 +412,18 @@ pub fn after(attempt: &mut Attempt<'_>) -> Result<After, dbms::Error> {
     Ok((attempt.server.counters(tables)?, attempt.server.footprint(tables)?))
 }
 
-/// Records what the server counted over the step, and how large the tables are now.
+/// Records what the server counted over the step ([`dbms::figures`]), and how large the tables are
+/// now.
 fn afterwards(
     attempt: &mut Attempt<'_>,
     record: &mut StepRecord,
     before: &Snapshot,
+    seconds: [f64; 2],
     (after, sizes): After,
 ) {
     let changed = after.difference(before);
     let installation = &attempt.subject.installation;
-    for (name, value) in dbms::figures(installation, &changed, &after, record.seconds) {
+    for (name, value) in dbms::figures(installation, &changed, &after, seconds) {
         record.add(name, value);
     }
     record.counters = changed

@@ -66,11 +66,21 @@ impl Valgrind {
     /// also give the program the same environment: its size moves the stack, and the dynamic linker
     /// reads all of it. Leave out `DEBUGINFOD_URLS`, with which valgrind would look elsewhere for
     /// names of functions.
+    ///
+    /// With `only_in`, names of functions or patterns such as `api_*`, only what happens within
+    /// them is counted, in every thread for itself. None of them may call another, and
+    /// `dump_before` must not be one of them: Callgrind then counts nothing.
     #[must_use]
-    pub fn command_line(&self, out: &Path, dump_before: Option<&str>) -> Vec<OsString> {
+    pub fn command_line(
+        &self,
+        out: &Path,
+        dump_before: Option<&str>,
+        only_in: &[&str],
+    ) -> Vec<OsString> {
         let mut line = vec![self.path.clone().into_os_string(), "--tool=callgrind".into()];
         line.push(files_named(out));
         line.extend(dump_before.map(|function| format!("--dump-before={function}").into()));
+        line.extend(only_in.iter().map(|name| format!("--toggle-collect={name}").into()));
         line.extend(ALWAYS.iter().map(OsString::from));
         line
     }
@@ -149,12 +159,14 @@ mod tests {
     fn the_command_line_has_the_requested_options() {
         let valgrind = Valgrind { path: "/usr/bin/valgrind".into(), version: "3.19.0".into() };
         let out = Path::new("/tmp/50%/out");
-        let line = valgrind.command_line(out, None);
+        let line = valgrind.command_line(out, None, &[]);
         assert_eq!(line[0], "/usr/bin/valgrind");
         assert_eq!(line[1], "--tool=callgrind");
         assert!(line.contains(&"--callgrind-out-file=/tmp/50%%/out.%p".into()));
         assert!(!line.iter().any(|part| part.to_string_lossy().contains("dump-before")));
-        let line = valgrind.command_line(out, Some("pg_sleep"));
+        assert!(!line.iter().any(|part| part.to_string_lossy().contains("toggle-collect")));
+        let line = valgrind.command_line(out, Some("pg_sleep"), &["api_*"]);
         assert!(line.contains(&"--dump-before=pg_sleep".into()));
+        assert!(line.contains(&"--toggle-collect=api_*".into()));
     }
 }

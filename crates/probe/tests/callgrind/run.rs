@@ -44,7 +44,7 @@ impl Program {
     /// the files of several runs; `more` are further options of Callgrind.
     pub fn run(&self, name: &str, more: &[&str], mark: Option<&str>) -> Vec<Dump> {
         let out = self.directory.path().join(name);
-        let line = self.valgrind.command_line(&out, mark);
+        let line = self.valgrind.command_line(&out, mark, &[]);
         let mut started = Command::new(&line[0]);
         started.args(&line[1..]).args(more).arg(&self.path);
         let output = started.env_clear().stdin(Stdio::null()).output().unwrap();

@@ -1,6 +1,7 @@
-//! Counts over the variants as a chart: a panel for each kind of statement, a line for each
+//! Counts over the variants as a chart: a panel for each kind, a line for each
 //! protocol.
 
+use super::counted::noun;
 use super::document::{CountDocument, CountedVariant, KindDocument};
 use crate::panels::{Panel, Panels};
 use crate::table::distinct;
@@ -44,12 +45,13 @@ impl CountDocument {
         let number = |(place, name): (usize, &String)| {
             (place as f64, name.trim_start_matches(char::is_alphabetic).to_owned())
         };
+        let per = format!("per {} relative to {}", noun(protocols.iter().copied()), self.base);
         Panels {
-            title: format!("Instructions per statement relative to {}", self.base),
+            title: format!("Instructions {per}"),
             lines: protocols.iter().map(|protocol| (*protocol).to_owned()).collect(),
             x: self.variants.iter().enumerate().map(number).collect(),
             y: lines(low, high),
-            below: format!("instructions per statement relative to {}", self.base),
+            below: format!("instructions {per}"),
             columns: COLUMNS,
             panels,
         }

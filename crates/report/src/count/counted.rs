@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 
+use super::namesakes;
 use super::spread::Spread;
 use crate::ReportError;
 use crate::judged::fraction;
@@ -162,6 +163,9 @@ impl Counted {
         if kinds.is_empty() {
             return Err(ReportError::NoCounts(experiment.name));
         }
+        for kind in &mut kinds {
+            namesakes::align(kind.counts.iter_mut().flatten());
+        }
         kinds.sort_by_cached_key(|kind| (kind.group.order(), order(&kind.kind)));
         let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();
         Ok(Self { experiment, variants, base, margin, warnings, kinds })
@@ -242,7 +246,28 @@ fn chunks(name: &str) -> Vec<(String, u64)> {
     found
 }
 
+/// The protocol of calls of a library.
+const CALL: &str = "call";
+
+/// What is counted with one of these protocols.
+pub(crate) fn noun<'a>(protocols: impl IntoIterator<Item = &'a str>) -> &'static str {
+    if protocols.into_iter().all(|protocol| protocol == CALL) { "call" } else { "statement" }
+}
+
 impl Group {
+    /// What is counted in it.
+    pub(crate) fn noun(&self) -> &'static str {
+        noun([self.protocol.as_str()])
+    }
+
+    /// The protocol and the place in words.
+    pub(crate) fn words(&self) -> String {
+        match self.protocol.as_str() {
+            CALL => format!("calls of the {}", self.place),
+            protocol => format!("{protocol} protocol, {}", self.place),
+        }
+    }
+
     /// The simple protocol comes first.
     fn order(&self) -> (bool, String, String) {
         (self.protocol != "simple", self.protocol.clone(), self.place.clone())

@@ -1,4 +1,4 @@
-//! The functions of two builds, matched by name.
+//! The functions of two builds, matched by name ([`super::namesakes`]).
 
 use std::collections::BTreeMap;
 
@@ -89,21 +89,6 @@ pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<Function
     for name in shared {
         add(name, before.remove(name), after.remove(name));
     }
-    // Functions that the compiler split or specialized in only one of the builds: `f` here,
-    // `f.isra.0` there.
-    for name in before.keys().copied().collect::<Vec<_>>() {
-        let root = stem(name);
-        let clones = |left: &BTreeMap<&str, Found<'_>>| {
-            left.keys().filter(|other| stem(other) == root).count()
-        };
-        if clones(&before) != 1 || clones(&after) != 1 {
-            continue;
-        }
-        let other = after.keys().find(|other| stem(other) == root).copied();
-        if let Some(other) = other {
-            add(root, before.remove(name), after.remove(other));
-        }
-    }
     for (name, work) in before {
         add(name, Some(work), None);
     }
@@ -119,21 +104,6 @@ fn sorted(mut functions: Vec<FunctionDocument>) -> Vec<FunctionDocument> {
     };
     functions.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
     functions
-}
-
-/// A name without the suffixes that GCC and LLVM append to clones of a function (`.isra.0`,
-/// `.constprop.1`, `.part.0`, `.cold`).
-fn stem(name: &str) -> &str {
-    const CLONES: [&str; 6] = [".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"];
-    let cut = CLONES
-        .iter()
-        .filter_map(|clone| {
-            let at = name.find(clone)?;
-            let rest = name.get(at + clone.len()..)?;
-            (at > 0 && (rest.is_empty() || rest.starts_with('.'))).then_some(at)
-        })
-        .min();
-    cut.and_then(|at| name.get(..at)).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -185,42 +155,5 @@ mod tests {
         assert_eq!(names(&found), [("compare", false, true), ("x", false, true)]);
         let work = found[0].variant.unwrap();
         assert_eq!((work.own, work.inclusive, work.calls), (11.0, 22.0, 6.0));
-    }
-
-    #[test]
-    fn clones_of_the_compiler_are_matched_where_it_is_clear() {
-        let base = record(1, &[("f", 100), ("g", 5), ("h.part.0", 3), ("k", 2)]);
-        let variant = record(
-            1,
-            &[("f.isra.0", 90), ("g", 5), ("g.cold", 4), ("h.constprop.1.isra.0", 9), ("k.a", 2)],
-        );
-        let found = matched(&base, &variant);
-        assert_eq!(
-            names(&found),
-            [
-                ("f", true, true),
-                ("h", true, true),
-                ("g.cold", false, true),
-                ("k", true, false),
-                ("k.a", false, true),
-                ("g", true, true)
-            ]
-        );
-        // Two clones of one function on one side: it is unclear which one matches.
-        let two = record(1, &[("f.isra.0", 1), ("f.part.0", 1)]);
-        assert!(matched(&base, &two).iter().all(|f| f.base.is_none() || f.variant.is_none()));
-    }
-
-    #[test]
-    fn stems() {
-        for (name, root) in [
-            ("ExecScan", "ExecScan"),
-            ("ExecScan.isra.0", "ExecScan"),
-            ("f.part.0.cold", "f"),
-            ("f.partial", "f.partial"),
-            (".cold", ".cold"),
-        ] {
-            assert_eq!(stem(name), root);
-        }
     }
 }

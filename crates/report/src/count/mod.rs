@@ -5,6 +5,7 @@ mod chart;
 mod counted;
 mod document;
 mod functions;
+mod namesakes;
 mod page;
 mod spread;
 mod tables;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
 
-use super::counted::{Counted, Kind};
+use super::counted::{Counted, Kind, noun};
 use super::spread::Spread;
 use super::words::{self, SentenceDocument};
 use crate::ReportError;
@@ -28,6 +28,8 @@ pub(crate) struct PageCounts {
     variants: Vec<String>,
     /// Index of the base among them.
     base: usize,
+    /// What is counted: statement or call.
+    noun: &'static str,
     kinds: Vec<PageKind>,
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
     /// index.
@@ -102,6 +104,7 @@ fn page_counts(counted: &Counted) -> PageCounts {
         margin: counted.margin,
         variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
         base: counted.base,
+        noun: noun(counted.groups().map(|(group, _)| group.protocol.as_str())),
         kinds,
         functions: names.into_iter().map(|(function, _)| function).collect(),
         sentences: words::sentences(counted),

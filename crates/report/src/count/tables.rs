@@ -17,8 +17,6 @@ use crate::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, t
 const WIDTH: usize = 100;
 /// Heading of variants, as published tables have it.
 const VERSION: &str = "version";
-/// Title of the part with absolute figures.
-const ABSOLUTE: &str = "instructions per statement";
 
 pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &CountOptions) -> Sheet {
     let mut sheet = Sheet::default();
@@ -44,7 +42,7 @@ fn sentences(document: &CountDocument) -> List {
     List {
         id: "count.words".to_owned(),
         title: "What changed".to_owned(),
-        lead: "the kind of statement that moved most, exact instruction counts:".to_owned(),
+        lead: "the kind that moved most, exact instruction counts:".to_owned(),
         items: document
             .sentences
             .iter()
@@ -58,10 +56,15 @@ fn sentences(document: &CountDocument) -> List {
     }
 }
 
+/// Title of the part with absolute figures.
+fn absolute(group: &Group) -> String {
+    format!("instructions per {}", group.noun())
+}
+
 /// A part of the table of a group.
 fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> Table {
     let id = format!("count.{}.{}.{id}", group.protocol, group.place);
-    let title = format!("{title}: {} protocol, {}", group.protocol, group.place);
+    let title = format!("{title}: {}", group.words());
     let mut table = Table::new(Section::Other, id, title);
     table.part = part.to_owned();
     table.legend = legend.to_vec();
@@ -72,8 +75,11 @@ fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> 
 fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     let variants = counted.counted(kinds);
     let mut legend = vec![
-        "instructions: everything the server's process executed, counted under Callgrind"
-            .to_owned(),
+        match group.noun() {
+            "call" => "instructions: everything the library executed in these calls, counted under Callgrind",
+            _ => "instructions: everything the server's process executed, counted under Callgrind",
+        }
+        .to_owned(),
         format!("relative: value of the version / value of {}", counted.name(counted.base)),
         format!(
             "same: within the repeatability of both sides together, at least {}",
@@ -106,7 +112,7 @@ fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> 
             tables.push(table);
         }
     };
-    add("statement", ABSOLUTE, &figure(|record| Some(per_statement(record)), work), true);
+    add("statement", &absolute(group), &figure(|record| Some(per_statement(record)), work), true);
     if kinds.iter().flat_map(|kind| &kind.counts).flatten().any(|record| record.rows > 0) {
         add("row", "instructions per row", &figure(per_row, work), true);
     }
@@ -161,7 +167,8 @@ fn worst(counted: &Counted, kinds: &[Kind]) -> String {
 fn verdicts(counted: &Counted, group: &Group, kinds: &[Kind]) -> Table {
     let legend = vec![
         format!(
-            "relative, difference: instructions per statement compared with {}",
+            "relative, difference: {} compared with {}",
+            absolute(group),
             counted.name(counted.base)
         ),
         format!(
@@ -231,12 +238,13 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
         Some(phase) => in_phase(record, phase),
         None => Some(per_statement(record)),
     };
-    add("phases", ABSOLUTE, true, &|_, record, phase| or_unknown(of(record, phase), work));
-    add("shares", "percent of the statement", true, &|_, record, phase| {
+    let absolute = absolute(group);
+    add("phases", &absolute, true, &|_, record, phase| or_unknown(of(record, phase), work));
+    add("shares", &format!("percent of the {}", group.noun()), true, &|_, record, phase| {
         let share = of(record, phase).map(|value| 100.0 * value / per_statement(record));
         or_unknown(share, |share| format!("{share:.1}"))
     });
-    let title = format!("{ABSOLUTE} above {}", counted.name(base));
+    let title = format!("{absolute} above {}", counted.name(base));
     add("moved", &title, false, &|kind, record, phase| {
         let before = kind.count(base).and_then(|before| of(before, phase));
         let moved = of(record, phase).zip(before).map(|(after, before)| after - before);
@@ -279,7 +287,7 @@ fn functions(
     }
     let known = document.counts.iter().flat_map(|kind| &kind.variants);
     if !any && known.clone().any(|variant| !variant.functions.is_empty()) {
-        let said = "no kind of statement moved, so no functions are shown";
+        let said = "no kind moved, so no functions are shown";
         sheet.notes(vec![said.to_owned()]);
     }
 }
@@ -297,9 +305,13 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
         "",
         &[],
     );
-    let own = "per statement; own: instructions in the function itself; incl: including everything it called; calls: how often it was called";
+    let own = format!(
+        "per {}; own: instructions in the function itself; incl: including everything it called; \
+         calls: how often it was called",
+        kind.group.noun()
+    );
     let rose = "+/-: increase; sorted by how far own instructions moved";
-    table.legend = texts([own].into_iter().chain(compared.then_some(rose)));
+    table.legend = std::iter::once(own).chain(compared.then(|| rose.to_owned())).collect();
     table.step = Some(kind.kind.clone());
     table.columns.push("function".to_owned());
     for figure in ["own", "incl", "calls"] {

@@ -43,18 +43,18 @@ fn predicate(counted: &Counted, variant: usize) -> String {
         counted.kinds.iter().filter_map(|kind| counted.difference(kind, variant)).collect();
     let Some((kind, difference)) = counted.moved_most(Some(variant)) else {
         if compared.is_empty() {
-            return format!("has no kind of statement in common with {base}");
+            return format!("has no kind in common with {base}");
         }
         let most = compared.iter().map(|difference| difference.threshold).fold(LEAST, f64::max);
         return format!(
-            "executes as many instructions as {base}: no kind of statement differs by more than the repeatability of counts ({})",
+            "executes as many instructions as {base}: no kind differs by more than the repeatability of counts ({})",
             repeated(most)
         );
     };
     let mut said = format!(
         "executes {} instructions per {} of {} than {base}",
         more(difference.ratio),
-        if has_rows(kind, counted.base, variant) { "row" } else { "statement" },
+        if has_rows(kind, counted.base, variant) { "row" } else { kind.group.noun() },
         named(counted, kind)
     );
     if let (Some(before), Some(after)) = (kind.count(counted.base), kind.count(variant)) {

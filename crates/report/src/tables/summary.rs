@@ -1,11 +1,14 @@
-//! The summary that db_bench's scripts print, for steps on an LSM tree: one line per version.
+//! The summaries that are published with db_bench, for steps on an LSM tree: one line per version.
 
-use metrics::{DBMS_SYSTEM, DBMS_USER, MEGABYTES, OPS, RESIDENT, SECONDS, TREE, TREE_SIZE};
+use metrics::{
+    DBMS_SYSTEM, DBMS_USER, MEGABYTES, OPS, READ_KB, READ_SIZE, READS, RESIDENT, SECONDS, SWITCHES,
+    TREE, TREE_SIZE,
+};
 
 use super::{VARIANT, View};
 use crate::latency::Pooled;
 use crate::model::VariantStep;
-use crate::number::{UNKNOWN, megabytes, or_unknown};
+use crate::number::{UNKNOWN, cost, megabytes, or_unknown, rate};
 use crate::table::{Row, Section, Table, texts};
 
 /// The columns, in the order of published summaries.
@@ -15,7 +18,18 @@ const COLUMNS: [&str; 21] = [
     "test",
 ];
 
-pub(super) fn tables(view: View<'_>) -> Option<Table> {
+/// Throughput, and what one operation takes.
+const PER_QUERY: [(&str, &str); 7] = [
+    ("qps", OPS.name),
+    ("cs", SWITCHES.name),
+    ("us", DBMS_USER.name),
+    ("sy", DBMS_SYSTEM.name),
+    ("r", READS.name),
+    ("rKB", READ_KB.name),
+    ("rareq-sz", READ_SIZE.name),
+];
+
+pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut table =
         Table::new(Section::Summary, "summary", "Summary in the columns of db_bench".to_owned());
     table.columns = texts([VARIANT].into_iter().chain(COLUMNS));
@@ -28,17 +42,40 @@ pub(super) fn tables(view: View<'_>) -> Option<Table> {
          … pmax: per call; stall%: of the time"
             .to_owned(),
     ];
+    let mut queries = Table::new(Section::Summary, "per-query", "Values per query".to_owned());
+    let names = PER_QUERY.iter().map(|(name, _)| *name);
+    queries.columns = texts([VARIANT].into_iter().chain(names).chain(["test"]));
+    queries.legend = vec![
+        view.over_blocks("medians"),
+        "cs: context switches of the host; us, sy: microseconds of CPU of the engine and its clients \
+         in user space and in the kernel"
+            .to_owned(),
+        "r, rKB: reads from storage and KB read; rareq-sz: KB per read".to_owned(),
+    ];
     for (number, step, label) in view.steps() {
         for (place, name, figures) in view.variants(number) {
             if figures.median(TREE_SIZE.name).is_none_or(f64::is_nan) {
                 continue;
             }
             let pooled = figures.latency.iter().find(|pooled| pooled.class == step.class);
-            let row = Row::new(name, cells(figures, pooled, step.key.dop, &label));
-            table.rows.push(row.of_kind(view.kind(place)));
+            let add = |table: &mut Table, cells| {
+                table.rows.push(Row::new(name, cells).of_kind(view.kind(place)));
+            };
+            add(&mut table, cells(figures, pooled, step.key.dop, &label));
+            add(&mut queries, per_query(figures, &label));
         }
     }
-    (!table.rows.is_empty()).then_some(table)
+    let mut tables = vec![table, queries];
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+fn per_query(figures: &VariantStep, label: &str) -> Vec<String> {
+    let cell = |(_, metric): &(&str, &str)| {
+        let value = figures.median(metric).filter(|value| value.is_finite());
+        or_unknown(value, if *metric == OPS.name { rate } else { cost })
+    };
+    PER_QUERY.iter().map(cell).chain([label.to_owned()]).collect()
 }
 
 fn cells(figures: &VariantStep, pooled: Option<&Pooled>, dop: u32, label: &str) -> Vec<String> {

@@ -1,11 +1,13 @@
 //! The statements of the insert benchmark, for counting one kind at a time.
 
+use std::collections::BTreeMap;
+
 use super::{
     Builder, CELLS_PER_TABLE, INDEXES, INSERT_BATCH, LOAD_BATCH, SMALL_BATCH, highest_id,
     lowest_id, table_name,
 };
 use crate::class::Class;
-use crate::kinds::{Catalogue, Kind, State};
+use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::request::{Expect, Statement};
 use crate::step::Refresh;
 use crate::{Dialect, Error};
@@ -27,7 +29,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     let insert = |batch, state, suffix: &str| Kind {
         name: format!("insert-{batch}{suffix}"),
         class: Class::INSERT,
-        statement: builder.insert_statement(0, batch),
+        request: builder.insert_statement(0, batch).into(),
         rows: u64::from(batch),
         state,
         reads_only: false,
@@ -47,7 +49,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
         |(statement, (index, _))| Kind {
             name: format!("range-{index}"),
             class: Class::QUERY,
-            statement,
+            request: statement.into(),
             rows: 0,
             state: State::Indexed,
             reads_only: true,
@@ -57,7 +59,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     kinds.push(Kind {
         name: "point".to_owned(),
         class: Class::QUERY,
-        statement: builder.point_statement(0),
+        request: builder.point_statement(0).into(),
         rows: 0,
         state: State::Indexed,
         reads_only: true,
@@ -66,7 +68,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     kinds.push(Kind {
         name: format!("delete-{INSERT_BATCH}"),
         class: Class::DELETE,
-        statement: builder.delete_statement(0, INSERT_BATCH),
+        request: builder.delete_statement(0, INSERT_BATCH).into(),
         rows: u64::from(INSERT_BATCH),
         state: State::Indexed,
         reads_only: false,
@@ -74,7 +76,11 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
     });
     Ok(Catalogue {
         setup,
-        load: Some((builder.insert_statement(0, LOAD_BATCH), rows.div_ceil(u64::from(LOAD_BATCH)))),
+        load: vec![Load {
+            request: builder.insert_statement(0, LOAD_BATCH).into(),
+            times: rows.div_ceil(u64::from(LOAD_BATCH)),
+            adds: None,
+        }],
         index: indexes
             .iter()
             .map(|(index, columns)| format!("CREATE INDEX {name}_{index} ON {name} ({columns})"))
@@ -88,6 +94,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
             ),
             into: vec![lowest_id(0), highest_id(0)],
         }),
+        config: BTreeMap::new(),
         kinds,
     })
 }
@@ -130,8 +137,8 @@ mod tests {
     fn the_table_is_filled_to_the_row() {
         let plan = plan::InsertPlan::default();
         let catalogue = catalogue(&plan, 20_000, Dialect::postgres(14)).unwrap();
-        let (statement, times) = catalogue.load.unwrap();
-        assert_eq!((statement.expect, times), (Expect::affected(100), 200));
+        let [load] = &catalogue.load[..] else { panic!("{:?}", catalogue.load) };
+        assert_eq!((load.request.expect(), load.times), (Expect::affected(100), 200));
         assert_eq!(catalogue.index.len(), 3);
         assert!(catalogue.setup[0].starts_with("CREATE TABLE pi1 "), "{:?}", catalogue.setup);
     }

@@ -1,10 +1,12 @@
 //! The statements of the tests, for counting one kind at a time.
 
+use std::collections::BTreeMap;
+
 use super::statements::{COUNT, DISTINCT, ORDER, SIMPLE, SUM, table_name};
 use super::{Builder, INSERT, LOAD_BATCH, SCAN, WRITE};
 use crate::class::Class;
 use crate::draw::{Cell, Draw};
-use crate::kinds::{Catalogue, Kind, State};
+use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::request::{Expect, Piece, Sent, Statement};
 use crate::step::Refresh;
 use crate::{Dialect, Error};
@@ -32,7 +34,7 @@ pub fn catalogue(
         rows: u64::from(class == WRITE || class == INSERT),
         name,
         class,
-        statement,
+        request: statement.into(),
         state: State::Indexed,
         adds: None,
     };
@@ -81,7 +83,11 @@ pub fn catalogue(
     kinds.push(kind("insert".to_owned(), INSERT, builder.insert(0)));
     Ok(Catalogue {
         setup: builder.create_table(0),
-        load: Some((builder.insert_rows(0, LOAD_BATCH as u32), statements)),
+        load: vec![Load {
+            request: builder.insert_rows(0, LOAD_BATCH as u32).into(),
+            times: statements,
+            adds: None,
+        }],
         index: vec![builder.create_index(0)],
         cells: 1,
         refresh: Some(Refresh {
@@ -92,6 +98,7 @@ pub fn catalogue(
             ),
             into: vec![LOWEST],
         }),
+        config: BTreeMap::new(),
         kinds,
     })
 }
@@ -111,8 +118,8 @@ mod tests {
         for name in ["point-query", "points-notcovered-si", "range-covered-pk", "range-sum-1000"] {
             assert!(names.contains(&name), "{names:?}");
         }
-        let (load, times) = catalogue.load.unwrap();
-        assert_eq!((load.expect, times), (Expect::affected(500), 20));
+        let [load] = &catalogue.load[..] else { panic!("{:?}", catalogue.load) };
+        assert_eq!((load.request.expect(), load.times), (Expect::affected(500), 20));
         assert_eq!(catalogue.index, ["CREATE INDEX k_1 ON sbtest1 (k)"]);
     }
 }

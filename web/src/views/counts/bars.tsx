@@ -1,4 +1,4 @@
-/** Kinds of statements with a bar for each variant, made of its phases. */
+/** Kinds with a bar for each variant, made of its phases. */
 
 import type { CountVerdict, PageCount, PageCounts, PageKind } from "#page";
 import { Breakable, Heads, Scroll } from "../../shared/controls";
@@ -42,10 +42,11 @@ interface BarProps {
   count: PageCount;
   base: PageCount | undefined;
   names: string[];
+  noun: string;
 }
 
 /** The bar of a count: its phases one after the other, on the scale of its kind. */
-function Bar({ kind, count, base, names }: BarProps) {
+function Bar({ kind, count, base, names, noun }: BarProps) {
   const most = Math.max(...kind.counts.map((one) => one.instructions / one.statements));
   const all = count.instructions / count.statements;
   const phases: [string, number][] =
@@ -60,7 +61,7 @@ function Bar({ kind, count, base, names }: BarProps) {
   const tip = () => (
     <TipTable
       title={kind.kind}
-      about="per statement"
+      about={`per ${noun}`}
       rows={phases.map(([name, value]) => {
         const each = value / count.statements;
         const key = <i class="phase-key" data-phase={phaseLook(name, names)} />;
@@ -99,8 +100,9 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
   const names = phaseNames(kinds);
   const rows = kinds.some((kind) => kind.counts.some((count) => count.rows > 0));
   const several = counts.variants.length > 1;
+  const { noun } = counts;
   return (
-    <Scroll name="Instructions per statement">
+    <Scroll name={`Instructions per ${noun}`}>
       <table class="counts">
         <thead>
           <tr>
@@ -111,7 +113,7 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
               ]}
             />
             <th class="bar-cell" scope="col">
-              {names.length === 0 && "instructions per statement"}
+              {names.length === 0 && `instructions per ${noun}`}
               <span class="phase-legend">
                 {names.map((name) => (
                   <span>
@@ -121,7 +123,7 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
                 ))}
               </span>
             </th>
-            <Heads of={[["per statement"]]} />
+            <Heads of={[[`per ${noun}`]]} />
             {rows && <Heads of={[["per row", "roomy"]]} />}
             {several && <Heads of={[["relative"], ["difference"]]} />}
             <Heads of={[["repeats to", "roomy"]]} />
@@ -148,6 +150,7 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
                     count={count}
                     base={kind.counts.find((one) => one.variant === counts.base)}
                     names={names}
+                    noun={noun}
                   />
                 </td>
                 <td>{work(count.instructions / count.statements)}</td>

@@ -28,18 +28,6 @@ export type Side = "base" | "variant" | "moved";
 /** What can be sorted by. */
 export type SortKey = "name" | `${Side}.${Figure}`;
 
-const CLONES = [".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm"];
-
-/** A name without what GCC and LLVM append to clones of a function. */
-export function stem(name: string): string {
-  const cuts = CLONES.flatMap((clone) => {
-    const at = name.indexOf(clone);
-    const next = name.charAt(at + clone.length);
-    return at > 0 && (next === "" || next === ".") ? [at] : [];
-  });
-  return cuts.length > 0 ? name.slice(0, Math.min(...cuts)) : name;
-}
-
 /** Functions by name; those with the same name are added up. */
 function byName(counts: PageCounts, count: PageCount): Map<string, { object: string; work: Work }> {
   const found = new Map<string, { object: string; work: Work }>();
@@ -79,29 +67,6 @@ export function matched(counts: PageCounts, base: PageCount | null, variant: Pag
     found.push({ name, object, base: other.work, variant: work });
     before.delete(name);
     after.delete(name);
-  }
-  // What the compiler cloned in one of the builds alone, where it is clear which belong together.
-  const stems = (left: Map<string, unknown>): Map<string, string[]> => {
-    const groups = new Map<string, string[]>();
-    for (const name of left.keys())
-      groups.set(stem(name), [...(groups.get(stem(name)) ?? []), name]);
-    return groups;
-  };
-  const others = stems(after);
-  for (const [root, names] of stems(before)) {
-    const [here, there] = [names[0], others.get(root)?.[0]];
-    if (
-      names.length !== 1 ||
-      others.get(root)?.length !== 1 ||
-      here === undefined ||
-      there === undefined
-    )
-      continue;
-    const [old, now] = [before.get(here), after.get(there)];
-    if (!old || !now) continue;
-    found.push({ name: root, object: now.object, base: old.work, variant: now.work });
-    before.delete(here);
-    after.delete(there);
   }
   for (const [name, { object, work }] of before)
     found.push({ name, object, base: work, variant: null });

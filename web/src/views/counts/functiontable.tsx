@@ -1,4 +1,4 @@
-/** The functions of a kind of statement, base and variant: searchable, sortable by column. */
+/** The functions of a kind, base and variant: searchable, sortable by column. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { PageCounts, PageKind, Table } from "#page";
@@ -179,7 +179,7 @@ function Functions(props: Shown & { sorting: Sorting; sort: (by: SortKey) => voi
 }
 
 /** What is shown, as a table to copy. */
-function asTable({ rows, compared, base, variant }: Shown, kind: string): Table {
+function asTable({ rows, compared, base, variant }: Shown, kind: string, noun: string): Table {
   const shown = columns(compared);
   const sides: Record<Side, string> = { base, variant, moved: "+/-" };
   return {
@@ -187,7 +187,7 @@ function asTable({ rows, compared, base, variant }: Shown, kind: string): Table 
     title: `Functions of ${kind}, ${variant}${compared ? ` compared with ${base}` : ""}`,
     section: "other",
     legend: [
-      "per statement; own: instructions in the function itself, " +
+      `per ${noun}; own: instructions in the function itself, ` +
         "inclusive: including everything it called",
     ],
     columns: ["function", "object", ...shown.map(({ figure, side }) => `${figure} ${sides[side]}`)],
@@ -249,12 +249,12 @@ function Chooser({ counts }: { counts: PageCounts }) {
   return (
     <div class="functions-part" data-part="functions">
       <h3>
-        Functions<span class="minor"> per statement</span>
+        Functions<span class="minor"> per {counts.noun}</span>
       </h3>
       <div class="bar">
         <Select
-          label="statement"
-          name="Kind of statement"
+          label={counts.noun}
+          name={`Kind of ${counts.noun}`}
           control="functions-kind"
           value={place}
           options={names.map((text, index) => [index, text])}
@@ -288,7 +288,7 @@ function Chooser({ counts }: { counts: PageCounts }) {
         </label>
         <CopyTable
           name="the functions"
-          table={() => asTable({ ...shown, rows: found }, names[place] ?? "")}
+          table={() => asTable({ ...shown, rows: found }, names[place] ?? "", counts.noun)}
         />
       </div>
       <Functions
@@ -315,7 +315,7 @@ function Chooser({ counts }: { counts: PageCounts }) {
           </>
         )}
         {left > 0 &&
-          `. ${counted(left, "function")} below 0.001% of the statement, including all that they ` +
+          `. ${counted(left, "function")} below 0.001% of the ${counts.noun}, including all that they ` +
             `call, ${left === 1 ? "is" : "are"} left out.`}
       </p>
     </div>

@@ -1,4 +1,4 @@
-/** Exact instruction counts: a bar of phases for every kind of statement and variant, and the
+/** Exact instruction counts: a bar of phases for every kind and variant, and the
  * functions behind them. */
 
 import "./counts.css";
@@ -21,7 +21,7 @@ function asTable(counts: PageCounts, kinds: PageKind[], title: string): Table {
     title,
     section: "other",
     legend: [
-      "instructions per statement, in total and in each phase; relative to the base; " +
+      `instructions per ${counts.noun}, in total and in each phase; relative to the base; ` +
         "repeatability: ± of the mean of all counts, 95%",
     ],
     columns: ["kind", "version", "instructions", "per row", "relative", "repeatability", ...names],
@@ -66,7 +66,8 @@ function About({ counts }: { counts: PageCounts }) {
   return (
     <>
       <p class="note">
-        Exact: instructions executed by the server’s process, counted under Callgrind at least
+        Exact: instructions executed by the{" "}
+        {counts.noun === "call" ? "library" : "server’s process"}, counted under Callgrind at least
         twice. Of {experiment}, {moment(started)}
         {!finished && ", not finished"}. A difference counts if it exceeds the repeatability of both
         sides together, and 0.01%. Bars of one kind share a scale.
@@ -96,13 +97,12 @@ function About({ counts }: { counts: PageCounts }) {
 }
 
 function Counts({ counts }: { counts: PageCounts }) {
-  const groups = grouped(
-    counts.kinds,
-    ({ protocol, place }) => `${protocol} protocol, in the ${place}`,
+  const groups = grouped(counts.kinds, ({ protocol, place }) =>
+    counts.noun === "call" ? `calls of the ${place}` : `${protocol} protocol, in the ${place}`,
   );
   const [chosen, choose] = useState(groups[0]?.[0] ?? "");
   const kinds = groups.find(([name]) => name === chosen)?.[1] ?? counts.kinds;
-  const title = `Instructions per statement, ${chosen}`;
+  const title = `Instructions per ${counts.noun}, ${chosen}`;
   return (
     <>
       <About counts={counts} />

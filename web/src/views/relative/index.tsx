@@ -240,6 +240,14 @@ function Relative() {
       .sort((a, b) => a.variant - b.variant)
       .map((relative) => ({ step, relative })),
   );
+  // A row for each would say the same of all.
+  if (entries.length > 0 && entries.every(({ relative }) => relative.blocks === 1))
+    return (
+      <p class="note">
+        One block is too few to compare the variants with the base: an interval needs at least two.
+        The tables have what was measured.
+      </p>
+    );
   if (entries.length > 0) return <Chart entries={entries} />;
   return (
     <p class="note">

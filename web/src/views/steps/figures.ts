@@ -11,7 +11,16 @@ const SUMS: [string, string, string, string[]][] = [
 ];
 
 /** Shown unasked under the throughput, in this order. */
-const DEFAULTS = ["cpu", "dbms.cpu", "sys.cs", "dev.rkb", "dev.wkb", "mem.dirty"];
+const DEFAULTS = [
+  "state.L0.files",
+  "state.estimate-pending-compaction-bytes",
+  "cpu",
+  "dbms.cpu",
+  "sys.cs",
+  "dev.rkb",
+  "dev.wkb",
+  "mem.dirty",
+];
 
 const THROUGHPUT = "throughput";
 
@@ -23,6 +32,7 @@ export const GROUPS: Record<string, string> = {
   scheduler: "Scheduler",
   device: "Storage",
   memory: "Memory",
+  state: "DBMS state",
   dbms: "DBMS processes",
   client: "Client",
 };

@@ -4,7 +4,7 @@ mod settings;
 
 use super::ROLE;
 use super::profile::{BY_THE_CLOCK, COUNTED};
-use crate::{CountMethod, Installation};
+use crate::{CountMethod, Installation, SqlCount};
 
 /// The first version whose `pg_stat_activity` has a server's own processes.
 const LISTED_SINCE: u32 = 10;
@@ -17,6 +17,18 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
     let major = installation.major().unwrap_or(0);
     CountMethod {
         settings: settings::settings(major),
+        kinds: 12,
+        place: "backend",
+        mark_function: "pg_sleep",
+        only_in: &[],
+        by_the_clock: BY_THE_CLOCK,
+        phases: COUNTED,
+        sql: Some(sql(major)),
+    }
+}
+
+fn sql(major: u32) -> SqlCount {
+    SqlCount {
         freeze: "VACUUM (FREEZE, ANALYZE)",
         copy: |database| format!("CREATE DATABASE {database} TEMPLATE {ROLE}"),
         finish: "VACUUM (FREEZE) pg_database",
@@ -29,12 +41,9 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
              min(pid) FILTER (WHERE backend_type = 'background writer') FROM pg_stat_activity",
         ),
         mark: "SELECT pg_sleep(0)",
-        mark_function: "pg_sleep",
         // A backend reports again after a second. By then cheap statements have been counted, which
         // would otherwise include the timers around a report.
         before_mark: (major >= REPORT_SINCE).then_some("SELECT pg_stat_force_next_flush()"),
-        by_the_clock: BY_THE_CLOCK,
-        phases: COUNTED,
     }
 }
 
@@ -59,7 +68,7 @@ mod tests {
         let has = |version, name| of(version).settings.iter().any(|(setting, _)| *setting == name);
         assert!(has("18.1", "io_method") && !has("17.2", "io_method"));
         assert!(has("9.6.24", "wal_level") && !has("9.6.24", "max_logical_replication_workers"));
-        assert!(of("14.3").before_mark.is_none() && of("15.0").before_mark.is_some());
-        assert!(of("9.6.24").periodic.is_none() && of("10.1").periodic.is_some());
+        assert!(sql(14).before_mark.is_none() && sql(15).before_mark.is_some());
+        assert!(sql(9).periodic.is_none() && sql(10).periodic.is_some());
     }
 }

@@ -82,6 +82,10 @@ impl Family for KvPlan {
         }
     }
 
+    fn has_statements(&self) -> bool {
+        false
+    }
+
     fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         &plan::ALIASES
     }
