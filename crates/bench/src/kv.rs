@@ -56,6 +56,8 @@ fn options(directory: &Path) -> Vec<String> {
             "--verify_checksum=1",
             "--statistics=0",
             "--threads=1",
+            // It measures response times, as for published results (its benchmark.sh).
+            "--histogram=1",
         ]
         .map(str::to_owned),
     );
@@ -75,10 +77,13 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
         .output()
         .context("cannot run db_bench: install rocksdb-tools")?;
     ensure!(fill.status.success(), "db_bench: {}", String::from_utf8_lossy(&fill.stderr));
-    let mut command = vec!["db_bench".to_owned()];
-    command.extend(options(&theirs));
-    command.extend(["--benchmarks=readrandom", "--use_existing_db=1"].map(str::to_owned));
-    command.push(format!("--duration={seconds}"));
+    let db_bench = |name: &str, directory: &Path| {
+        let mut command = vec!["db_bench".to_owned()];
+        command.extend(options(directory));
+        command.extend(["--benchmarks=readrandom", "--use_existing_db=1"].map(str::to_owned));
+        command.push(format!("--duration={seconds}"));
+        Contender { name: name.to_owned(), command, operations: gets }
+    };
     let contenders = [
         Contender {
             name: "steelyard".to_owned(),
@@ -89,7 +94,9 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
             ]),
             operations: plain,
         },
-        Contender { name: "db_bench".to_owned(), command, operations: gets },
+        db_bench("db_bench", &theirs),
+        // Its reads of what was written here: whether the reads differ, or the trees.
+        db_bench("db_bench, our database", &own),
     ];
     let runs = in_turn(&contenders, rounds)?;
     let cost = |runs: &[Run]| spread(runs.iter().map(Run::cpu_per_operation));
