@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 /// A gate failed: there is a regression, or something that can't be judged, or, with the strict
-/// gate, something undecided.
+/// gate, something undecided. Or the machine is not fit.
 const GATE: u8 = 1;
 /// The request was wrong; repeating it can't help.
 const WRONG_REQUEST: u8 = 2;
@@ -26,6 +26,11 @@ pub fn refuse<T>(text: impl Into<String>) -> anyhow::Result<T> {
 #[error("the gate failed:\n  {}", .0.join("\n  "))]
 pub struct GateFailed(pub Vec<String>);
 
+/// What `doctor` found to fail, each with what was found.
+#[derive(Debug, thiserror::Error)]
+#[error("this machine is not fit to measure on:\n  {}", .0.join("\n  "))]
+pub struct Unfit(pub Vec<String>);
+
 /// Fails if there are reasons to.
 pub fn gate(reasons: Vec<String>) -> anyhow::Result<()> {
     if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
@@ -37,7 +42,7 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
         // The reader, such as `head`, has all it wanted.
         return ExitCode::SUCCESS;
     }
-    if error.is::<GateFailed>() {
+    if error.is::<GateFailed>() || error.is::<Unfit>() {
         say(&error.to_string());
         return ExitCode::from(GATE);
     }

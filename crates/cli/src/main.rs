@@ -4,6 +4,7 @@ mod advise;
 mod changes;
 mod compare;
 mod count;
+mod doctor;
 mod engine;
 mod exit;
 mod explain;
@@ -42,6 +43,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Doctor(doctor::DoctorArgs),
     Run(run::RunArgs),
     Fetch(fetch::FetchArgs),
     Compare(compare::CompareArgs),
@@ -59,6 +61,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
+        Command::Doctor(args) => doctor::run(args),
         Command::Run(args) => run::run(args),
         Command::Fetch(args) => fetch::run(args),
         Command::Compare(args) => compare::run(args),

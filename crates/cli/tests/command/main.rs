@@ -11,6 +11,7 @@ mod builds;
 mod count;
 mod database;
 mod debt;
+mod doctor;
 mod failures;
 mod gate;
 mod interrupted;

@@ -1,0 +1,112 @@
+//! `steelyard doctor`: whether this machine is fit to measure on.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use doctor::{Finding, State};
+
+use crate::exit::Unfit;
+
+/// Is this machine fit to measure on?
+///
+/// Looks at everything that is known to have spoiled results: how the machine is set up, what
+/// others do on it for 10 seconds, and how evenly it works, wakes up and writes for 30 seconds.
+/// Each finding is `ok`, `warn`, `fail`, or `?` if it can't be seen. Exits with 1 if one fails.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Where servers would keep their data: this storage is looked at [default:
+    /// /var/tmp/steelyard-UID]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Only look at how the machine is set up, which takes no time
+    #[arg(long)]
+    quick: bool,
+    /// Set what can be set safely until the next boot, and say how to undo it
+    #[arg(long)]
+    fix: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line for each finding, and what to do
+    Text,
+    /// A list of findings: name, state, found, why, mend, fix
+    Json,
+}
+
+/// How long others are watched, and how long the machine is measured.
+const WATCHED: Duration = Duration::from_secs(10);
+const MEASURED: Duration = Duration::from_secs(30);
+
+/// Examines the machine and prints what was found.
+pub fn run(args: &DoctorArgs) -> anyhow::Result<()> {
+    let data_dir = match &args.data_dir {
+        Some(directory) => std::path::absolute(directory).context("--data-dir")?,
+        None => lab::Options::new(PathBuf::new(), "").data_dir,
+    };
+    let mut findings = doctor::settings(&data_dir);
+    if args.fix {
+        mend(&findings)?;
+        findings = doctor::settings(&data_dir);
+    }
+    if !args.quick {
+        eprintln!("watching what others do for 10 s, then measuring for 30 s");
+        findings.extend(doctor::watch(&data_dir, WATCHED));
+        findings.extend(doctor::noise(&data_dir, MEASURED));
+    }
+    let mut out = std::io::stdout().lock();
+    match args.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&findings)?)?,
+        Format::Text => out.write_all(text(&findings).as_bytes())?,
+    }
+    let failed = findings.iter().filter(|finding| finding.state == State::Fail);
+    let failed: Vec<String> = failed.map(|it| format!("{}: {}", it.name, it.found)).collect();
+    if failed.is_empty() { Ok(()) } else { Err(Unfit(failed).into()) }
+}
+
+/// Sets what can be set, and says so.
+fn mend(findings: &[Finding]) -> anyhow::Result<()> {
+    let mut undo = Vec::new();
+    for finding in findings {
+        let Some(fix) = &finding.fix else { continue };
+        let before = fix.apply().with_context(|| {
+            format!("cannot set {} to {}; are you root?", finding.name, fix.value)
+        })?;
+        eprintln!("{}: {} is now {}", finding.name, finding.found, fix.value);
+        undo.extend(before);
+    }
+    if !undo.is_empty() {
+        eprintln!("until the next boot; to undo it:");
+        undo.iter().for_each(|command| eprintln!("  {command}"));
+    }
+    Ok(())
+}
+
+fn text(findings: &[Finding]) -> String {
+    let width = findings.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for Finding { name, state, found, why, mend, .. } in findings {
+        out.push_str(&format!("{:<5} {name:<width$}  {found}\n", state.as_str()));
+        let indent = " ".repeat(width + 8);
+        for (label, advice) in [("", why), ("mend: ", mend)] {
+            if !advice.is_empty() {
+                out.push_str(&format!("{indent}{label}{advice}\n"));
+            }
+        }
+    }
+    let number = |state| findings.iter().filter(|it| it.state == state).count();
+    out.push_str(&format!(
+        "{} ok, {} to mind, {} failed, {} not visible here\n",
+        number(State::Ok),
+        number(State::Warn),
+        number(State::Fail),
+        number(State::Unknown)
+    ));
+    out
+}

@@ -1,0 +1,133 @@
+//! Whether a machine is fit to measure on: everything known to have spoiled somebody's results.
+//!
+//! - [`settings`]: how the machine is set up, judged by rules over [`probe::host_facts`] and a few
+//!   files.
+//! - [`watch`]: what others do on it for some seconds.
+//! - [`noise`]: how evenly it does the same work, and how fast it wakes up and writes.
+//!
+//! Each is a list of [`Finding`]s. [`Finding::fix`] says what could be set instead.
+
+mod facts;
+mod files;
+mod noise;
+mod watching;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+pub use facts::settings;
+pub use noise::noise;
+pub use watching::watch;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It spoils nothing.
+    Ok,
+    /// It can't be seen here.
+    Unknown,
+    /// It may spoil results.
+    Warn,
+    /// It spoils results, or ends runs.
+    Fail,
+}
+
+impl State {
+    /// In tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Unknown => "?",
+            State::Warn => "warn",
+            State::Fail => "fail",
+        }
+    }
+}
+
+/// One thing about the machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// What was looked at, such as `swappiness`.
+    pub name: String,
+    /// How bad it is.
+    pub state: State,
+    /// What was found.
+    pub found: String,
+    /// Why it matters, in a sentence; empty if all is well.
+    pub why: String,
+    /// How to mend it; empty if there is nothing to mend.
+    pub mend: String,
+    /// What to write where, if that is safe and takes effect at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+}
+
+impl Finding {
+    /// A finding without advice.
+    pub(crate) fn new(name: &str, state: State, found: impl Into<String>) -> Finding {
+        let (why, mend) = (String::new(), String::new());
+        Finding { name: name.to_owned(), state, found: found.into(), why, mend, fix: None }
+    }
+
+    /// Why it matters and how to mend it, unless all is well.
+    pub(crate) fn advise(mut self, why: &str, mend: &str) -> Finding {
+        if self.state > State::Ok {
+            self.why = why.to_owned();
+        }
+        if self.state > State::Unknown {
+            self.mend = mend.to_owned();
+        }
+        self
+    }
+}
+
+/// A value to write into a file of the kernel's, which it keeps until the next boot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fix {
+    /// The files; each gets the same value.
+    pub files: Vec<PathBuf>,
+    /// The value.
+    pub value: String,
+}
+
+impl Fix {
+    /// Writes it. Returns the commands that write what was there before.
+    ///
+    /// # Errors
+    /// If a file can't be read or written; those before it have been written.
+    pub fn apply(&self) -> std::io::Result<Vec<String>> {
+        let mut undo = Vec::new();
+        for file in &self.files {
+            let before = std::fs::read_to_string(file)?;
+            let before = chosen(before.trim());
+            std::fs::write(file, &self.value)?;
+            undo.push(format!("echo '{before}' > {}", file.display()));
+        }
+        Ok(undo)
+    }
+}
+
+/// `always [madvise] never` means `madvise`.
+fn chosen(text: &str) -> &str {
+    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(text, |(inside, _)| inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fix_says_how_to_undo_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("enabled");
+        std::fs::write(&file, "[always] madvise never\n").unwrap();
+        let fix = Fix { files: vec![file.clone()], value: "madvise".to_owned() };
+        assert_eq!(fix.apply().unwrap(), [format!("echo 'always' > {}", file.display())]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "madvise");
+        let nowhere = Fix { files: vec![directory.path().join("no/file")], ..fix };
+        assert!(nowhere.apply().is_err());
+    }
+}
