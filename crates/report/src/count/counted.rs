@@ -148,6 +148,10 @@ impl Counted {
         for (variant, mut record) in counts {
             for function in &mut record.functions {
                 function.name = renames.name(&function.name).to_owned();
+                // The same library is in another place for each version, and on each machine.
+                if let Some((_, file)) = function.object.rsplit_once('/') {
+                    function.object = file.to_owned();
+                }
             }
             let Some(place) = variants.iter().position(|known| known.id == variant) else {
                 continue;
