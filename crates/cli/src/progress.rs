@@ -175,7 +175,7 @@ impl Progress {
             }
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
                 // Names of variants differ in length, so what follows them is not aligned.
-                let name = variant.map_or(name.clone(), |variant| format!("{name:<8} {variant} "));
+                let name = variant.map_or(name.clone(), |variant| format!("{name:<7} {variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
             Event::Look { blocks, decided, all, open, next, trials, steps } => {

@@ -315,8 +315,8 @@ function Chooser({ counts }: { counts: PageCounts }) {
           </>
         )}
         {left > 0 &&
-          `. ${counted(left, "function")} below 0.001% of the ${counts.noun}, including all that they ` +
-            `call, ${left === 1 ? "is" : "are"} left out.`}
+          `. ${counted(left, "function")} below 0.001% of the ${counts.noun}, including all that ` +
+            `they call, ${left === 1 ? "is" : "are"} left out.`}
       </p>
     </div>
   );

@@ -101,11 +101,11 @@ export function lines(step: PageStep, figure: Figure, block: BlockChoice, length
   });
 }
 
-/** True if any trial of the step measured the figure. */
+/** True if any trial of the step measured the figure; a level of a tree, if it was ever used. */
 export function hasFigure(step: PageStep, figure: Figure): boolean {
-  return step.trials.some((trial) =>
-    figure.keys.every((key) => (trial.series[key]?.length ?? 0) > 0),
-  );
+  const says = (series: Series): boolean =>
+    figure.group === "state" ? series.some((value) => value) : series.length > 0;
+  return step.trials.some((trial) => figure.keys.every((key) => says(trial.series[key] ?? [])));
 }
 
 /** Positions of values without a neighbor on either side, which a line would not show. */
