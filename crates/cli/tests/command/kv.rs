@@ -136,7 +136,7 @@ fn calls_are_counted_to_the_instruction() {
     let cost = |kind: &str, variant: &str| per_statement(&document, kind, "call", variant);
     for variant in ["old", "new"] {
         let hit = cost("get-hit", variant);
-        // workloads.md and others: some thousands of instructions, of the library alone.
+        // Some thousands of instructions, of the library alone.
         assert!((2_000.0..40_000.0).contains(&hit), "{hit}");
         assert!(cost("batch-100", variant) > 20.0 * hit);
     }
