@@ -1,0 +1,151 @@
+//! The formats, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use regex::Regex;
+
+use crate::{
+    ForeignError, Reading, db_bench, figure, fio, go, hyperfine, iibench, iostat, pgbench,
+    rocksdb_report, sysbench, vmstat,
+};
+
+/// Whose output it is.
+#[derive(Debug, Clone)]
+pub enum Format {
+    /// pgbench 9.x to 18: its summary, and the progress lines of `-P`.
+    Pgbench,
+    /// sysbench 1.0: its summary, and the lines of `--report-interval`.
+    Sysbench,
+    /// RocksDB's `db_bench`.
+    DbBench,
+    /// fio with `--output-format=json` or `json+`.
+    Fio,
+    /// The Python client of the insert benchmark, `iibench.py`.
+    Iibench,
+    /// hyperfine: the file of `--export-json`.
+    Hyperfine,
+    /// `go test -bench`.
+    Go,
+    /// The number at a JSON pointer (RFC 6901) in any program's JSON output.
+    Json(String),
+    /// The number that a regular expression captures in its group `value`, or in its first group.
+    Regex(Regex),
+    /// `vmstat SECONDS`.
+    Vmstat,
+    /// `iostat SECONDS`, best with `-x`.
+    Iostat,
+    /// The tab-separated summary (`report.tsv`) that RocksDB's benchmark scripts write.
+    RocksdbReport,
+}
+
+const WORDS: [(&str, Format); 10] = [
+    ("pgbench", Format::Pgbench),
+    ("sysbench", Format::Sysbench),
+    ("db_bench", Format::DbBench),
+    ("fio", Format::Fio),
+    ("iibench", Format::Iibench),
+    ("hyperfine", Format::Hyperfine),
+    ("go", Format::Go),
+    ("vmstat", Format::Vmstat),
+    ("iostat", Format::Iostat),
+    ("rocksdb-report", Format::RocksdbReport),
+];
+
+impl Format {
+    /// Reads the finished output of a program.
+    ///
+    /// # Errors
+    /// When the output is cut off, another program's, of a kind that can't be read, without a
+    /// figure, or when the program reports a failure.
+    pub fn read(&self, text: &str) -> Result<Reading, ForeignError> {
+        match self {
+            Self::Pgbench => pgbench::read(text),
+            Self::Sysbench => sysbench::read(text),
+            Self::DbBench => db_bench::read(text),
+            Self::Fio => fio::read(text),
+            Self::Iibench => iibench::read(text),
+            Self::Hyperfine => hyperfine::read(text),
+            Self::Go => go::read(text),
+            Self::Json(pointer) => figure::read_json(text, pointer),
+            Self::Regex(pattern) => figure::read_regex(text, pattern),
+            Self::Vmstat => vmstat::read(text),
+            Self::Iostat => iostat::read(text),
+            Self::RocksdbReport => rocksdb_report::read(text),
+        }
+    }
+
+    /// Whose output this is, by lines that only that program prints. `None` if none is known.
+    pub fn detect(text: &str) -> Option<Self> {
+        WORDS.into_iter().map(|(_, format)| format).find(|format| match format {
+            Self::Pgbench => pgbench::detect(text),
+            Self::Sysbench => sysbench::detect(text),
+            Self::DbBench => db_bench::detect(text),
+            Self::Fio => fio::detect(text),
+            Self::Iibench => iibench::detect(text),
+            Self::Hyperfine => hyperfine::detect(text),
+            Self::Go => go::detect(text),
+            Self::Vmstat => vmstat::detect(text),
+            Self::Iostat => iostat::detect(text),
+            Self::RocksdbReport => rocksdb_report::detect(text),
+            Self::Json(_) | Self::Regex(_) => false,
+        })
+    }
+
+    /// Whether this program only watches others: its [`Reading`] has columns instead of tests.
+    pub fn watches(&self) -> bool {
+        matches!(self, Self::Vmstat | Self::Iostat)
+    }
+}
+
+impl FromStr for Format {
+    type Err = ForeignError;
+
+    fn from_str(given: &str) -> Result<Self, ForeignError> {
+        let bad = |why: String| ForeignError::BadFormat { given: given.to_owned(), why };
+        if let Some(pointer) = given.strip_prefix("json:") {
+            if !pointer.is_empty() && !pointer.starts_with('/') {
+                let why = format!("a JSON pointer begins with a slash, as in json:/{pointer}");
+                return Err(bad(why));
+            }
+            return Ok(Self::Json(pointer.to_owned()));
+        }
+        if let Some(pattern) = given.strip_prefix("regex:") {
+            let pattern = Regex::new(pattern).map_err(|error| bad(error.to_string()))?;
+            if pattern.captures_len() < 2 {
+                let why = r"it has no group; put the number in one, as in regex:tps = ([\d.]+)";
+                return Err(bad(why.to_owned()));
+            }
+            return Ok(Self::Regex(pattern));
+        }
+        let known = WORDS.into_iter().find(|(word, _)| *word == given);
+        known.map(|(_, format)| format).ok_or_else(|| {
+            let words = WORDS.iter().map(|(word, _)| *word).chain(["json:/", "regex:"]);
+            let near = words
+                .map(|word| (strsim::damerau_levenshtein(word, given), word))
+                .filter(|(distance, word)| *distance <= word.len().div_ceil(3))
+                .min_by_key(|(distance, _)| *distance);
+            let nearest = near.map(|(_, word)| word);
+            ForeignError::UnknownFormat { given: given.to_owned(), nearest }
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(pointer) => write!(f, "json:{pointer}"),
+            Self::Regex(pattern) => write!(f, "regex:{pattern}"),
+            Self::Pgbench => f.write_str("pgbench"),
+            Self::Sysbench => f.write_str("sysbench"),
+            Self::DbBench => f.write_str("db_bench"),
+            Self::Fio => f.write_str("fio"),
+            Self::Iibench => f.write_str("iibench"),
+            Self::Hyperfine => f.write_str("hyperfine"),
+            Self::Go => f.write_str("go"),
+            Self::Vmstat => f.write_str("vmstat"),
+            Self::Iostat => f.write_str("iostat"),
+            Self::RocksdbReport => f.write_str("rocksdb-report"),
+        }
+    }
+}

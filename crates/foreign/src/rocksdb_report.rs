@@ -1,0 +1,177 @@
+//! `report.tsv`, the summary that RocksDB's benchmark scripts write: a line per test and run.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::lines::{Line, cut_off, lines, number, other};
+use crate::{ForeignError, Metric, Reading, Test};
+
+const PROGRAM: &str = "rocksdb-report";
+
+/// Parts of a test's name that say how it ran: `.t4` (threads), `.s0` (sync), `.v400` (value
+/// size), `.wal_disabled`.
+static PART: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:t(\d+)|[sv]\d+|wal_(?:dis|en)abled)$").expect("a pattern"));
+
+/// A size: `165GB`, `0.0GB,`, `512MB`.
+static SIZE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^([0-9.]+)([KMGT]?)B?,?$").expect("a pattern"));
+
+/// The columns that become metrics: name in the file, name and unit of the metric, factor.
+const COLUMNS: [(&str, &str, &str, f64); 20] = [
+    ("mb_sec", "MB/s", "MB/s", 1.0),
+    ("c_wgb", "compaction.written", "GB", 1.0),
+    ("w_amp", "write.amplification", "", 1.0),
+    ("c_mbps", "compaction.MB/s", "MB/s", 1.0),
+    ("c_wsecs", "compaction.seconds", "s", 1.0),
+    ("c_csecs", "compaction.cpu", "s", 1.0),
+    ("b_rgb", "blob.read", "GB", 1.0),
+    ("b_wgb", "blob.written", "GB", 1.0),
+    ("usec_op", "mean", "µs", 1.0),
+    ("p50", "p50", "µs", 1.0),
+    ("p75", "p75", "µs", 1.0),
+    ("p99", "p99", "µs", 1.0),
+    ("p99.9", "p99.9", "µs", 1.0),
+    ("p99.99", "p99.99", "µs", 1.0),
+    ("pmax", "max", "µs", 1.0),
+    ("stall%", "stalled", "%", 1.0),
+    ("nstall", "stalls", "", 1.0),
+    ("u_cpu", "user", "s", 1000.0),
+    ("s_cpu", "system", "s", 1000.0),
+    ("rss", "rss", "GB", 1.0),
+];
+const SIZES: [(&str, &str); 2] = [("lsm_sz", "lsm.size"), ("blob_sz", "blob.size")];
+
+pub(crate) fn detect(text: &str) -> bool {
+    lines(text).any(|line| header(line.text).is_some())
+}
+
+/// The columns, if this is a header. Up to version 6 they were called `ops/sec`, `Test`.
+fn header(text: &str) -> Option<Vec<String>> {
+    if text.starts_with('#') || !text.contains('\t') {
+        return None;
+    }
+    let names = text.split('\t').map(|name| name.trim().to_lowercase().replace('/', "_"));
+    let names: Vec<String> = names.collect();
+    let has = |name: &str| names.iter().any(|known| known == name);
+    (has("ops_sec") && has("test")).then_some(names)
+}
+
+pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
+    let mut columns: Option<Vec<String>> = None;
+    let (mut version, mut tests) = (None, Vec::new());
+    for line in lines(text) {
+        if line.text.trim().is_empty() || line.text.starts_with('#') {
+            continue;
+        }
+        if let Some(found) = header(line.text).filter(|_| line.ended) {
+            columns = Some(found);
+            continue;
+        }
+        let Some(columns) = &columns else {
+            let expected = "the header that begins with \"ops_sec\"";
+            return Err(other(PROGRAM, expected, text));
+        };
+        let fields: Vec<&str> = line.text.split('\t').map(str::trim).collect();
+        // The last columns are words that may be absent. A line that was cut has no end.
+        let test_at = columns.iter().position(|name| name == "test").unwrap_or_default();
+        if !line.ended || fields.len() <= test_at {
+            return Err(cut_off(PROGRAM, "as many values as the header has columns", text));
+        }
+        if fields.len() > columns.len() {
+            let found = format!("{} values under {} columns", fields.len(), columns.len());
+            let remedy = "Each line needs the columns of the header above it.";
+            let (program, line) = (PROGRAM, line.number);
+            return Err(ForeignError::Unsupported { program, line, found, remedy });
+        }
+        let field = |name: &str| {
+            let place = columns.iter().position(|column| column == name)?;
+            fields.get(place).copied().filter(|value| !value.is_empty() && *value != "NA")
+        };
+        if let Some(found) = field("version") {
+            version = Some(found.to_owned());
+        }
+        tests.push(test(&line, &field)?);
+    }
+    if tests.is_empty() {
+        return Err(match columns {
+            Some(_) => cut_off(PROGRAM, "a line for each test", text),
+            None => other(PROGRAM, "the header that begins with \"ops_sec\"", text),
+        });
+    }
+    Ok(Reading { program: PROGRAM, version, tests, columns: Vec::new() })
+}
+
+fn test<'a>(
+    line: &Line<'_>,
+    field: &dyn Fn(&str) -> Option<&'a str>,
+) -> Result<Test, ForeignError> {
+    let value = line.positive(PROGRAM, "value of ops_sec", field("ops_sec").unwrap_or("NA"))?;
+    let mut metrics = Vec::new();
+    for (column, name, unit, factor) in COLUMNS {
+        if let Some(found) = field(column) {
+            let value = line.number(PROGRAM, "figure", found)?;
+            metrics.push(Metric::new(name, value * factor, unit));
+        }
+    }
+    for (column, name) in SIZES {
+        if let Some(found) = field(column) {
+            let size = gigabytes(found);
+            let size = size.map_or_else(|| line.number(PROGRAM, "size", found), Ok)?;
+            metrics.push(Metric::new(name, size, "GB"));
+        }
+    }
+    let (name, dop) = named(field("test").unwrap_or_default());
+    if name.is_empty() {
+        return Err(ForeignError::Other {
+            program: PROGRAM,
+            line: line.number,
+            expected: "the name of a test",
+            found: line.text.to_owned(),
+        });
+    }
+    Ok(Test {
+        name: Some(name),
+        dop,
+        operations: None,
+        seconds: None,
+        value,
+        unit: "ops/s".into(),
+        less_is_better: false,
+        metrics,
+        series: Vec::new(),
+        line: line.number,
+    })
+}
+
+/// The step and the number of threads in a test's name.
+fn named(test: &str) -> (String, Option<u32>) {
+    let mut dop = None;
+    let mut parts = Vec::new();
+    for part in test.split('.') {
+        match PART.captures(part) {
+            Some(found) => dop = found.get(1).and_then(|count| count.as_str().parse().ok()).or(dop),
+            None => parts.push(part),
+        }
+    }
+    // It waits for compaction after writing, which its throughput doesn't include.
+    let name = match parts.join(".").as_str() {
+        "overwriteandwait" => "overwrite".to_owned(),
+        name => name.to_owned(),
+    };
+    (name, dop)
+}
+
+/// A size in GB (2^30 bytes).
+fn gigabytes(text: &str) -> Option<f64> {
+    let found = SIZE.captures(text)?;
+    let unit = match &found[2] {
+        "K" => 1.0 / (1024.0 * 1024.0),
+        "M" => 1.0 / 1024.0,
+        "G" => 1.0,
+        "T" => 1024.0,
+        _ => 1.0 / (1024.0 * 1024.0 * 1024.0),
+    };
+    number(&found[1]).map(|size| size * unit)
+}

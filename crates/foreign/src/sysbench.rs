@@ -1,0 +1,180 @@
+//! sysbench 1.0: a summary, lines of `--report-interval` before it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::lines::{Line, cut_off, lines, number, other};
+use crate::{ForeignError, Interval, Metric, Reading, Test};
+
+const PROGRAM: &str = "sysbench";
+
+/// `[ 1s ] thds: 2 tps: 97.79 qps: 97.79 (r/w/o: …) lat (ms,95%): 7.70 err/s: …`
+static INTERVAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\[ *([0-9.]+)s *\] thds: \d+ (?:tps|eps): ([0-9.]+) .*?lat \([^)]*\): ([0-9.]+)")
+        .expect("a pattern")
+});
+
+pub(crate) fn detect(text: &str) -> bool {
+    lines(text).any(|line| line.text.starts_with("sysbench "))
+}
+
+/// What is known of a run before its end.
+#[derive(Default)]
+struct Run {
+    dop: Option<u32>,
+    /// The rate that the test prints: what, how much, on which line.
+    rate: Option<(&'static str, f64, usize)>,
+    events: Option<(f64, usize)>,
+    seconds: Option<f64>,
+    metrics: Vec<Metric>,
+    /// Second of the end, rate, latency.
+    intervals: Vec<(f64, f64, f64)>,
+}
+
+pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
+    if !detect(text) {
+        return Err(other(PROGRAM, "a line that begins with \"sysbench 1.0\"", text));
+    }
+    let (mut version, mut tests, mut run) = (None, Vec::new(), None);
+    for line in lines(text) {
+        if let Some(rest) = line.text.strip_prefix("sysbench ") {
+            let found = rest.split([' ', ':']).next().unwrap_or_default();
+            if !found.starts_with("1.") {
+                return Err(ForeignError::Unsupported {
+                    program: PROGRAM,
+                    line: line.number,
+                    found: format!("it is of version {found}"),
+                    remedy: "Run sysbench 1.0; older versions name their figures differently.",
+                });
+            }
+            version = Some(found.to_owned());
+            if run.replace(Run::default()).is_some() {
+                return Err(cut_off_at(&line));
+            }
+        } else if line.text.starts_with("FATAL: ") {
+            return Err(line.failed(PROGRAM));
+        } else if line.text.ends_with("] Checkpoint report:") {
+            return Err(ForeignError::Unsupported {
+                program: PROGRAM,
+                line: line.number,
+                found: "it has reports of checkpoints, which reset the figures".to_owned(),
+                remedy: "Run sysbench without --report-checkpoints; --report-interval is read.",
+            });
+        } else if let Some(known) = &mut run {
+            known.line(&line)?;
+            let last = line.text.trim_start().starts_with("execution time (avg/stddev):");
+            if last && line.ended {
+                tests.extend(run.take().map(|run| run.end(&line)).transpose()?);
+            }
+        }
+    }
+    if run.is_some() || tests.is_empty() {
+        return Err(cut_off(PROGRAM, END, text));
+    }
+    Ok(Reading { program: PROGRAM, version, tests, columns: Vec::new() })
+}
+
+const END: &str = "the summary, whose last line begins with \"execution time\"";
+
+fn cut_off_at(line: &Line<'_>) -> ForeignError {
+    ForeignError::CutOff { program: PROGRAM, line: line.number, expected: END }
+}
+
+impl Run {
+    fn line(&mut self, line: &Line<'_>) -> Result<(), ForeignError> {
+        if let Some(found) = INTERVAL.captures(line.text) {
+            let part = |place: usize| line.number(PROGRAM, "number", &found[place]);
+            self.intervals.push((part(1)?, part(2)?, part(3)?));
+            return Ok(());
+        }
+        let Some((key, value)) = line.text.trim().split_once(':') else {
+            return Ok(());
+        };
+        let value = value.trim();
+        let (count, rate) = value.split_once('(').unwrap_or((value, ""));
+        let rate = rate.trim_end_matches(" per sec.)").trim_end_matches(" per second)");
+        let mut ms = |name: &str| {
+            let latency = line.number(PROGRAM, "latency", value)?;
+            self.metrics.push(Metric::from_ms(name, latency));
+            Ok(())
+        };
+        match key {
+            "Number of threads" => self.dop = value.parse().ok(),
+            "transactions" => {
+                let rate = line.positive(PROGRAM, "rate of transactions", rate)?;
+                self.rate = Some(("transactions/s", rate, line.number));
+            }
+            "queries" => {
+                let rate = line.number(PROGRAM, "rate of queries", rate)?;
+                self.metrics.push(Metric::new("queries/s", rate, "queries/s"));
+            }
+            "ignored errors" => {
+                let errors = line.number(PROGRAM, "number of errors", count)?;
+                self.metrics.push(Metric::new("errors", errors, ""));
+            }
+            "reconnects" => {
+                let reconnects = line.number(PROGRAM, "number", count)?;
+                self.metrics.push(Metric::new("reconnects", reconnects, ""));
+            }
+            // sysbench cpu
+            "events per second" => {
+                let rate = line.positive(PROGRAM, "rate of events", value)?;
+                self.rate = Some(("events/s", rate, line.number));
+            }
+            // sysbench memory
+            "Total operations" => {
+                let rate = line.positive(PROGRAM, "rate of operations", rate)?;
+                self.rate = Some(("ops/s", rate, line.number));
+            }
+            "total time" => {
+                let seconds = value.trim_end_matches('s');
+                self.seconds = Some(line.positive(PROGRAM, "time in seconds", seconds)?);
+            }
+            "total number of events" => {
+                let events = line.positive(PROGRAM, "number of events", value)?;
+                self.events = Some((events, line.number));
+            }
+            "min" => ms("min")?,
+            "avg" => ms("mean")?,
+            "max" => ms("max")?,
+            _ => {
+                let percent = key.strip_suffix("th percentile");
+                if let Some(percent) = percent.filter(|percent| number(percent).is_some()) {
+                    ms(&format!("p{percent}"))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The test, if nothing of the summary is missing.
+    fn end(self, line: &Line<'_>) -> Result<Test, ForeignError> {
+        let (Some((events, at)), Some(seconds)) = (self.events, self.seconds) else {
+            return Err(cut_off_at(line));
+        };
+        // Tests of files, threads and mutexes print no rate of all their events.
+        let (unit, value, line) = self.rate.unwrap_or(("events/s", events / seconds, at));
+        let mut from = 0.0;
+        let mut series = Vec::new();
+        for (end, value, latency) in self.intervals {
+            if end > from {
+                let latency_us = Some(latency * 1000.0);
+                series.push(Interval { from, seconds: end - from, value, latency_us });
+                from = end;
+            }
+        }
+        Ok(Test {
+            name: None,
+            dop: self.dop,
+            operations: Some(events as u64),
+            seconds: Some(seconds),
+            value,
+            unit: unit.into(),
+            less_is_better: false,
+            metrics: self.metrics,
+            series,
+            line,
+        })
+    }
+}
