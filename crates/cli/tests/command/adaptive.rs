@@ -54,7 +54,8 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
         return; // the false alarm
     }
     let look = "look after 4 blocks: 1 of 2 comparisons decided; undecided: same l.i0 ±";
-    ended.expect(3, &[look, "  next: 1 more block of base, same\n", "trial 13/14: "]);
+    // The signal may come before the next trial has begun.
+    ended.expect(3, &[look, "  next: 1 more block of base, same\n"]);
 
     // Without the plan: the stored one knows that the run is adaptive.
     place.run(&["--resume"]).expect(0, &[look, "trial 14/14", "limit of 5 blocks", "same l.i0 ±"]);

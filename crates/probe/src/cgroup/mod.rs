@@ -21,7 +21,7 @@ use crate::meter::{self, CpuMeter};
 use crate::split::Split;
 
 /// How long [`Cgroup::remove`] waits for processes that are just ending, and in which steps.
-const REMOVE_PATIENCE: Duration = Duration::from_secs(2);
+const REMOVE_PATIENCE: Duration = Duration::from_secs(15);
 const REMOVE_STEP: Duration = Duration::from_millis(10);
 
 /// CPU time of a group since it was created.
