@@ -1,7 +1,7 @@
 //! `steelyard doctor`: whether this machine is fit to measure on.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -65,9 +65,33 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<()> {
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&findings)?)?,
         Format::Text => out.write_all(text(&findings).as_bytes())?,
     }
+    fit(&findings)
+}
+
+/// An error if something fails.
+fn fit(findings: &[Finding]) -> anyhow::Result<()> {
     let failed = findings.iter().filter(|finding| finding.state == State::Fail);
     let failed: Vec<String> = failed.map(|it| format!("{}: {}", it.name, it.found)).collect();
     if failed.is_empty() { Ok(()) } else { Err(Unfit(failed).into()) }
+}
+
+/// Tells in one line what about this machine may spoil a run. With `strict`, what fails is an
+/// error.
+pub fn before_run(
+    data_dir: &Path,
+    strict: bool,
+    tell: &mut dyn FnMut(String),
+) -> anyhow::Result<()> {
+    let findings = doctor::settings(data_dir);
+    if strict {
+        fit(&findings)?;
+    }
+    let bad = findings.iter().filter(|finding| finding.state >= State::Warn);
+    let bad: Vec<_> = bad.map(|it| format!("{} ({})", it.name, it.found)).collect();
+    if !bad.is_empty() {
+        tell(format!("this machine may spoil results: {}; see steelyard doctor", bad.join(", ")));
+    }
+    Ok(())
 }
 
 /// Sets what can be set, and says so.

@@ -28,6 +28,9 @@ pub struct RunArgs {
     /// Print the plan instead of running it
     #[arg(long)]
     write_plan: bool,
+    /// Refuse to start if `steelyard doctor` finds that something on this machine fails
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     machine: Machine,
     #[command(flatten)]
@@ -60,6 +63,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Resume::New(plan) = &resume {
         progress.tell(Event::Note(intention(plan)));
     }
+    crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
+        progress.tell(Event::Note(line));
+    })?;
     let systems = lab::Installed(cache);
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         progress.tell(event);

@@ -134,7 +134,7 @@ const RULES: &[Rule] = &[
         mend: "", fix: None },
     Rule { fact: ("storage", "scheduler"), name: "I/O scheduler", unit: "",
         judge: |v, _| warn_unless(["none", "mq-deadline", "kyber", "noop", "deadline"]
-            .contains(&crate::chosen(v))),
+            .contains(&probe::chosen(v))),
         why: "it delays requests to be fair among processes",
         mend: "none for NVMe, mq-deadline for others",
         fix: None },

@@ -65,6 +65,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Its state and what was found, on one line without its name.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.state.as_str(), self.found)
+    }
+
     /// A finding without advice.
     pub(crate) fn new(name: &str, state: State, found: impl Into<String>) -> Finding {
         let (why, mend) = (String::new(), String::new());
@@ -101,18 +106,12 @@ impl Fix {
         let mut undo = Vec::new();
         for file in &self.files {
             let before = std::fs::read_to_string(file)?;
-            let before = chosen(before.trim());
+            let before = probe::chosen(before.trim());
             std::fs::write(file, &self.value)?;
             undo.push(format!("echo '{before}' > {}", file.display()));
         }
         Ok(undo)
     }
-}
-
-/// `always [madvise] never` means `madvise`.
-fn chosen(text: &str) -> &str {
-    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    inside.map_or(text, |(inside, _)| inside)
 }
 
 #[cfg(test)]

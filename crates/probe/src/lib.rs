@@ -41,7 +41,7 @@ mod throttle;
 
 pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use device::{Device, block_device_of};
-pub use host::{Fact, host_facts};
+pub use host::{Fact, chosen, host_facts};
 pub use meter::{CpuMeter, StealMeter, WaitMeter, Waited, WriteMeter};
 pub use processes::{Tree, TreeError, Usage, members, this_thread_us};
 pub use sampler::{

@@ -37,10 +37,15 @@ pub fn begin(
         steelyard: options.version.clone(),
         created_ms: now_ms(),
     })?;
-    let facts: Vec<_> = probe::host_facts(&options.data_dir)
-        .into_iter()
+    let host = probe::host_facts(&options.data_dir).into_iter();
+    let mut facts: Vec<_> = host
         .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
         .collect();
+    facts.extend(doctor::settings(&options.data_dir).into_iter().map(|finding| HostFact {
+        group: "doctor".to_owned(),
+        value: finding.line(),
+        name: finding.name,
+    }));
     store.record_host(id, &facts)?;
     for subject in &lineup.subjects {
         store.add_variant(

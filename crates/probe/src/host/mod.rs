@@ -7,6 +7,8 @@ mod system;
 
 use std::path::Path;
 
+pub use system::chosen;
+
 use crate::files::read_trimmed;
 
 /// A fact about this machine.

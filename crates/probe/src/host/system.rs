@@ -34,7 +34,7 @@ pub(super) fn add(facts: &mut Facts) {
     facts.add_or("memory", "huge pages", memory.huge_pages.map(|n| n.to_string()), why);
     for (name, file) in [("THP", "enabled"), ("THP defrag", "defrag")] {
         let chosen = read_trimmed(Path::new("/sys/kernel/mm/transparent_hugepage").join(file))
-            .map(|text| chosen(&text));
+            .map(|text| chosen(&text).to_owned());
         facts.add_or("memory", name, chosen, "this kernel has no transparent huge pages");
     }
 
@@ -59,11 +59,11 @@ pub(super) fn add(facts: &mut Facts) {
     }
 }
 
-/// `always [madvise] never` means `madvise`.
-fn chosen(text: &str) -> String {
-    text.split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'))
-        .map_or_else(|| text.to_owned(), |(inside, _)| inside.to_owned())
+/// The value in force in a file of the kernel that lists them: `madvise` in `always [madvise]
+/// never`; the whole text of another file.
+pub fn chosen(text: &str) -> &str {
+    let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(text, |(inside, _)| inside)
 }
 
 fn distribution() -> Option<String> {
