@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::shortened;
 use crate::json::object;
-use crate::{ForeignError, Metric, Reading, Test};
+use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "fio";
 const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
@@ -23,6 +23,49 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
             remedy: "Run fio with --output-format=json.",
         });
     }
+    for (line, text) in places() {
+        let words = ["err=", "error", "terminating on signal", "killed", "hung"];
+        if text.starts_with("fio: ") && words.iter().any(|word| text.contains(word)) {
+            return Err(ForeignError::Failed { program: PROGRAM, line, said: shortened(text) });
+        }
+    }
+    let begins: Vec<usize> =
+        places().filter(|(_, line)| *line == "{").map(|(place, _)| place).collect();
+    let (Some(last), [_, _, ..]) = (begins.last(), &begins[..]) else {
+        return report(text, false);
+    };
+    // With --status-interval there are several reports, each of all since the beginning.
+    let ends = begins.iter().skip(1).copied().chain([usize::MAX]);
+    let mut whole = report(&part(text, *last, usize::MAX), true)?;
+    let mut so_far = vec![(0.0, 0); whole.tests.len()];
+    for (begin, end) in begins.iter().zip(ends) {
+        // The first of them may come before a job has done anything.
+        let Ok(reading) = report(&part(text, *begin, end), false) else { continue };
+        for ((test, now), (seconds, operations)) in
+            whole.tests.iter_mut().zip(reading.tests).zip(&mut so_far)
+        {
+            let (Some(then), Some(done)) = (now.seconds, now.operations) else { continue };
+            let length = then - *seconds;
+            if length > 0.0 && done >= *operations {
+                let value = (done - *operations) as f64 / length;
+                let latency_us = None;
+                test.series.push(Interval { from: *seconds, seconds: length, value, latency_us });
+            }
+            (*seconds, *operations) = (then, done);
+        }
+    }
+    Ok(whole)
+}
+
+/// The lines from number `from` up to but without `to`, where they are in the text.
+fn part(text: &str, from: usize, to: usize) -> String {
+    let lines = text.split_inclusive('\n').skip(from - 1).take(to - from);
+    std::iter::repeat_n("\n", from - 1).chain(lines).collect()
+}
+
+/// Reads the one report in a text; `last`: whether it must be the last of several.
+fn report(text: &str, last: bool) -> Result<Reading, ForeignError> {
+    let places = || text.lines().enumerate().map(|(place, line)| (place + 1, line));
     let expected = "fio's JSON, which begins with \"fio version\"";
     let found = object(PROGRAM, expected, text)?;
     let version = found.value.get("fio version").and_then(Value::as_str);
@@ -31,21 +74,6 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         let found = shortened(text.lines().nth(found.line - 1).unwrap_or_default());
         return Err(ForeignError::Other { program: PROGRAM, line: 1, expected, found });
     };
-    for (line, text) in &found.around {
-        let (line, said) = (*line, shortened(text));
-        if text.starts_with('{') {
-            return Err(ForeignError::Unsupported {
-                program: PROGRAM,
-                line,
-                found: "a second report begins here".to_owned(),
-                remedy: "Run fio without --status-interval, so that it prints one report.",
-            });
-        }
-        let words = ["err=", "error", "terminating on signal", "killed", "hung"];
-        if text.starts_with("fio: ") && words.iter().any(|word| text.contains(word)) {
-            return Err(ForeignError::Failed { program: PROGRAM, line, said });
-        }
-    }
     // fio's JSON is written with one key per line.
     let line_of = |place: usize| {
         places().filter(|(_, line)| line.contains("\"jobname\"")).nth(place).map_or(1, |(n, _)| n)
@@ -56,6 +84,14 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         let error = bad.job.get("error").unwrap_or(&Value::Null);
         let said = format!("job {} ended with \"error\": {error}", bad.name());
         return Err(ForeignError::Failed { program: PROGRAM, line: bad.line, said });
+    }
+    if let Some(early) = jobs.iter().find(|job| last && !job.has_run_its_time(&found.value)) {
+        return Err(ForeignError::Unsupported {
+            program: PROGRAM,
+            line: early.line,
+            found: format!("job {} did not run its --runtime, so more may follow", early.name()),
+            remedy: "Run fio with --time_based and --runtime, or without --status-interval.",
+        });
     }
     let mut groups: Vec<Vec<Job<'_>>> = Vec::new();
     for job in jobs {
@@ -98,6 +134,15 @@ impl<'a> Job<'a> {
     fn of(&self, direction: &str, key: &str) -> f64 {
         let part = self.job.get(direction).and_then(|part| part.get(key));
         part.and_then(Value::as_f64).filter(|value| value.is_finite()).unwrap_or(0.0)
+    }
+
+    /// Whether it ran as long as its option `runtime` says, give or take a hundredth.
+    fn has_run_its_time(&self, whole: &Value) -> bool {
+        let options = [self.job.get("job options"), whole.get("global options")];
+        let runtime = options.into_iter().flatten().find_map(|options| options.get("runtime"));
+        let seconds: Option<f64> = runtime.and_then(|it| it.as_str()?.parse().ok());
+        let ran = DIRECTIONS.iter().map(|direction| self.of(direction, "runtime"));
+        seconds.is_some_and(|seconds| ran.fold(0.0, f64::max) >= 990.0 * seconds)
     }
 
     /// Processes with this name and group that fio reports as one (`group_reporting`).

@@ -92,6 +92,25 @@ impl Format {
         })
     }
 
+    /// What one operation is and whether fewer are better: `transactions`, of which there should
+    /// be more per second, or the unit of a cost, `ns/op`. Of a number in any output nothing is
+    /// known; it is taken for a rate.
+    pub fn counts(&self) -> (&'static str, bool) {
+        match self {
+            Self::Pgbench | Self::Sysbench => ("transactions", false),
+            Self::Fio => ("requests", false),
+            Self::Iibench => ("rows", false),
+            Self::Hyperfine => ("s", true),
+            Self::Go => ("ns/op", true),
+            _ => ("operations", false),
+        }
+    }
+
+    /// Whether its output says which direction is better.
+    pub fn knows_direction(&self) -> bool {
+        !matches!(self, Self::Json(_) | Self::Regex(_))
+    }
+
     /// Whether this program only watches others: its [`Reading`] has columns instead of tests.
     pub fn watches(&self) -> bool {
         matches!(self, Self::Vmstat | Self::Iostat)
