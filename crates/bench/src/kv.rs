@@ -135,7 +135,7 @@ pub fn get(directory: PathBuf, seconds: f64) -> Result<()> {
 
 /// Runs a step on a database in this process; the number of its operations.
 fn run(library: &Path, directory: &Path, name: &str, seconds: Option<f64>) -> Result<u64> {
-    let benchmark = workload::kv::benchmark(&plan(), Dialect::None)?;
+    let benchmark = workload::kv::benchmark(&plan(), Dialect::KeyValue)?;
     let options = options_text(&benchmark.config);
     let database = Database::open(library, directory, &options).map_err(|error| anyhow!(error))?;
     let database = Arc::new(database);

@@ -1,5 +1,6 @@
 //! The address of a system under test.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -62,6 +63,13 @@ pub enum Endpoint {
     },
     /// The socket on which a process that contains the engine accepts loads.
     Process(PathBuf),
+    /// There is no DBMS.
+    Nowhere {
+        /// The node of a block device that may be read.
+        device: Option<PathBuf>,
+        /// The settings of the plan, which are words for the arguments of programs.
+        words: BTreeMap<String, String>,
+    },
 }
 
 impl Endpoint {
@@ -69,22 +77,45 @@ impl Endpoint {
     pub fn in_database(mut self, name: &str) -> Endpoint {
         match &mut self {
             Self::Postgres { database, .. } => name.clone_into(database),
-            Self::Process(_) => {}
+            Self::Process(_) | Self::Nowhere { .. } => {}
         }
         self
     }
 
-    /// Placeholders in a program's arguments and the parts of the address: `{port}` and 5432.
-    pub fn places(&self) -> Vec<(&'static str, String)> {
+    /// What placeholders in a program's arguments stand for: `port` for 5432.
+    pub fn places(&self) -> BTreeMap<String, String> {
         match self {
-            Self::Process(_) => Vec::new(),
-            Self::Postgres { host, port, user, database, .. } => vec![
-                ("{host}", host.to_string()),
-                ("{port}", port.to_string()),
-                ("{user}", user.clone()),
-                ("{database}", database.clone()),
-            ],
+            Self::Process(_) => BTreeMap::new(),
+            Self::Nowhere { device, words } => {
+                let device = device.as_ref().map(|it| ("device".to_owned(), it.display().to_string()));
+                words.clone().into_iter().chain(device).collect()
+            }
+            Self::Postgres { host, port, user, database, .. } => [
+                ("host", host.to_string()),
+                ("socket", host.to_string()),
+                ("port", port.to_string()),
+                ("user", user.clone()),
+                ("database", database.clone()),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
         }
+    }
+
+    /// Environment variables with which its usual programs find it, and a password that is not for
+    /// command lines.
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let Self::Postgres { host, port, user, password, database } = self else {
+            return Vec::new();
+        };
+        let password = password.as_ref().map(|password| ("PGPASSWORD", password.reveal().to_owned()));
+        let parts = [
+            ("PGHOST", host.to_string()),
+            ("PGPORT", port.to_string()),
+            ("PGUSER", user.clone()),
+            ("PGDATABASE", database.clone()),
+        ];
+        parts.into_iter().chain(password).collect()
     }
 }
 
@@ -92,6 +123,7 @@ impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Process(socket) => write!(formatter, "a process at {}", socket.display()),
+            Self::Nowhere { .. } => formatter.write_str("no DBMS"),
             Self::Postgres { host, port, user, database, .. } => match host {
                 Host::Socket(_) => {
                     write!(formatter, "postgres://{user}@/{database}?host={host}&port={port}")

@@ -17,6 +17,11 @@ pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;
 
+    /// Whether its name alone names a system.
+    fn stands_alone(&self) -> bool {
+        false
+    }
+
     /// How many numbers the version of a release has if the first is `first`: 2 for PostgreSQL
     /// 13.7.
     fn numbers(&self, first: u64) -> usize {

@@ -50,6 +50,7 @@ mod keep;
 mod kind;
 mod launch;
 mod ledger;
+mod nothing;
 mod place;
 mod postgres;
 mod process;
@@ -78,6 +79,7 @@ pub use keep::copy::drop_running;
 pub use keep::loaded::{Loaded, Origin, Pages, Restored};
 pub use keep::manifest::Manifest;
 pub use kind::{Archive, Kind, Recipe};
+pub use launch::PROGRAM_PATH;
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use place::check_private;
 pub use process::{ProcessId, asleep};
@@ -128,6 +130,7 @@ pub fn obtain_interruptible(
     let user = || ServerUser::choose(server_user);
     let kind = reference.kind;
     match &reference.form {
+        Form::Alone => kind.describe("".as_ref(), reference.to_string(), &user()?),
         Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
         Form::Path(path) => {
             let root = place::expand_home(path);
@@ -204,12 +207,17 @@ pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
 }
 
 /// A command that runs another program as the servers' user, with the same environment in every
-/// run. It gets a signal to end when the thread that starts it ends.
+/// run, in the control groups of these `cgroup.procs` files. It gets a signal to end when the
+/// thread that starts it ends.
 ///
 /// # Errors
-/// None where it runs in no control group.
-pub fn command(program: &str, user: &ServerUser) -> Result<std::process::Command, Error> {
-    launch::command(program.as_ref(), user, &[])
+/// [`Error::Io`] if one of the files can't be written to.
+pub fn command(
+    program: &str,
+    user: &ServerUser,
+    procs_files: &[std::path::PathBuf],
+) -> Result<std::process::Command, Error> {
+    launch::command(program.as_ref(), user, procs_files)
 }
 
 /// Connects to a running server, which is neither configured nor stopped.

@@ -20,6 +20,8 @@ pub struct Reference {
 /// Which system of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
+    /// `none`: there is only one of its kind.
+    Alone,
     /// `postgres@13.7`: a released version.
     Release(Release),
     /// `path:/usr/lib/postgresql/15`: an installation, the directory above `bin`.
@@ -40,6 +42,9 @@ impl FromStr for Reference {
             if let Some(endpoint) = kind.running(text) {
                 return Ok(Self { kind: *kind, form: Form::Running(endpoint?) });
             }
+        }
+        if let Some(kind) = kinds.iter().find(|kind| kind.stands_alone() && kind.name() == text) {
+            return Ok(Self { kind: *kind, form: Form::Alone });
         }
         let (name, rest) = text.split_once('@').unwrap_or(("", text));
         let known = systems::find(name);
@@ -85,6 +90,7 @@ impl fmt::Display for Reference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.kind.name();
         match &self.form {
+            Form::Alone => formatter.write_str(name),
             Form::Release(release) => write!(formatter, "{name}@{release}"),
             Form::Path(path) if name == systems::default().name() => {
                 write!(formatter, "path:{}", path.display())

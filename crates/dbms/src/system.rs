@@ -15,7 +15,7 @@ use crate::{
 const DIAGNOSED_LINES: usize = 12;
 
 /// What [`crate::start`] needs to know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ServerSpec<'a> {
     /// The binaries.
     pub installation: &'a Installation,

@@ -6,7 +6,12 @@ use crate::builds::{Compared, Difference, differing_builds};
 use crate::kind::Kind;
 
 /// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.
-const SYSTEMS: [&dyn Kind; 2] = [&crate::postgres::Postgres, &crate::rocksdb::RocksDb];
+const SYSTEMS: [&dyn Kind; 4] = [
+    &crate::postgres::Postgres,
+    &crate::rocksdb::RocksDb,
+    &crate::nothing::Nothing,
+    &crate::nothing::BlockDevice,
+];
 
 /// Systems that were added to them.
 static ADDED: RwLock<Vec<&'static dyn Kind>> = RwLock::new(Vec::new());

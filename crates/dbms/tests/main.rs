@@ -10,6 +10,7 @@ mod conformance;
 mod copies;
 mod fetching;
 mod measuring;
+mod nothing;
 mod postgres;
 mod rocksdb;
 mod toy;

@@ -255,6 +255,7 @@ impl Clients {
             client_system_us: costs().map(|cost| cost.system_us).sum(),
             client_switches: costs().map(|cost| cost.switches).sum(),
             slices,
+            reported: None,
             failures: retried(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
             fatal: None,
         };

@@ -34,10 +34,21 @@ pub struct Outcome {
     /// The measurements in the target's slots, by round; the same number for each target. Empty if
     /// there is only one target.
     pub slices: Vec<Slice>,
+    /// What a program said of itself; `None` if the clients are ours.
+    pub reported: Option<Reported>,
     /// Errors, both retried and fatal.
     pub failures: Vec<Failure>,
     /// Why the step failed, if it did. Its figures are then not results.
     pub fatal: Option<String>,
+}
+
+/// The figures that another program reports, which nobody here measured.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Reported {
+    /// What is judged, in the unit of the step.
+    pub value: f64,
+    /// Other figures: name, value, unit.
+    pub metrics: Vec<(String, f64, String)>,
 }
 
 /// The outcome of one class of statements.
@@ -118,6 +129,7 @@ impl Outcome {
             client_system_us: 0,
             client_switches: 0,
             slices: Vec::new(),
+            reported: None,
             failures: Vec::new(),
             fatal: None,
         }
@@ -153,9 +165,23 @@ impl Outcome {
         if self.seconds > 0.0 { operations as f64 / self.seconds } else { 0.0 }
     }
 
+    /// What is judged: what a program reports, otherwise [`Outcome::rate`].
+    pub fn value(&self) -> f64 {
+        self.reported.as_ref().map_or_else(|| self.rate(), |reported| reported.value)
+    }
+
     /// The retried errors.
     pub fn retries(&self) -> u64 {
         self.failures.iter().filter(|failure| failure.retried).map(|failure| failure.count).sum()
+    }
+}
+
+impl ClassOutcome {
+    /// A class of which only the operations in each second are known.
+    pub(crate) fn of_seconds(class: &Class, operations: u64, per_second: Vec<u64>) -> ClassOutcome {
+        let none = std::iter::empty();
+        let worst_us = vec![0; per_second.len()];
+        ClassOutcome { operations, per_second, worst_us, ..sum(class, none, 0.0) }
     }
 }
 

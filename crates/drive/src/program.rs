@@ -1,6 +1,6 @@
 //! Another program as the load: run once, from the step's start to its own end.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -8,33 +8,57 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use workload::Figures;
+use workload::{Figures, Program};
 
 use crate::client::ThreadCost;
 use crate::load::{Ready, Running};
-use crate::outcome::Outcome;
+use crate::outcome::{ClassOutcome, Outcome, Reported};
 
-/// Prepares a program as the load of a step on `target`. `read` finds its figures in its output.
-pub fn program(
-    target: &str,
-    command: Command,
-    read: fn(&str) -> Option<Figures>,
-) -> Box<dyn Ready> {
-    let program = command.get_program().display().to_string();
-    let state = Arc::default();
-    let (target, command) = (target.to_owned(), Some(command));
-    Box::new(Program { target, program, command, read, state, thread: None })
+/// Prepares a program as the load of a step on `target`; `command` is its command, filled in.
+pub fn program(target: &str, command: Command, program: &Program) -> Box<dyn Ready> {
+    let (target, program, state) = (target.to_owned(), program.clone(), Arc::default());
+    Box::new(Load { target, program, command: Some(command), state, thread: None })
 }
 
-struct Program {
+/// Runs what has to succeed before a program's step; `stop` tells when to give up.
+///
+/// # Errors
+/// A sentence: why it did not succeed.
+pub fn prepare(command: Command, stop: &dyn Fn() -> bool) -> Result<(), String> {
+    let name = command.get_program().display().to_string();
+    let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
+    let watched = Arc::clone(&state);
+    let thread = thread::spawn(move || {
+        let said = run(command, "", &watched.0);
+        end(&watched);
+        said
+    });
+    while !wait(&state, Duration::from_millis(100)) {
+        if stop() {
+            signal(&state, Signal::SIGKILL);
+        }
+    }
+    let said = thread.join().unwrap_or_else(|_| Err("the thread that ran it panicked".to_owned()));
+    said.map(drop).map_err(|error| format!("{name}: {error}"))
+}
+
+struct Load {
     target: String,
-    program: String,
+    program: Program,
     command: Option<Command>,
-    read: fn(&str) -> Option<Figures>,
-    state: Arc<(Mutex<State>, Condvar)>,
-    thread: Option<JoinHandle<(Result<String, String>, ThreadCost)>>,
+    state: Arc<Watched>,
+    thread: Option<JoinHandle<(Result<Said, String>, ThreadCost)>>,
+}
+
+type Watched = (Mutex<State>, Condvar);
+
+/// What a program printed, and how long it took.
+struct Said {
+    stdout: String,
+    stderr: String,
+    seconds: f64,
 }
 
 #[derive(Default)]
@@ -45,9 +69,10 @@ struct State {
     ended: bool,
 }
 
-impl Ready for Program {
+impl Ready for Load {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
         let (state, command) = (Arc::clone(&self.state), self.command.take());
+        let input = self.program.input.clone();
         // The thread that starts the program lives as long as the program, because the kernel
         // considers it the parent (prctl(2), PR_SET_PDEATHSIG).
         self.thread = Some(thread::spawn(move || {
@@ -56,11 +81,12 @@ impl Ready for Program {
             // The cost of children that were waited for: this one, and hardly any other at the same
             // time.
             let before = ThreadCost::of(UsageWho::RUSAGE_CHILDREN);
-            let said = run(command, &state.0);
+            let said = match command {
+                Some(command) => run(command, &input, &state.0),
+                None => Err("it was started before".to_owned()),
+            };
             cost.add(before, ThreadCost::of(UsageWho::RUSAGE_CHILDREN));
-            let mut known = state.0.lock().unwrap_or_else(PoisonError::into_inner);
-            (known.child, known.ended) = (None, true);
-            state.1.notify_all();
+            end(&state);
             (said, cost)
         }));
         self
@@ -68,9 +94,10 @@ impl Ready for Program {
 }
 
 /// Runs it to its end. Returns its output, or why there is none.
-fn run(command: Option<Command>, state: &Mutex<State>) -> Result<String, String> {
-    let mut command = command.ok_or("it was started before")?;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+fn run(mut command: Command, input: &str, state: &Mutex<State>) -> Result<Said, String> {
+    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let begin = Instant::now();
     let mut child: Child = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.stopped {
@@ -80,38 +107,87 @@ fn run(command: Option<Command>, state: &Mutex<State>) -> Result<String, String>
         state.child = Some(Pid::from_raw(child.id() as i32));
         child
     };
-    let mut stderr = child.stderr.take();
-    let errors = thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = stderr.as_mut().map(|stderr| stderr.read_to_end(&mut text));
-        String::from_utf8_lossy(&text).into_owned()
+    let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
+    let errors = thread::spawn(move || all(stderr));
+    let stdout = thread::scope(|scope| {
+        // A program that ends without reading it all says itself why.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
+        all(child.stdout.take())
     });
-    let mut text = Vec::new();
-    let _ = child.stdout.take().map(|mut stdout| stdout.read_to_end(&mut text));
     let status = child.wait().map_err(|error| error.to_string())?;
-    let errors = errors.join().unwrap_or_default();
+    let seconds = begin.elapsed().as_secs_f64();
+    let stderr = errors.join().unwrap_or_default();
     if !status.success() {
-        return Err(format!("it ended with {status}: {}", errors.trim()));
+        let told = if stderr.trim().is_empty() { &stdout } else { &stderr };
+        return Err(format!("it ended with {status}: {}", end_of(told)));
     }
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(Said { stdout, stderr, seconds })
 }
 
-impl Program {
-    fn signal(&self, signal: Signal) {
-        let mut state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.stopped = true;
-        if let Some(child) = state.child {
-            let _ = kill(child, signal);
+/// All that comes from a pipe.
+fn all(pipe: Option<impl Read>) -> String {
+    let mut text = Vec::new();
+    // What came before an error is kept; whether it is complete, its reader sees.
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The last lines of a long text.
+fn end_of(text: &str) -> &str {
+    let text = text.trim();
+    let cut = text.len().saturating_sub(600);
+    let cut = (cut..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    &text[cut..]
+}
+
+fn signal(watched: &Watched, signal: Signal) {
+    let mut state = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
+    state.stopped = true;
+    if let Some(child) = state.child {
+        // It leads a group of its own, in which its children are, too; some tests' don't.
+        let _ = killpg(child, signal).or_else(|_| kill(child, signal));
+    }
+}
+
+/// Tells that the program has ended.
+fn end(watched: &Watched) {
+    let mut known = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
+    (known.child, known.ended) = (None, true);
+    watched.1.notify_all();
+}
+
+/// Waits for its end; tells whether it came.
+fn wait((state, changed): &Watched, limit: Duration) -> bool {
+    let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = changed.wait_timeout_while(state, limit, |state| !state.ended);
+    waited.unwrap_or_else(PoisonError::into_inner).0.ended
+}
+
+impl Load {
+    /// The figures in what it said.
+    fn fill(&self, outcome: &mut Outcome, said: Result<Said, String>) -> Result<(), String> {
+        let Program { step, output, .. } = &self.program;
+        let Said { stdout, stderr, seconds } = said?;
+        let read = output.read(step, &stdout, &stderr, seconds);
+        let figures = read.map_err(|e| format!("{e}. It printed: {}", end_of(&stdout)))?;
+        let Figures { operations, seconds, value, metrics, per_second } = figures;
+        if !(seconds > 0.0 && seconds.is_finite() && value > 0.0 && value.is_finite()) {
+            return Err("it took no time".to_owned());
         }
+        (outcome.operations, outcome.seconds) = (operations, seconds);
+        outcome.reported = Some(Reported { value, metrics });
+        // A gap is not a second in which nothing was done.
+        if !per_second.is_empty() && per_second.iter().all(|rate| rate.is_finite()) {
+            let counts = per_second.iter().map(|rate| rate.round() as u64).collect();
+            outcome.classes = vec![ClassOutcome::of_seconds(&step.counted, operations, counts)];
+        }
+        Ok(())
     }
 }
 
-impl Running for Program {
+impl Running for Load {
     fn wait(&self, limit: Duration) -> bool {
-        let (state, changed) = &*self.state;
-        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = changed.wait_timeout_while(state, limit, |state| !state.ended);
-        waited.unwrap_or_else(PoisonError::into_inner).0.ended
+        wait(&self.state, limit)
     }
 
     fn operations(&self) -> Vec<u64> {
@@ -125,84 +201,105 @@ impl Running for Program {
     fn leave_out(&self, _seconds: Range<u64>) {}
 
     fn stop(&self) {
-        self.signal(Signal::SIGTERM);
+        signal(&self.state, Signal::SIGTERM);
     }
 
     fn break_off(&self) {
-        self.signal(Signal::SIGKILL);
+        signal(&self.state, Signal::SIGKILL);
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
         let said = self.thread.take().and_then(|thread| thread.join().ok());
         let panicked = || Err("the thread that ran it panicked".to_owned());
         let (said, cost) = said.unwrap_or_else(|| (panicked(), ThreadCost::default()));
-        let figures = said.and_then(|text| {
-            let end: String =
-                text.chars().rev().take(200).collect::<Vec<_>>().iter().rev().collect();
-            (self.read)(&text).ok_or_else(|| format!("its figures are not in its output: {end}"))
-        });
         let mut outcome = Outcome {
             client_user_us: cost.user_us,
             client_system_us: cost.system_us,
             client_switches: cost.switches,
             ..Outcome::empty(&self.target)
         };
-        match figures {
-            Ok(Figures { operations, seconds }) if seconds > 0.0 && seconds.is_finite() => {
-                (outcome.operations, outcome.seconds, outcome.fatal) = (operations, seconds, None);
-            }
-            Ok(_) => outcome.fatal = Some(format!("{}: it took no time", self.program)),
-            Err(error) => outcome.fatal = Some(format!("{}: {error}", self.program)),
+        if let Err(error) = self.fill(&mut outcome, said) {
+            let program = self.program.command.first().map_or("the program", String::as_str);
+            outcome.fatal = Some(format!("{program}: {error}"));
         }
         vec![outcome]
     }
 }
 
-impl Drop for Program {
+impl Drop for Load {
     fn drop(&mut self) {
-        self.signal(Signal::SIGKILL);
+        signal(&self.state, Signal::SIGKILL);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use workload::{Class, Output, Step};
 
-    fn start(script: &str) -> Box<dyn Running> {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        let read = |text: &str| {
-            let (operations, seconds) = text.trim().strip_prefix("did ")?.split_once(" in ")?;
-            Some(Figures { operations: operations.parse().ok()?, seconds: seconds.parse().ok()? })
-        };
-        program("a", command, read).go(Instant::now() + Duration::from_millis(2))
+    fn of(parse: &str) -> Program {
+        let step = Step::new("test", 1, Class::QUERY, Vec::new());
+        let output = Output { parse: Some(parse.to_owned()), test: None };
+        Program { output, ..Program::new(step, vec!["sh".to_owned()]) }
     }
 
-    fn outcome(script: &str) -> Outcome {
-        let running = start(script);
+    fn sh(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn start(script: &str) -> Box<dyn Running> {
+        let ready = program("a", sh(script), &of("regex:did ([0-9]+)"));
+        ready.go(Instant::now() + Duration::from_millis(2))
+    }
+
+    fn outcome(running: Box<dyn Running>) -> Outcome {
         assert!(running.wait(Duration::from_secs(60)), "it hangs");
         running.join().remove(0)
     }
 
     #[test]
     fn a_programs_output_gives_its_figures() {
-        let done = outcome("echo did 500 in 0.25");
-        assert_eq!((done.operations, done.fatal.as_deref()), (500, None));
-        assert!((done.rate() - 2000.0).abs() < 1e-9);
+        let done = outcome(start("echo did 500"));
+        assert_eq!((done.fatal.as_deref(), done.value()), (None, 500.0));
+        assert!(done.seconds > 0.0 && done.operations >= 1);
+    }
+
+    #[test]
+    fn progress_on_standard_error_gives_the_seconds() {
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../foreign/tests/fixtures");
+        let file = format!("{fixtures}/pgbench-15-select-progress.txt");
+        let script = format!("grep -v ^progress {file}; grep ^progress {file} >&2");
+        let done = outcome(program("a", sh(&script), &of("pgbench")).go(Instant::now()));
+        assert_eq!(done.fatal, None);
+        assert!(done.classes[0].per_second.len() >= 2, "{:?}", done.classes);
+        assert!(done.reported.unwrap().metrics.iter().any(|(name, ..)| name == "mean"));
+    }
+
+    #[test]
+    fn a_program_without_a_format_gives_its_time() {
+        let mut timed = of("");
+        (timed.output, timed.step.less_is_better) = (Output::default(), true);
+        timed.input = "some input".to_owned();
+        let script = "test \"$(cat)\" = 'some input'";
+        let done = outcome(program("a", sh(script), &timed).go(Instant::now()));
+        assert_eq!((done.operations, done.fatal.as_deref()), (1, None));
+        assert_eq!(done.value(), done.seconds);
     }
 
     #[test]
     fn a_failing_or_silent_program_gives_no_result() {
         for (script, reason) in [
             ("echo no disk >&2; exit 3", "no disk"),
-            ("echo hello", "figures are not in its output: hello"),
-            ("echo did 5 in 0", "took no time"),
+            ("echo no disk; exit 3", "no disk"),
+            ("echo hello", "It printed: hello"),
             ("kill -9 $$", "signal: 9"),
         ] {
-            let fatal = outcome(script).fatal.unwrap();
+            let fatal = outcome(start(script)).fatal.unwrap();
             assert!(fatal.starts_with("sh: ") && fatal.contains(reason), "{fatal}");
         }
-        let nothing = program("a", Command::new("/no/such/program"), |_| None);
+        let nothing = program("a", Command::new("/no/such/program"), &of("pgbench"));
         let running = nothing.go(Instant::now());
         assert!(running.wait(Duration::from_secs(60)));
         assert!(running.join()[0].fatal.as_ref().unwrap().contains("cannot be run"));
@@ -223,5 +320,12 @@ mod tests {
             assert!(running.join()[0].fatal.is_some());
         }
         drop(start("exec sleep 3600"));
+    }
+
+    #[test]
+    fn what_comes_before_a_step_has_to_succeed() {
+        assert_eq!(prepare(sh("true"), &|| false), Ok(()));
+        assert!(prepare(sh("echo why >&2; false"), &|| false).unwrap_err().contains("why"));
+        assert!(prepare(sh("exec sleep 3600"), &|| true).unwrap_err().contains("signal: 9"));
     }
 }

@@ -4,16 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::common::TestServer;
-use workload::Figures;
-
-/// pgbench's `number of transactions actually processed` and `tps`.
-fn read(text: &str) -> Option<Figures> {
-    let after = |label: &str| text.lines().find_map(|line| line.strip_prefix(label));
-    let done = after("number of transactions actually processed: ")?;
-    let operations = done.split('/').next()?.parse().ok()?;
-    let rate: f64 = after("tps = ")?.split(' ').next()?.parse().ok()?;
-    Some(Figures { operations, seconds: operations as f64 / rate })
-}
+use workload::{Class, Output, Program, Step};
 
 #[test]
 fn pgbench_is_a_load() {
@@ -35,11 +26,14 @@ fn pgbench_is_a_load() {
                      WHERE datname = current_database()";
     let before = server.number(committed);
     let load = pgbench(&["-n", "-S", "-M", "prepared", "-c", "2", "-t", "500"]);
-    let running = drive::program("pg14.3", load, read).go(Instant::now());
+    let step = Step::new("select", 2, Class::QUERY, Vec::new());
+    let output = Output { parse: Some("pgbench".to_owned()), test: None };
+    let reads = Program { output, ..Program::new(step, vec![program.to_owned()]) };
+    let running = drive::program("pg14.3", load, &reads).go(Instant::now());
     assert!(running.wait(Duration::from_secs(60)), "it hangs");
     let outcome = running.join().remove(0);
     assert_eq!((outcome.fatal.as_deref(), outcome.operations), (None, 1000));
-    assert!(outcome.rate() > 0.0 && outcome.client_user_us + outcome.client_system_us > 0);
+    assert!(outcome.value() > 0.0 && outcome.client_user_us + outcome.client_system_us > 0);
     // A backend reports its transactions when it ends.
     let begin = Instant::now();
     while server.number(committed) < before + 1000 {

@@ -6,6 +6,20 @@ use std::path::PathBuf;
 /// Why a run could not start or continue. Everything finished before is in the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// A program that is the load is not on this machine.
+    #[error(
+        "variant `{variant}`: the program `{program}` is not in {}; install it (Debian and \
+         Ubuntu: apt-get install {package}), or give its full path",
+        dbms::PROGRAM_PATH
+    )]
+    NoProgram {
+        /// The variant.
+        variant: String,
+        /// The program.
+        program: String,
+        /// A package that may contain it.
+        package: String,
+    },
     /// A variant's system can't be obtained.
     #[error("variant `{variant}`: {source}")]
     Variant {
@@ -178,6 +192,7 @@ impl Error {
             | Error::MemoryLimit { .. }
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
+            | Error::NoProgram { .. }
             | Error::NoSuchKind { .. }
             | Error::TableExists { .. } => true,
             Error::Callgrind(error) => {

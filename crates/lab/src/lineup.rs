@@ -10,6 +10,7 @@ use workload::{Benchmark, Dialect};
 use crate::error::Error;
 use crate::event::Event;
 use crate::systems::Systems;
+use crate::trial::program::check_present;
 
 /// A variant with its binaries.
 #[derive(Debug)]
@@ -71,7 +72,8 @@ pub fn line_up(
             installation,
         };
         for sequence in plan.workload.sequences() {
-            benchmark(&plan.workload, sequence.key, &subject)?;
+            let benchmark = benchmark(&plan.workload, sequence.key, &subject)?;
+            check_present(&subject, &benchmark.phases)?;
         }
         subjects.push(subject);
     }

@@ -6,7 +6,7 @@ use dbms::{
     Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
     ServerUser, System,
 };
-use drive::{Address, Postgres, Reach, Target};
+use drive::{Address, Connect, Postgres, Reach, Session, Target};
 
 /// A started system and, if it runs on a copy, how the copy was made.
 pub type Started = (Box<dyn System>, Option<Restored>);
@@ -88,6 +88,7 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
         Endpoint::Process(socket) => {
             return Target { name: variant.to_owned(), reach: Reach::Process(socket) };
         }
+        Endpoint::Nowhere { .. } => return Target::new(variant, Nobody),
         Endpoint::Postgres { host, port, user, password, database } => Postgres {
             address: match host {
                 Host::Socket(file) => Address::Unix(file),
@@ -99,4 +100,14 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
         },
     };
     Target::new(variant, connect)
+}
+
+/// Where there is no DBMS, programs are the load, and nothing else.
+#[derive(Debug)]
+struct Nobody;
+
+impl Connect for Nobody {
+    fn connect(&self) -> Result<Box<dyn Session>, drive::Error> {
+        Err(drive::Error::Load("there is no DBMS to send requests to"))
+    }
 }

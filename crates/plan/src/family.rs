@@ -41,6 +41,16 @@ impl Sequence {
     }
 }
 
+/// A file that a key names. Its text is kept in the plan, which is then complete without it.
+pub(crate) struct NamedFile<'a> {
+    /// The key, and the one of the text.
+    pub(crate) keys: (&'static str, &'static str),
+    /// What is given as the file.
+    pub(crate) file: &'a Option<String>,
+    /// What is given as its text.
+    pub(crate) text: &'a mut Option<String>,
+}
+
 /// A family of workloads, as plans have it. Its folder implements this, the register names it.
 pub(crate) trait Family: Keyed {
     /// Its name: that of its section in a plan, and of its short form.
@@ -55,6 +65,11 @@ pub(crate) trait Family: Keyed {
     /// Sets what the short form chooses, unless it is `given`; returns `settle_seconds_scale`.
     fn shorten(&mut self, _given: &dyn Fn(&str) -> bool) -> f64 {
         1.0
+    }
+
+    /// The files that its keys name, read beside the plan.
+    fn files(&mut self) -> Vec<NamedFile<'_>> {
+        Vec::new()
     }
 
     /// Reports inconsistencies between values that are valid one by one.

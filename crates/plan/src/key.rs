@@ -100,6 +100,32 @@ impl<'a> Key<'a> {
         Key { name, note: "", value, read }
     }
 
+    /// A list of tables that may be left out.
+    pub(crate) fn tables<T: Keyed + Default>(name: &'static str, field: &'a mut Vec<T>) -> Self {
+        let entry = |key: Key<'_>| Some((key.name.to_owned(), key.value?));
+        let table = |one: &mut T| Toml::Table(one.keys().into_iter().filter_map(entry).collect());
+        let value = (!field.is_empty()).then(|| field.iter_mut().map(table).collect());
+        let read: Read<'a> = Box::new(move |p, value, path| {
+            let path = join(path, name);
+            let DeValue::Array(array) = value.get_ref() else {
+                p.mark_unread("workload");
+                let found = describe(value.get_ref());
+                p.at(value.span(), format!("`{path}`: expected a list of tables, found {found}"));
+                return;
+            };
+            for item in array {
+                if let Some(table) = as_table(p, &path, item) {
+                    let mut one = T::default();
+                    let mut section = Section::new(table, path.clone());
+                    section.keys(p, one.keys());
+                    section.finish(p);
+                    field.push(one);
+                }
+            }
+        });
+        Key { name, note: "", value: value.map(Toml::Array), read }
+    }
+
     /// The steps of a workload, by known names.
     pub(crate) fn steps(field: &'a mut Vec<String>, known: StepNames) -> Self {
         let value = toml(field);

@@ -80,7 +80,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
         }
     }
     let workload = top.table(p, "workload");
-    plan.workload = WorkloadPlan::read(p, workload);
+    plan.workload = WorkloadPlan::read(p, workload, folder);
     if let Some(table) = top.table(p, "count") {
         plan.count = read_count(p, table, folder);
     }

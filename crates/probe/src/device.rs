@@ -1,6 +1,6 @@
 //! The whole-disk device that contains a path, and its counters.
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::files::Held;
@@ -33,6 +33,11 @@ pub fn block_device_of(path: &Path) -> Option<Device> {
     let text = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let mounts = mounts::parse(&text);
     let mut path = nearest_existing(path)?;
+    if let Ok(found) = path.metadata()
+        && found.file_type().is_block_device()
+    {
+        return device_of_number(found.rdev(), Path::new("/sys"));
+    }
     // An overlay's upper directory may itself be on an overlay; four levels are plenty.
     for _ in 0..4 {
         let mount = mounts::mount_of(&mounts, &path)?;
@@ -60,7 +65,10 @@ fn device_of_mount(mount: &Mount, sys: &Path) -> Option<Device> {
     if !mount.source.starts_with("/dev/") {
         return None;
     }
-    let number = std::fs::metadata(&mount.source).ok()?.rdev();
+    device_of_number(std::fs::metadata(&mount.source).ok()?.rdev(), sys)
+}
+
+fn device_of_number(number: u64, sys: &Path) -> Option<Device> {
     let major = u32::try_from(nix::sys::stat::major(number)).ok()?;
     let minor = u32::try_from(nix::sys::stat::minor(number)).ok()?;
     whole_disk(major, minor, sys)

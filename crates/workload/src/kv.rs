@@ -58,7 +58,7 @@ pub fn benchmark(plan: &KvPlan, dialect: Dialect) -> Result<Benchmark, Error> {
 /// Fails for a system that has no keys and values.
 fn check(dialect: Dialect) -> Result<(), Error> {
     match dialect {
-        Dialect::None => Ok(()),
+        Dialect::KeyValue => Ok(()),
         _ => Err(Error::Unfit { workload: "kv", needs: "keys and values" }),
     }
 }
@@ -189,7 +189,7 @@ mod tests {
 
     fn made(steps: &[&str], more: KvPlan) -> Benchmark {
         let steps = steps.iter().map(|step| (*step).to_owned()).collect();
-        benchmark(&KvPlan { steps, ..more }, Dialect::None).unwrap()
+        benchmark(&KvPlan { steps, ..more }, Dialect::KeyValue).unwrap()
     }
 
     #[test]

@@ -14,24 +14,28 @@
 //! ```
 
 mod class;
+mod command;
 mod draw;
 pub mod insert;
 pub mod kinds;
 pub mod kv;
+pub mod program;
 mod request;
 mod rng;
 mod step;
+pub mod storage;
 pub mod sysbench;
 #[cfg(feature = "toys")]
 pub mod toy;
 
 pub use class::{Class, Effect};
+pub use command::{Figures, Output, Program, fill};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, Load, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
 pub use rng::{Rng, stream_seed};
 pub use step::{
-    Action, Benchmark, End, Figures, Finds, Pace, Phase, Program, Refresh, Role, Step, Stream,
+    Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream,
 };
 
 /// A server's SQL dialect, as far as statements differ.
@@ -43,7 +47,11 @@ pub enum Dialect {
         major: u32,
     },
     /// None: the system accepts keys and values.
-    None,
+    KeyValue,
+    /// There is no system, only a directory for files.
+    Files,
+    /// There is no system, only a block device, which is never written.
+    Device,
 }
 
 impl Dialect {
@@ -51,7 +59,9 @@ impl Dialect {
     pub fn of(dbms: &str, major: u32) -> Dialect {
         match dbms {
             "postgres" => Dialect::Postgres { major },
-            _ => Dialect::None,
+            "none" => Dialect::Files,
+            "device" => Dialect::Device,
+            _ => Dialect::KeyValue,
         }
     }
 
@@ -74,6 +84,8 @@ pub fn benchmark(
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
         plan::WorkloadPlan::Sysbench(plan) => sysbench::benchmark(plan, dialect),
         plan::WorkloadPlan::Kv(plan) => kv::benchmark(plan, dialect),
+        plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
+        plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),
         #[cfg(feature = "toys")]
         plan::WorkloadPlan::Toy(plan) => toy::benchmark(plan, dialect),
     }
@@ -90,7 +102,7 @@ pub fn catalogue(
     dialect: Dialect,
 ) -> Result<Catalogue, Error> {
     match (count.own(), plan) {
-        (Some(_), _) if dialect == Dialect::None => {
+        (Some(_), _) if !matches!(dialect, Dialect::Postgres { .. }) => {
             Err(Error::Unfit { workload: "[count] file", needs: "SQL" })
         }
         (Some(own), _) => Ok(kinds::own(&own)),
@@ -99,9 +111,8 @@ pub fn catalogue(
             sysbench::catalogue(plan, count.rows, dialect)
         }
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
-        #[cfg(feature = "toys")]
-        (None, plan::WorkloadPlan::Toy(_)) => {
-            Err(Error::Unfit { workload: "toy", needs: "no statements" })
+        (None, _) => {
+            Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })
         }
     }
 }
@@ -126,6 +137,15 @@ pub enum Error {
         workload: &'static str,
         /// What it sends.
         needs: &'static str,
+    },
+    /// A step would write to a block device.
+    #[error(
+        "the step `{step}` writes, but a device is only read; remove the step, or name a directory \
+         on the device (dbms = \"none@path:DIR\")"
+    )]
+    DeviceWritten {
+        /// The step.
+        step: String,
     },
     /// The server's version lacks something that the plan requires.
     #[error(

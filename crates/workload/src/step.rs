@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
+use crate::command::Program;
 use crate::draw::{Cell, Draw};
 use crate::request::{Request, Statement};
 
@@ -35,33 +36,6 @@ pub enum Phase {
         /// Rows in all tables by then; the rest pause grows with them. `None`: there is none.
         rows: Option<u64>,
     },
-}
-
-/// Another program as the load, such as fio or pgbench: run once, watched from outside.
-#[derive(Debug, Clone)]
-pub struct Program {
-    /// Its step, without streams.
-    pub step: Step,
-    /// The program, by its path, and its arguments. In the arguments, `{data}` stands for the
-    /// system's data directory, and `{host}`, `{port}`, `{user}` and `{database}` for its address.
-    pub command: Vec<String>,
-    /// Finds its figures in its output.
-    pub read: fn(&str) -> Option<Figures>,
-}
-
-impl PartialEq for Program {
-    fn eq(&self, other: &Program) -> bool {
-        self.step == other.step && self.command == other.command
-    }
-}
-
-/// The figures that another program reports.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figures {
-    /// Operations.
-    pub operations: u64,
-    /// The seconds they took.
-    pub seconds: f64,
 }
 
 impl Phase {

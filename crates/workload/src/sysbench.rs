@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
     fn new(plan: &'a SysbenchPlan, dialect: Dialect) -> Result<Self, Error> {
         match dialect {
             Dialect::Postgres { .. } => Ok(Builder { plan, deleted: false }),
-            Dialect::None => Err(Error::Unfit { workload: "sysbench", needs: "SQL" }),
+            _ => Err(Error::Unfit { workload: "sysbench", needs: "SQL" }),
         }
     }
 

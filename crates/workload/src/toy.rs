@@ -6,7 +6,8 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, KeyAction, KeyValue};
-use crate::step::{Benchmark, End, Figures, Finds, Phase, Program, Step, Stream};
+use crate::command::{Output, Program};
+use crate::step::{Benchmark, End, Finds, Phase, Step, Stream};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);
@@ -15,18 +16,12 @@ const GET: Class = Class::new("get", "gets", "keys", Effect::Reads);
 /// Keys that one get asks for.
 const KEYS: u32 = 10;
 
-/// Reads the output of the toy's program.
-fn read(text: &str) -> Option<Figures> {
-    let (operations, seconds) = text.trim().split_once(" in ")?;
-    Some(Figures { operations: operations.parse().ok()?, seconds: seconds.parse().ok()? })
-}
-
 /// The benchmark of `plan`.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system speaks SQL.
 pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
-    if dialect != Dialect::None {
+    if dialect != Dialect::KeyValue {
         return Err(Error::Unfit { workload: "toy", needs: "keys and values" });
     }
     let sequences = WorkloadPlan::Toy(plan.clone()).sequences();
@@ -65,9 +60,11 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
         step.seconds = planned.timed.then_some(f64::from(plan.seconds));
         if planned.name == "program" {
             step.streams.clear();
-            let script = "ls {data} > /dev/null && echo 500 in 0.25";
+            let script = "ls {data} > /dev/null && echo 2000 a second";
             let command = ["/bin/sh", "-c", script].map(str::to_owned).into();
-            phases.push(Phase::Program(Program { step, command, read }));
+            let parse = "regex:([0-9]+) a second".to_owned();
+            let output = Output { parse: Some(parse), ..Output::default() };
+            phases.push(Phase::Program(Program { output, ..Program::new(step, command) }));
         } else {
             phases.push(Phase::Step(step));
         }

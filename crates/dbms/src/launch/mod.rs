@@ -25,6 +25,9 @@ use nix::unistd::Pid;
 use crate::process::wait_until;
 use crate::{Error, ServerUser};
 
+/// Where programs are looked for, in the form of the environment variable PATH.
+pub const PROGRAM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// How long to wait for killed processes to disappear.
 const DEATH: Duration = Duration::from_secs(2);
 
@@ -42,8 +45,7 @@ pub(crate) fn command(
         .collect::<Result<Vec<File>, Error>>()?;
     let mut command = Command::new(program);
     command.env_clear().stdin(Stdio::null()).current_dir("/");
-    for (name, value) in [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LC_ALL", "C"), ("TZ", "UTC")]
-    {
+    for (name, value) in [("PATH", PROGRAM_PATH), ("LC_ALL", "C"), ("TZ", "UTC")] {
         command.env(name, value);
     }
     for name in ["LD_LIBRARY_PATH", "LD_PRELOAD"] {

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn calls_have_one_protocol_and_a_process_for_each_kind() {
-        let calls = workload::kv::catalogue(&plan::KvPlan::default(), 1_000, Dialect::None);
+        let calls = workload::kv::catalogue(&plan::KvPlan::default(), 1_000, Dialect::KeyValue);
         let calls = calls.unwrap();
         let jobs = jobs(std::slice::from_ref(&calls), |_| 1, &[Protocol::Simple]);
         assert_eq!(jobs.len(), calls.kinds.len());

@@ -1,6 +1,6 @@
 //! Turns counts and recordings into the figures of a step, under the names that tables use.
 
-use drive::{ClassOutcome, Outcome};
+use drive::{ClassOutcome, Outcome, Reported};
 use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
 use workload::{Effect, Pace, Role, Step, Stream};
@@ -54,7 +54,7 @@ pub fn fill(
     record.operations = outcome.operations;
     let rate = outcome.rate();
     let operations = outcome.operations as f64;
-    record.add(metrics::OPS.name, rate);
+    record.add(metrics::OPS.name, outcome.value());
     record.add(metrics::SECONDS.name, outcome.seconds);
     if let Some(bytes) = step.bytes {
         record.add(metrics::MEGABYTES.name, rate * bytes as f64 / 1e6);
@@ -69,6 +69,9 @@ pub fn fill(
     }
     rates(record, step, outcome);
     latencies(record, outcome);
+    if let Some(reported) = &outcome.reported {
+        report(record, &step.counted.name, reported);
+    }
     series(record, step, outcome, recording, locality);
     let here = (locality != Locality::Remote).then_some(recording);
     noise::describe(record, step, outcome, here);
@@ -181,6 +184,22 @@ fn latencies(record: &mut StepRecord, outcome: &Outcome) {
             count: class.latency.len(),
             hdr: class.serialized_latency(),
         });
+    }
+}
+
+/// What a program reports: response times of `class`, and other figures under its own names.
+fn report(record: &mut StepRecord, class: &str, reported: &Reported) {
+    for (name, value, unit) in &reported.metrics {
+        // p99.9 is p999 in tables.
+        let short = name.replace('.', "");
+        let latency = metrics::LATENCIES.iter().find(|it| unit == "µs" && it.short() == short);
+        let word = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let name = match latency {
+            Some(latency) => latency.of(class),
+            None if name == metrics::MEGABYTES.unit => metrics::MEGABYTES.name.to_owned(),
+            None => metrics::REPORTED.of(&name.chars().map(word).collect::<String>()),
+        };
+        record.add(&name, *value);
     }
 }
 

@@ -6,6 +6,7 @@ pub mod conditions;
 pub mod loads;
 pub mod phase;
 pub mod plans;
+pub mod program;
 pub mod server;
 pub mod settle;
 pub mod step;

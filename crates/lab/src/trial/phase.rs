@@ -1,6 +1,5 @@
 //! One phase of a trial: a step that is measured, or settling.
 
-use std::process::Command;
 use std::sync::Arc;
 
 use store::{StepRecord, StepState};
@@ -11,6 +10,7 @@ use crate::event::{Event, phase_name};
 use crate::observe::figures::{expect_declared, measure};
 use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
+use crate::trial::program::command;
 use crate::trial::settle::settle;
 use crate::trial::step::step;
 
@@ -37,13 +37,7 @@ pub fn phase(
         Phase::Step(measured) => {
             step(conditions, attempt, &Arc::new(measured.clone()), record, drive::prepare)
         }
-        Phase::Program(program) => {
-            let command = command(conditions, attempt, program).map_err(Error::from);
-            command.map_err(Trouble::from).and_then(|command| {
-                let ready = drive::program(attempt.name(), command, program.read);
-                step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
-            })
-        }
+        Phase::Program(program) => run_program(conditions, attempt, program, record),
     };
     let trouble = match outcome {
         Ok((record, trouble)) => {
@@ -66,22 +60,22 @@ pub fn phase(
     }
 }
 
-/// The command of a program, with where the system is in its arguments; run by the servers' user.
-fn command(
+/// Runs a program as the load, after what has to come before it.
+fn run_program(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
     program: &Program,
-) -> Result<Command, dbms::Error> {
-    let data = attempt.server.data_directory().map(|data| data.display().to_string());
-    let mut places = vec![("{data}", data.unwrap_or_default())];
-    places.extend(attempt.server.endpoint().places());
-    let fill = |word: &String| {
-        places.iter().fold(word.clone(), |word, (name, place)| word.replace(name, place))
-    };
-    let mut words = program.command.iter().map(fill);
-    let mut command = dbms::command(&words.next().unwrap_or_default(), conditions.user)?;
-    command.args(words);
-    Ok(command)
+    record: StepRecord,
+) -> Result<(StepRecord, Option<Trouble>), Trouble> {
+    if !program.prepare.is_empty() {
+        let before = command(conditions, attempt, program, &program.prepare)?;
+        let stop = || conditions.go_on().is_err();
+        drive::run_before(before, &stop).map_err(Trouble::failed)?;
+        conditions.go_on().map_err(|_| Trouble::Interrupted)?;
+    }
+    let command = command(conditions, attempt, program, &program.command)?;
+    let ready = drive::program(attempt.name(), command, program);
+    step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
 }
 
 /// Records a phase of which there is nothing but that it failed.

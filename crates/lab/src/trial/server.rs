@@ -20,6 +20,7 @@ use crate::systems::{Started, Systems};
 use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
 use crate::trial::conditions::{Conditions, Lengths};
 use crate::trial::loads::{load_phases, restore_record};
+use crate::trial::program::check_words;
 use crate::trial::settle::interruptible;
 
 /// Starts the servers of trials, all at the same time: each on a copy of what was loaded for it
@@ -107,6 +108,8 @@ impl<'a> Place<'a> {
 /// settings.
 pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
     let trial = attempt.entered.trial;
+    check_words(conditions, attempt)
+        .map_err(|trouble| attempt.error("setup", attempt.entered.sequence, trouble))?;
     if let Some(record) = &attempt.restored {
         conditions.store.record_step(trial, record)?;
     } else {

@@ -2,17 +2,22 @@
 
 pub(crate) mod insert;
 pub(crate) mod kv;
+pub(crate) mod program;
+pub(crate) mod storage;
 pub(crate) mod sysbench;
 #[cfg(test)]
 mod tests;
 #[cfg(any(test, feature = "toys"))]
 pub(crate) mod toy;
 
+use std::path::Path;
+
 use toml::de::DeTable;
 
-use crate::family::{Family, Sequence};
+use crate::family::{Family, NamedFile, Sequence};
 use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
+use crate::place::read_beside;
 use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
 
@@ -67,6 +72,10 @@ register! {
     Sysbench(sysbench::SysbenchPlan),
     /// The key-value steps of db_bench, `[workload.kv]`.
     Kv(kv::KvPlan),
+    /// fio on a directory or a device, `[workload.storage]`.
+    Storage(storage::StoragePlan),
+    /// Other people's programs, `[workload.program]`.
+    Program(program::ProgramPlan),
     ; in tests:
     /// A toy, `[workload.toy]`.
     Toy(toy::ToyPlan),
@@ -157,8 +166,13 @@ impl WorkloadPlan {
         section.is_some_and(|section| keys.iter().any(|key| section.contains_key(*key)))
     }
 
-    /// Reads `[workload]`. Without one nothing is said of its steps.
-    pub(crate) fn read(p: &mut Problems, table: Option<&DeTable>) -> WorkloadPlan {
+    /// Reads `[workload]`, and the files that it names from `folder`. Without one nothing is said
+    /// of its steps.
+    pub(crate) fn read(
+        p: &mut Problems,
+        table: Option<&DeTable>,
+        folder: Option<&Path>,
+    ) -> WorkloadPlan {
         let names = WorkloadPlan::names();
         let mut found: Option<WorkloadPlan> = None;
         for (key, value) in table.into_iter().flatten() {
@@ -180,10 +194,15 @@ impl WorkloadPlan {
                 p.at(key.span(), message);
             }
             if let Some(table) = as_table(p, &path, value) {
-                let mut section = Section::new(table, path);
+                let mut section = Section::new(table, path.clone());
                 section.keys(p, workload.family_mut().keys());
                 section.finish(p);
                 workload.family_mut().complete(&|key| table.contains_key(key));
+                for NamedFile { keys: (key, text_key), file, text } in workload.family_mut().files() {
+                    if let (Some(file), None) = (file, &text) {
+                        *text = read_beside(p, folder, file, (&join(&path, key), text_key));
+                    }
+                }
             }
             found = Some(workload);
         }

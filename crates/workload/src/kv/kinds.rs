@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn what_is_missed_is_between_keys_that_exist() {
-        let catalogue = catalogue(&KvPlan::default(), 1_000, Dialect::None).unwrap();
+        let catalogue = catalogue(&KvPlan::default(), 1_000, Dialect::KeyValue).unwrap();
         let names: Vec<&str> = catalogue.kinds.iter().map(|kind| kind.name.as_str()).collect();
         let all = ["get-hit", "get-miss", "multiget-10", "seek-next-10", "put", "batch-100"];
         assert_eq!(names, all);

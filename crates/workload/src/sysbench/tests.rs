@@ -140,5 +140,5 @@ fn a_secondary_index_can_replace_the_primary_key() {
     assert_eq!(setup(true)[1], "CREATE INDEX xid_1 ON sbtest1 (id)");
     assert!(!setup(true)[0].contains("PRIMARY"));
     let unfit = Error::Unfit { workload: "sysbench", needs: "SQL" };
-    assert_eq!(benchmark(&plan(&["load"]), Dialect::None), Err(unfit));
+    assert_eq!(benchmark(&plan(&["load"]), Dialect::KeyValue), Err(unfit));
 }

@@ -1,0 +1,44 @@
+//! A block device that can only be read.
+
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::stat::{Mode, SFlag, mknod};
+
+use crate::{Error, ServerUser, identity, place};
+
+/// The number of the block device at `path`.
+pub(super) fn number(path: &Path) -> Result<u64, Error> {
+    let found = std::fs::metadata(path).map_err(Error::io("look at", path))?;
+    if !found.file_type().is_block_device() {
+        let problem = "it is not a block device; name one, such as lsblk -p lists";
+        return Err(Error::reference(&path.display().to_string(), problem));
+    }
+    Ok(found.rdev())
+}
+
+/// Another node of the device at `path` in `directory`, which `user` may read and nobody may write:
+/// the kernel then refuses a program that would write to the device, whatever it was told.
+pub(super) fn for_reading(
+    path: &Path,
+    directory: &Path,
+    user: &ServerUser,
+) -> Result<PathBuf, Error> {
+    let node = directory.join("device");
+    let made = mknod(&node, SFlag::S_IFBLK, Mode::S_IRUSR, number(path)?);
+    made.map_err(|error| match error {
+        nix::Error::EPERM => Error::unsupported(
+            format!("reading {} as a user other than root", path.display()),
+            "run as root, or name a directory on the device",
+        ),
+        other => Error::io("make a node of the device in", directory)(other.into()),
+    })?;
+    // It stays root's, since its owner could give it another mode.
+    place::give(&node, 0, user.gid)?;
+    place::set_mode(&node, 0o440)?;
+    // A file system that is mounted with `nodev` refuses here and not in the middle of a step.
+    let opened = identity::as_user(user, || {
+        std::fs::File::open(&node).map_err(Error::io("read the device through", &node))
+    });
+    opened.map(|_| node)
+}

@@ -1,0 +1,199 @@
+//! No system at all: a directory, or a block device, for programs that are the load and the system
+//! under test at once, such as fio or db_bench.
+//!
+//! A start still has a process, which sleeps: it holds the control group and the entry in the
+//! ledger, so whatever runs and is left of it is limited, watched and removed like a server.
+
+mod device;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::kind::Kind;
+use crate::launch::{ServerProcess, Signals, Site};
+use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::{
+    Endpoint, Error, Installation, Origin, ProcessId, Restored, ServerSpec, ServerUser, Snapshot,
+    Stopped,
+};
+
+/// What sleeps.
+const SLEEPER: &str = "/bin/sleep";
+
+const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
+
+/// `none`: a directory where servers keep their data, or `none@path:/mnt/a`: one below that path.
+#[derive(Debug)]
+pub(crate) struct Nothing;
+
+/// `device@path:/dev/nvme1n1`: a block device, which is only read.
+#[derive(Debug)]
+pub(crate) struct BlockDevice;
+
+impl Kind for Nothing {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn stands_alone(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+        if !root.as_os_str().is_empty() && !root.is_dir() {
+            let problem = "it is not a directory; name one, or device@path:… for a block device";
+            return Err(Error::reference(&root.display().to_string(), problem));
+        }
+        Ok(installation(self, root, source))
+    }
+
+    fn start(
+        &self,
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        let place = spec.installation.programs()?;
+        let name = spec.directory.file_name().unwrap_or_default();
+        let directory = match place.as_os_str().is_empty() {
+            true => spec.directory.to_path_buf(),
+            false => place.join(format!("steelyard-{}", name.to_string_lossy())),
+        };
+        begin(&ServerSpec { directory: &directory, ..spec.clone() }, origin, None)
+    }
+}
+
+impl Kind for BlockDevice {
+    fn name(&self) -> &'static str {
+        "device"
+    }
+
+    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+        device::number(root)?;
+        Ok(installation(self, root, source))
+    }
+
+    fn start(
+        &self,
+        spec: &ServerSpec<'_>,
+        _: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        begin(spec, None, Some(spec.installation.programs()?))
+    }
+}
+
+fn installation(kind: &dyn Kind, root: &Path, source: String) -> Installation {
+    Installation {
+        dbms: kind.name().to_owned(),
+        version: String::new(),
+        source,
+        bin_dir: Some(root.to_path_buf()),
+        build: BTreeMap::new(),
+    }
+}
+
+/// Makes the directory and, in it, a way to read `device`.
+fn begin(
+    spec: &ServerSpec<'_>,
+    origin: Option<&Origin<'_>>,
+    device: Option<&Path>,
+) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    if let Some(file) = &spec.config_file {
+        let what = format!("the configuration file {} without a DBMS", file.display());
+        return Err(Error::unsupported(what, "remove `config_file`"));
+    }
+    let site = Site::make(spec, Path::new(SLEEPER))?;
+    let restored = match origin {
+        Some(origin) => Some(site.restore(origin, &[])?),
+        None => site.make_private(&site.data).map(|()| None)?,
+    };
+    let data = site.data.clone();
+    let device = device.map(|device| device::for_reading(device, &data, &spec.user)).transpose()?;
+    let process = site.start(SIGNALS, |command| {
+        command.current_dir(&data).arg("infinity");
+    })?;
+    Ok((Box::new(Idle { process, device, config: spec.config.clone() }), restored))
+}
+
+/// A directory and its process.
+struct Idle {
+    process: ServerProcess,
+    /// The node of the block device, where there is one.
+    device: Option<PathBuf>,
+    config: BTreeMap<String, String>,
+}
+
+impl System for Idle {
+    fn endpoint(&self) -> Endpoint {
+        Endpoint::Nowhere { device: self.device.clone(), words: self.config.clone() }
+    }
+
+    fn root_pid(&self) -> Option<u32> {
+        Some(self.process.pid())
+    }
+
+    fn owned(&self) -> bool {
+        true
+    }
+
+    fn data_directory(&mut self) -> Option<PathBuf> {
+        self.device.clone().or_else(|| self.process.data_directory())
+    }
+
+    fn sql(&mut self) -> Option<&mut dyn Sql> {
+        None
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, Error> {
+        let setting = |(name, value): (&String, &String)| Setting {
+            name: name.clone(),
+            value: value.clone(),
+            unit: None,
+            source: "plan".to_owned(),
+            boot_value: None,
+        };
+        Ok(self.config.iter().map(setting).collect())
+    }
+
+    fn counters(&mut self, _objects: &[String]) -> Result<Snapshot, Error> {
+        Ok(Snapshot::default())
+    }
+
+    fn footprint(&mut self, _objects: &[String]) -> Result<Vec<Footprint>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn settle(&mut self, _objects: &[String]) -> Result<Settled, Error> {
+        Ok(Settled { seconds: 0.0, lines: vec!["nothing to pay off".to_owned()] })
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        let process = ProcessId::of(self.process.pid())?;
+        Some(Box::new(move || {
+            let _ = process.signal(libc::SIGTERM);
+        }))
+    }
+
+    fn log_tail(&self, lines: usize) -> String {
+        self.process.log_tail(lines)
+    }
+
+    fn alive(&mut self) -> bool {
+        self.process.alive()
+    }
+
+    fn died(&self) -> Option<String> {
+        self.process.died().map(str::to_owned)
+    }
+
+    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
+        self.process.stop(true)
+    }
+
+    fn end(self: Box<Self>) -> Result<Stopped, Error> {
+        self.process.stop(false)
+    }
+}

@@ -1,0 +1,233 @@
+//! Other people's programs as the load, any command line per step, in a plan:
+//! `[workload.program]`.
+
+mod plan;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::de::DeValue;
+
+use crate::family::{Family, PlannedStep, Sequence};
+use crate::key::{CommandOption, Form, Key, Keyed, dops};
+use crate::problem::Problems;
+use crate::section::{boolean, printable, string};
+
+pub use plan::{INIT, ProgramPlan, ProgramStep, Run};
+
+#[rustfmt::skip] // A table.
+const OPTIONS: [CommandOption; 7] = [
+    CommandOption { key: "command", name: "command", value: "COMMAND", form: Form::Name,
+        help: "The program and its arguments; {host}, {port}, {dop}, … are filled in" },
+    CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
+        help: "What loads the data, once in each trial" },
+    CommandOption { key: "parse", name: "parse", value: "FORMAT", form: Form::Name,
+        help: "What its output is: pgbench, sysbench, fio, … [default: time]" },
+    CommandOption { key: "unit", name: "unit", value: "UNIT", form: Form::Name,
+        help: "What one operation is, or the unit of a cost [default: that of the format]" },
+    CommandOption { key: "less_is_better", name: "less-is-better", value: "",
+        form: Form::Switch("true"), help: "The figure is a cost" },
+    CommandOption { key: "dop", name: "dop", value: "N,…", form: Form::Counts,
+        help: "Numbers of clients, separated by commas [default: 1]" },
+    CommandOption { key: "seconds", name: "seconds", value: "S", form: Form::Count,
+        help: "What {seconds} stands for [default: 10]" },
+];
+
+/// A command line: something in it, no control characters.
+fn command(value: &DeValue) -> Result<String, String> {
+    let text = string(value)?;
+    match words(&text) {
+        Ok(words) if words.is_empty() => Err("expected a program and its arguments".to_owned()),
+        Ok(_) => Ok(text),
+        Err(message) => Err(message),
+    }
+}
+
+/// The words of a command line, with quotes as in a shell and nothing else that a shell does.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    shlex::split(text).ok_or_else(|| "expected a command line; a quote is not closed".to_owned())
+}
+
+/// The name of a format that [`foreign`] reads, or `time`.
+fn format(value: &DeValue) -> Result<String, String> {
+    let text = string(value)?;
+    if text != plan::TIME {
+        text.parse::<foreign::Format>().map_err(|error| error.to_string())?;
+    }
+    Ok(text)
+}
+
+/// A name, as it appears in tables.
+fn name(value: &DeValue) -> Result<String, String> {
+    let text = string(value)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    match !text.is_empty() && text.len() <= 64 && text.chars().all(plain) {
+        true => Ok(text),
+        false => Err(format!(
+            "expected a name of letters, digits, `.`, `_` and `-`, found `{}`",
+            printable(&text)
+        )),
+    }
+}
+
+/// What is said of a step, or at the top for all of them.
+fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
+    vec![
+        Key::optional("command", &mut run.command, command),
+        Key::optional("parse", &mut run.parse, format),
+        Key::optional("test", &mut run.test, string).note("which one of several in its output"),
+        Key::optional("unit", &mut run.unit, string),
+        Key::optional("less_is_better", &mut run.less_is_better, boolean),
+        Key::optional("dop", &mut run.dop, dops).note("clients"),
+        Key::optional("seconds", &mut run.seconds, |v| crate::section::integer(v, 1..10_000_001)),
+    ]
+}
+
+impl Keyed for ProgramStep {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let mut keys = vec![Key::new("name", &mut self.name, name)];
+        keys.extend(run_keys(&mut self.run));
+        keys
+    }
+}
+
+impl Keyed for ProgramPlan {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let mut keys = vec![Key::optional("init", &mut self.init, command).note("loads the data")];
+        keys.extend(run_keys(&mut self.all));
+        keys.push(Key::tables("steps", &mut self.steps));
+        keys
+    }
+}
+
+impl Family for ProgramPlan {
+    fn name(&self) -> &'static str {
+        "program"
+    }
+
+    fn options(&self) -> &'static [CommandOption] {
+        &OPTIONS
+    }
+
+    fn check(&self, problems: &mut Problems) {
+        let mut names = BTreeSet::new();
+        for step in self.runs() {
+            let of = |key: &str| format!("workload.program.{key}");
+            if step.name == INIT && self.init.is_some() || !names.insert(step.name.clone()) {
+                let message = format!("two steps are called `{}`; names must differ", step.name);
+                problems.of(&of("steps"), message);
+            }
+            if step.run.command.is_none() {
+                let message = format!(
+                    "step `{}` has no `command`; add the program and its arguments, such as \
+                     command = \"pgbench -S -T {{seconds}} -c {{dop}}\"",
+                    step.name
+                );
+                problems.of(&of("command"), message);
+            }
+        }
+    }
+
+    fn has_statements(&self) -> bool {
+        false
+    }
+
+    /// One: each step runs with all numbers of clients, one after another, before the next.
+    fn sequences(&self) -> Vec<Sequence> {
+        let mut steps = Vec::new();
+        let step = |name: &str, dop: u32, timed: bool| PlannedStep {
+            name: name.to_owned(),
+            dop,
+            labels: BTreeMap::new(),
+            timed,
+            warm_up: false,
+            group: "",
+        };
+        steps.extend(self.init.iter().map(|_| step(INIT, 1, false)));
+        for ProgramStep { name, run } in self.runs() {
+            let timed = run.is_timed();
+            steps.extend(run.dops().iter().map(|dop| step(&name, *dop, timed)));
+        }
+        vec![Sequence { key: 1, steps }]
+    }
+
+    fn clear_steps(&mut self) {
+        self.all.dop = None;
+        self.steps.iter_mut().for_each(|step| step.run.dop = None);
+    }
+
+    fn rows(&mut self) -> Vec<&mut u64> {
+        Vec::new()
+    }
+
+    fn seconds(&mut self) -> Vec<&mut u32> {
+        if !self.runs().iter().any(|step| step.run.is_timed()) {
+            return Vec::new();
+        }
+        let own = self.steps.iter_mut().filter_map(|step| step.run.seconds.as_mut());
+        let all = self.all.seconds.get_or_insert(plan::SECONDS);
+        own.chain([all]).collect()
+    }
+
+    fn keys_of_seconds(&self) -> &'static [&'static str] {
+        &["seconds"]
+    }
+
+    fn rows_of(&self, _step: &str) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Plan, WorkloadPlan};
+
+    fn parsed(section: &str) -> Result<Plan, crate::PlanError> {
+        let text = format!("[variants.a]\ndbms = \"postgres@18.1\"\n[workload.program]\n{section}");
+        Plan::parse(&text, None, "test")
+    }
+
+    const TWO: &str = "init = \"pgbench -i -s {scale}\"\nparse = \"pgbench\"\ndop = [1, 4]\n\
+        [[workload.program.steps]]\nname = \"select\"\ncommand = \"pgbench -S -T {seconds}\"\n\
+        [[workload.program.steps]]\nname = \"once\"\ncommand = \"true 'a b'\"\nparse = \"time\"\n\
+        dop = [2]\n";
+
+    #[test]
+    fn what_is_written_says_the_same() {
+        let plan = parsed(TWO).unwrap();
+        let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+        assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());
+        let [sequence] = &plan.workload.sequences()[..] else { panic!("one system for all") };
+        let steps: Vec<_> = sequence.steps.iter().map(|s| (&*s.name, s.dop, s.timed)).collect();
+        assert_eq!(
+            steps,
+            [("init", 1, false), ("select", 1, true), ("select", 4, true), ("once", 2, false)]
+        );
+        let WorkloadPlan::Program(program) = &plan.workload else { panic!("{plan:?}") };
+        assert_eq!(program.runs()[1].run.words(), ["true", "a b"]);
+    }
+
+    #[test]
+    fn one_command_is_one_step() {
+        let plan = parsed("command = \"sysbench cpu run --time={seconds}\"\n").unwrap();
+        let steps = &plan.workload.sequences()[0].steps;
+        assert_eq!((steps.len(), &*steps[0].name, steps[0].timed), (1, "sysbench", true));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (section, message) in [
+            ("dop = 1", "has no `command`"),
+            ("command = \" \"", "expected a program"),
+            ("command = \"a 'b\"", "a quote is not closed"),
+            ("command = \"a\"\nparse = \"pgbnch\"", "pgbench"),
+            ("command = \"a\"\ncomand = \"b\"", "did you mean `command`?"),
+            ("[[workload.program.steps]]\nname = \"a b\"\ncommand = \"c\"", "letters, digits"),
+            ("command = \"c\"\nsteps = [{ name = \"a\" }, { name = \"a\" }]", "two steps"),
+            ("command = \"c\"\nsteps = [{ nam = \"a\" }]", "did you mean `name`?"),
+            ("command = \"c\"\nsteps = 5", "expected a list of tables"),
+        ] {
+            let error = parsed(section).unwrap_err().to_string();
+            assert!(error.contains(message), "{section}: {error}");
+        }
+    }
+}

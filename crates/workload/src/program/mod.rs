@@ -1,0 +1,82 @@
+//! Other people's programs as the load: `[workload.program]` of a plan.
+
+use plan::{INIT, ProgramPlan, ProgramStep, Run};
+
+use crate::class::{Class, Effect};
+use crate::command::{Output, Program};
+use crate::step::{Benchmark, Phase, Step};
+
+/// What the operations of a program are, whatever they are called.
+pub(crate) const OPERATION: Class =
+    Class::new("operation", "operations", "operations", Effect::Reads);
+/// One whole run, of which the time is taken.
+const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);
+
+/// The benchmark of a plan. Every system can run it: what a command needs of one is filled in when
+/// it runs.
+pub fn benchmark(plan: &ProgramPlan) -> Benchmark {
+    let mut phases = Vec::new();
+    if plan.init.is_some() {
+        let run = Run { command: plan.init.clone(), ..Run::default() };
+        let name = INIT.to_owned();
+        phases.push(program(&ProgramStep { name, run }, 1));
+        phases.push(Phase::Settle { rows: None });
+    }
+    for step in plan.runs() {
+        phases.extend(step.run.dops().iter().map(|dop| program(&step, *dop)));
+    }
+    let (setup, tables, config) = Default::default();
+    Benchmark { setup, tables, phases, config }
+}
+
+fn program(planned: &ProgramStep, dop: u32) -> Phase {
+    let run = &planned.run;
+    let format = run.format();
+    let (unit, cost) = format.as_ref().map_or(("s", true), foreign::Format::counts);
+    let cost = run.less_is_better.unwrap_or(cost);
+    let mut step = Step::new(&planned.name, dop, if cost { RUN } else { OPERATION }, Vec::new());
+    step.unit = run.unit.clone().map_or(unit.into(), Into::into);
+    step.less_is_better = cost;
+    step.seconds = run.is_timed().then(|| f64::from(run.seconds()));
+    let parse = format.and_then(|_| run.parse.clone());
+    let output = Output { parse, test: run.test.clone() };
+    Phase::Program(Program { output, ..Program::new(step, run.words()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_says_what_it_counts() {
+        let text = "[variants.a]\ndbms = \"none\"\n[workload.program]\ninit = \"true\"\n\
+            command = \"pgbench -T {seconds}\"\nparse = \"pgbench\"\ndop = [1, 2]\n\
+            steps = [{ name = \"a\" }, { name = \"b\", command = \"sleep 1\", parse = \"time\" },\n\
+            { name = \"c\", unit = \"ms\", less_is_better = true, parse = \"regex:([0-9]+)\" }]\n";
+        let plan = plan::Plan::parse(text, None, "test").unwrap();
+        let plan::WorkloadPlan::Program(program) = &plan.workload else { panic!("{plan:?}") };
+        let benchmark = benchmark(program);
+        assert!(matches!(benchmark.phases[1], Phase::Settle { .. }));
+        let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
+        let of = |step: &&Step| {
+            (step.name.clone(), step.dop, step.unit.to_string(), step.less_is_better, step.seconds)
+        };
+        let step = |name: &str, dop, unit: &str, less, seconds| {
+            (name.to_owned(), dop, unit.to_owned(), less, seconds)
+        };
+        assert_eq!(
+            steps.iter().map(of).collect::<Vec<_>>(),
+            [
+                step("init", 1, "s", true, None),
+                step("a", 1, "transactions", false, Some(10.0)),
+                step("a", 2, "transactions", false, Some(10.0)),
+                step("b", 1, "s", true, None),
+                step("b", 2, "s", true, None),
+                step("c", 1, "ms", true, Some(10.0)),
+                step("c", 2, "ms", true, Some(10.0)),
+            ]
+        );
+        let planned = plan.workload.sequences().remove(0).steps;
+        assert_eq!(planned.len(), steps.len());
+    }
+}
