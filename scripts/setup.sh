@@ -235,7 +235,13 @@ if [ "$purpose" = test ]; then
         install_packages chromium
     fi
     have valgrind || install_packages valgrind # for instruction counts, crates/probe/tests/callgrind
-    have sysbench || install_packages sysbench # whose statements are ours, crates/drive/tests
+    # sysbench's statements are ours (crates/drive/tests); all of these are run as loads of others.
+    packages=()
+    have sysbench || packages+=(sysbench)
+    have fio || packages+=(fio)
+    have db_bench || packages+=(rocksdb-tools)
+    have hyperfine || packages+=(hyperfine)
+    install_packages "${packages[@]}"
     install_postgres
     install_perf
 fi

@@ -9,9 +9,13 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "iibench";
 
-/// `Totals: 60.3 secs, 16583.7 rows/sec, 1000000 rows, 0 0 0 insert-delete-query retry`
+/// The last figures. Older versions print `0 insert retry, 0 query retry` at the end.
+///
+/// ```text
+/// Totals: 60.3 secs, 16583.7 rows/sec, 1000000 rows, 0 0 0 insert-delete-query retry
+/// ```
 static TOTALS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^Totals: ([0-9.]+) secs, ([0-9.]+) rows/sec, (\d+) rows(?:, ([\d ]+) .*retry)?")
+    Regex::new(r"^Totals: ([0-9.]+) secs, ([0-9.]+) rows/sec, (\d+) rows, (.* retry)$")
         .expect("a pattern")
 });
 static INDEXES: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,7 +46,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let mut columns: Vec<&str> = Vec::new();
     let mut progress: Vec<Progress> = Vec::new();
     let mut latencies = Latencies::default();
-    let (mut totals, mut indexes, mut done, mut queries_at) = (None, None, false, 1);
+    let (mut totals, mut indexes, mut done, mut progress_at) = (None, None, false, 1);
     for line in lines(text) {
         if FAILED.is_match(line.text) {
             return Err(line.failed(PROGRAM));
@@ -59,16 +63,15 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
             columns = line.text.split('\t').map(str::trim).collect();
         } else if let Some(found) = TOTALS.captures(line.text) {
             let part = |place: usize| line.number(PROGRAM, "total", &found[place]);
-            let retries = found.get(4).map_or("", |retries| retries.as_str());
-            let retries: f64 = retries.split(' ').filter_map(number).sum();
-            totals = Some((line, part(1)?, found[2].to_owned(), part(3)?, retries));
+            let retries: f64 = found[4].split(' ').filter_map(number).sum();
+            totals = Some((line, part(1)?, part(3)?, retries));
         } else if let Some(found) = INDEXES.captures(line.text) {
             indexes = Some((line, found[1].to_owned()));
         } else if line.text == "Done" {
             done = totals.is_some();
         } else if !columns.is_empty() && line.text.contains('\t') {
             progress.extend(row(&line, columns.len())?);
-            queries_at = line.number;
+            progress_at = line.number;
         } else {
             latencies.line(&line);
         }
@@ -76,7 +79,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if columns.is_empty() {
         return Err(other(PROGRAM, "the header that begins with \"i_sec\"", text));
     }
-    let (true, Some((line, seconds, rate, rows, retries))) = (done, totals) else {
+    let (true, Some((line, seconds, rows, retries))) = (done, totals) else {
         return Err(cut_off(PROGRAM, "the line \"Totals: …\" and after it \"Done\"", text));
     };
     let place = |name: &str| columns.iter().position(|column| *column == name);
@@ -105,31 +108,35 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         series: Vec::new(),
         line,
     };
+    // The rate in the totals is that of the rows asked for, over a time that includes creating
+    // indexes. Counts and time in the last line of progress are those of the statements.
+    let counted = |name: &str| {
+        let (count, time) = last(name).zip(last("t_sec"))?;
+        (count > 0.0 && time > 0.0).then_some((count, time))
+    };
     let mut tests = Vec::new();
-    if rows > 0.0 {
-        let value = line.positive(PROGRAM, "rate of rows", &rate)?;
+    if let Some((count, time)) = counted("t_ins").or((rows > 0.0).then_some((rows, seconds))) {
         let mut metrics = vec![Metric::new("retries", retries, "")];
         metrics.extend(latencies.insert.map(|max| Metric::new("max", max, "µs")));
-        let operations = Some(rows as u64);
         tests.push(Test {
             metrics,
-            operations,
+            operations: Some(count as u64),
+            seconds: Some(time),
             series: series("i_ips"),
-            ..test("insert", value, "rows/s", line.number)
+            ..test("insert", count / time, "rows/s", line.number)
         });
     }
-    // The client prints no total of queries. The last line of progress has their mean rate.
-    if let Some((rate, count)) = last("t_qps").zip(last("t_query")).filter(|(rate, _)| *rate > 0.0)
-    {
+    if let Some((count, time)) = counted("t_query") {
         let metrics = latencies.query.map(|max| Metric::new("max", max, "µs"));
         tests.push(Test {
             operations: Some(count as u64),
-            seconds: last("t_sec"),
+            seconds: Some(time),
             metrics: metrics.into_iter().collect(),
             series: series("i_qps"),
-            ..test("query", rate, "queries/s", queries_at)
+            ..test("query", count / time, "queries/s", progress_at)
         });
     }
+    tests.retain(|test| test.value.is_finite() && test.value > 0.0);
     if let Some((line, seconds)) = indexes {
         let value = line.positive(PROGRAM, "time in seconds", &seconds)?;
         tests.push(Test {
