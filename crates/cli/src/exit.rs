@@ -75,6 +75,7 @@ fn is_request(error: &anyhow::Error) -> bool {
         || error.is::<plan::PlanError>()
         || error.downcast_ref::<lab::Error>().is_some_and(lab::Error::is_request)
         || error.downcast_ref::<dbms::Error>().is_some_and(dbms::Error::is_request)
+        || error.downcast_ref::<lab::ImportError>().is_some_and(lab::ImportError::is_request)
         || error.downcast_ref::<store::StoreError>().is_some_and(store::StoreError::is_request)
         || error.is::<report::ReportError>()
 }

@@ -11,6 +11,7 @@ mod explain;
 mod fetch;
 mod format;
 mod history;
+mod import;
 mod intervals;
 mod list;
 mod machine;
@@ -54,6 +55,7 @@ enum Command {
     Advise(advise::AdviseArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
+    Import(import::ImportArgs),
     #[command(hide = true)]
     Engine(engine::EngineArgs),
 }
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Advise(args) => advise::run(args),
         Command::Report(args) => report::run(args),
         Command::List(args) => list::run(args),
+        Command::Import(args) => import::run(args),
         Command::Engine(args) => engine::run(args),
     };
     match result {

@@ -20,6 +20,9 @@ pub struct VarianceArgs {
     /// Which standard deviation to use; the published tables use the population one, over 3 runs
     #[arg(long, value_enum, default_value_t = Deviation::Population)]
     deviation: Deviation,
+    /// Only these steps: a setup's maximum and mean are over them [default: all]
+    #[arg(long, value_name = "STEP", value_delimiter = ',')]
+    steps: Vec<String>,
     /// Largest CV of a setup that may be chosen
     #[arg(long, value_name = "CV", default_value_t = DEFAULT_LIMIT)]
     limit: f64,
@@ -42,6 +45,7 @@ pub fn run(args: &VarianceArgs) -> anyhow::Result<()> {
     let options = VarianceOptions {
         chosen: args.sources.chosen(),
         metric: args.metric.clone(),
+        steps: args.steps.clone(),
         deviation: match args.deviation {
             Deviation::Population => report::Deviation::Population,
             Deviation::Sample => report::Deviation::Sample,

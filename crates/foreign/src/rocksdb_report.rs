@@ -18,16 +18,17 @@ static PART: LazyLock<Regex> =
 static SIZE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^([0-9.]+)([KMGT]?)B?,?$").expect("a pattern"));
 
-/// The columns that become metrics: name in the file, name and unit of the metric, factor.
+/// The columns that become metrics: name in the file, name and unit of the metric, factor. CPU is
+/// printed in thousands of seconds.
 const COLUMNS: [(&str, &str, &str, f64); 20] = [
     ("mb_sec", "MB/s", "MB/s", 1.0),
-    ("c_wgb", "compaction.written", "GB", 1.0),
-    ("w_amp", "write.amplification", "", 1.0),
-    ("c_mbps", "compaction.MB/s", "MB/s", 1.0),
-    ("c_wsecs", "compaction.seconds", "s", 1.0),
-    ("c_csecs", "compaction.cpu", "s", 1.0),
-    ("b_rgb", "blob.read", "GB", 1.0),
-    ("b_wgb", "blob.written", "GB", 1.0),
+    ("c_wgb", "c_wgb", "GB", 1.0),
+    ("w_amp", "w_amp", "", 1.0),
+    ("c_mbps", "c_mbps", "MB/s", 1.0),
+    ("c_wsecs", "c_wsecs", "s", 1.0),
+    ("c_csecs", "c_csecs", "s", 1.0),
+    ("b_rgb", "b_rgb", "GB", 1.0),
+    ("b_wgb", "b_wgb", "GB", 1.0),
     ("usec_op", "mean", "µs", 1.0),
     ("p50", "p50", "µs", 1.0),
     ("p75", "p75", "µs", 1.0),
@@ -35,13 +36,13 @@ const COLUMNS: [(&str, &str, &str, f64); 20] = [
     ("p99.9", "p99.9", "µs", 1.0),
     ("p99.99", "p99.99", "µs", 1.0),
     ("pmax", "max", "µs", 1.0),
-    ("stall%", "stalled", "%", 1.0),
-    ("nstall", "stalls", "", 1.0),
-    ("u_cpu", "user", "s", 1000.0),
-    ("s_cpu", "system", "s", 1000.0),
+    ("stall%", "stall%", "%", 1.0),
+    ("nstall", "Nstall", "", 1.0),
+    ("u_cpu", "u_cpu", "s", 1000.0),
+    ("s_cpu", "s_cpu", "s", 1000.0),
     ("rss", "rss", "GB", 1.0),
 ];
-const SIZES: [(&str, &str); 2] = [("lsm_sz", "lsm.size"), ("blob_sz", "blob.size")];
+const SIZES: [&str; 2] = ["lsm_sz", "blob_sz"];
 
 pub(crate) fn detect(text: &str) -> bool {
     lines(text).any(|line| header(line.text).is_some())
@@ -115,8 +116,8 @@ fn test<'a>(
             metrics.push(Metric::new(name, value * factor, unit));
         }
     }
-    for (column, name) in SIZES {
-        if let Some(found) = field(column) {
+    for name in SIZES {
+        if let Some(found) = field(name) {
             let size = gigabytes(found);
             let size = size.map_or_else(|| line.number(PROGRAM, "size", found), Ok)?;
             metrics.push(Metric::new(name, size, "GB"));

@@ -362,8 +362,8 @@ fn reports_of_the_scripts_of_rocksdb() {
         ]
     );
     let test = &reading.tests[2];
-    assert_metric(test, "lsm.size", 177.0);
-    assert_metric(test, "user", 2200.0);
+    assert_metric(test, "lsm_sz", 177.0);
+    assert_metric(test, "u_cpu", 2200.0);
     assert!(test.metrics.iter().all(|metric| metric.name != "rss"), "NA is no value");
     assert_metric(&reading.tests[1], "p99.9", 696.0);
 }
@@ -384,7 +384,7 @@ fn names_of_tests_in_reports_of_several_versions() {
             ("overwrite", Some(1)),
         ]
     );
-    assert_metric(&tests[0], "blob.size", 0.0);
+    assert_metric(&tests[0], "blob_sz", 0.0);
     assert_eq!(reading("rocksdb-report-6-derived.tsv").tests.len(), 2);
     let waits = text("rocksdb-report-7.3-published.tsv").replace("overwrite.", "overwriteandwait.");
     let tests = Format::RocksdbReport.read(&waits).unwrap().tests;

@@ -7,13 +7,15 @@
 //!
 //! The folders follow an experiment from the outside in: `experiment` runs blocks and looks at
 //! their results, `joint` runs the trials of a block whose servers run at the same time, `trial`
-//! runs one trial, `observe` records what happened in a step. `count` is separate.
+//! runs one trial, `observe` records what happened in a step. `count` is separate, and so is `import`, which stores
+//! what other programs printed as if it had been measured here.
 
 mod count;
 mod engines;
 mod error;
 mod event;
 mod experiment;
+mod import;
 mod joint;
 mod lineup;
 mod observe;
@@ -26,5 +28,6 @@ pub use engines::{connect_rocksdb, engine};
 pub use error::Error;
 pub use event::{Event, IntervalRow};
 pub use experiment::run::{Resume, run};
+pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};
 pub use options::{Options, default_data_dir};
 pub use systems::{Installed, Started, Systems};

@@ -133,6 +133,7 @@ declare! {
     WRITE_STALLED = "stall%", "%", FACT, "share of the step in which writers had to wait";
     WRITE_STALLS = "Nstall", "", FACT, "how often writers had to wait";
     RESIDENT = "rss", "B", FACT, "resident memory of the DBMS's process when the step ended";
+    PRINTED = "printed.{figure}", "", FACT, "what another program printed as {figure}";
     CPU_SHARE = "cpu.share", "", FACT, "share of the time that a server and its clients were on CPU";
     SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";
     SLICE_SETTLED = "slice.settled", "", FACT, "1 if the slice length is decided, otherwise 0";

@@ -13,7 +13,7 @@ use crate::ReportError;
 use crate::load::unknown_experiment;
 use crate::model::labelled;
 use crate::number::count;
-use crate::table::place_of;
+use crate::table::{distinct, place_of};
 
 /// A results directory.
 #[derive(Debug, Clone)]
@@ -293,6 +293,25 @@ impl Trials {
                 workload.label = format!("{} ({})", workload.label, names.join(", "));
             }
         }
+    }
+
+    /// Leaves only the steps of these names; all if there are none.
+    ///
+    /// # Errors
+    /// When one is not among them.
+    pub(crate) fn only(&mut self, names: &[String]) -> Result<(), ReportError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        for asked in names {
+            if !self.steps.iter().any(|step| step.name == *asked) {
+                let known = distinct(self.steps.iter().map(|step| step.name.clone()));
+                return Err(ReportError::UnknownStep { asked: asked.clone(), known });
+            }
+        }
+        let Self { steps, values, .. } = self;
+        values.retain(|value| names.contains(&steps[value.step].name));
+        Ok(())
     }
 
     /// The experiment of a value.

@@ -34,6 +34,7 @@ fn options() -> VarianceOptions {
     VarianceOptions {
         chosen: Chosen::default(),
         metric: "o/s".to_owned(),
+        steps: Vec::new(),
         deviation: Deviation::default(),
         limit: DEFAULT_LIMIT,
     }
@@ -151,6 +152,10 @@ fn too_little_is_said() {
     assert!(matches!(error(&many, &default), ReportError::TooFewTrials));
     let wrong = VarianceOptions { metric: "nonsense".to_owned(), ..options() };
     assert!(error(&many, &wrong).to_string().contains("cpu/o, o/s"));
+    let wrong = VarianceOptions { steps: vec!["l.i9".to_owned()], ..options() };
+    assert!(
+        matches!(error(&many, &wrong), ReportError::UnknownStep { asked, .. } if asked == "l.i9")
+    );
     let limit = VarianceOptions { limit: 3.0, ..options() };
     assert!(matches!(error(&many, &limit), ReportError::BadLimit { .. }));
     // One setup with two trials and one with a single one.

@@ -174,14 +174,33 @@ impl Store {
         result.map_err(|e| StoreError::from_sqlite(&self.database, e))
     }
 
-    /// Runs something in one transaction: all of it or nothing.
-    pub(crate) fn transaction<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        // IMMEDIATE waits for another writer here, instead of failing at the first write.
-        let behavior = TransactionBehavior::Immediate;
-        let transaction = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
-        let value = work(&transaction)?; // an error rolls back when the transaction is dropped
+    /// Runs several functions that write in one transaction: all of them or, if one fails, none.
+    ///
+    /// # Errors
+    /// That of `work`, or if it cannot be written.
+    pub fn at_once<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let transaction = self.begin()?;
+        let value = work()?; // an error rolls back when the transaction is dropped
         self.wrap(transaction.commit())?;
         Ok(value)
+    }
+
+    /// Runs something in one transaction: all of it or nothing. Within [`Store::at_once`], it is
+    /// a part of that transaction.
+    pub(crate) fn transaction<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        if !self.connection.is_autocommit() {
+            return work(&self.connection);
+        }
+        self.at_once(|| work(&self.connection))
+    }
+
+    fn begin(&self) -> Result<Transaction<'_>> {
+        // IMMEDIATE waits for another writer here, instead of failing at the first write.
+        let behavior = TransactionBehavior::Immediate;
+        self.wrap(Transaction::new_unchecked(&self.connection, behavior))
     }
 }
 

@@ -14,6 +14,7 @@ mod debt;
 mod doctor;
 mod failures;
 mod gate;
+mod import;
 mod interrupted;
 mod kv;
 mod own_server;

@@ -7,7 +7,6 @@ mod tables;
 
 use crate::ReportError;
 use crate::sheet::Printable;
-use crate::table::distinct;
 use crate::trials::{Chosen, Source, Trials};
 
 pub use document::{
@@ -79,16 +78,7 @@ pub type History = Printable<HistoryDocument>;
 /// recorded.
 pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<History, ReportError> {
     let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;
-    if !options.steps.is_empty() {
-        for asked in &options.steps {
-            if !trials.steps.iter().any(|step| step.name == *asked) {
-                let known = distinct(trials.steps.iter().map(|step| step.name.clone()));
-                return Err(ReportError::UnknownStep { asked: asked.clone(), known });
-            }
-        }
-        let Trials { steps, values, .. } = &mut trials;
-        values.retain(|value| options.steps.contains(&steps[value.step].name));
-    }
+    trials.only(&options.steps)?;
     let order = options.order.unwrap_or_else(|| lines::usual_order(&trials));
     let lines = lines::lines(&trials, order, &options.commits)?;
     let document = document::document(&trials, order, &lines);

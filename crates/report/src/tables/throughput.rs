@@ -35,11 +35,11 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
     let mut table = Table::new(Section::Absolute, id, title);
     let units = shown.iter().map(|step| step.unit.as_str());
     let units: Vec<&str> = distinct(units.filter(|unit| !unit.is_empty()));
-    table.legend = vec![format!(
-        "operations/s ({}): {}",
-        units.join(" or "),
-        view.over_blocks("geometric means")
-    )];
+    // Other programs may print times, and nothing else.
+    let times = shown.iter().all(|step| step.better == store::Better::Less);
+    let what = if times { "less is better" } else { "operations/s" };
+    table.legend =
+        vec![format!("{what} ({}): {}", units.join(" or "), view.over_blocks("geometric means"))];
     table.legend.extend(view.relative_legend());
     table.columns = view.step_columns(&shown);
     let [mut absolute, mut relative_table] = table.in_two_parts();

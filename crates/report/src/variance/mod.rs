@@ -34,6 +34,8 @@ pub struct VarianceOptions {
     pub chosen: Chosen,
     /// The metric, such as `o/s`.
     pub metric: String,
+    /// Only these steps, by name; empty: all. A setup's maximum and mean are over them.
+    pub steps: Vec<String>,
     /// How the deviation is computed.
     pub deviation: Deviation,
     /// Setups whose maximum CV is at most this are chosen; a fraction.
@@ -70,13 +72,14 @@ impl Deviation {
 /// variant they are twins of. Trials of the same setup in several experiments are combined.
 ///
 /// # Errors
-/// When there are no trials, a store cannot be read, or the limit is not a fraction.
+/// When there are no trials (of the requested steps), a store cannot be read, or the limit is not a fraction.
 pub fn variance(
     sources: &[Source<'_>],
     options: &VarianceOptions,
 ) -> Result<Variance, ReportError> {
     fraction(options.limit).map_err(ReportError::BadLimit)?;
-    let trials = Trials::read(sources, &options.chosen, &options.metric)?;
+    let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;
+    trials.only(&options.steps)?;
     let setups = setups(&trials);
     if setups.iter().flat_map(|setup| &setup.steps).all(|step| step.values.len() < 2) {
         return Err(ReportError::TooFewTrials);

@@ -1,0 +1,120 @@
+//! `steelyard import`: finished output of other people's benchmark programs.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context;
+use clap::Args;
+use lab::{Finished, Pattern};
+use store::Store;
+
+use crate::exit::{WrongRequest, refuse};
+use crate::results::ResultsDir;
+
+/// Import finished output of pgbench, sysbench, db_bench, fio and others, to compare it
+///
+/// All files become trials of one new experiment, so name the files of all variants in one call.
+/// Without --variant or --pattern, each file is a variant and is called like it. Without a block,
+/// the k-th time that a variant has a test, it is of block k. What vmstat or iostat saw becomes
+/// costs per operation of the test with the same variant and block. If one file is not the whole
+/// output of a run without failures, nothing is imported.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  steelyard import old.txt new.txt
+  steelyard import --pattern '{variant}/sb.{dop}.run{block}.txt' pg13/*.txt pg14/*.txt
+  steelyard import --format rocksdb-report --name byrx --pattern '{variant}.dop*/report.tsv' */report.tsv")]
+pub struct ImportArgs {
+    /// The files
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    directory: ResultsDir,
+    /// pgbench, sysbench, db_bench, fio (JSON), iibench, hyperfine (JSON), go (test -bench),
+    /// json:/POINTER, regex:PATTERN, vmstat, iostat or rocksdb-report [default: as each file looks]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// The variant that all files are about
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// Number of clients [default: as the output says, or 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    dop: Option<u32>,
+    /// Number of the block, from 1
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    block: Option<u32>,
+    /// Name of the step [default: the test's name in the output, or the program's]
+    #[arg(long, value_name = "NAME")]
+    step: Option<String>,
+    /// What the files' names say: the end of a path with {variant}, {dop}, {block}, {step} and *,
+    /// or regex: and an expression with groups of these names
+    #[arg(long, value_name = "PATTERN")]
+    pattern: Option<String>,
+    /// Name of the experiment; imports of the same name count as the same workload [default: the
+    /// program]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The variant that others are compared with [default: the first]
+    #[arg(long, value_name = "NAME")]
+    base: Option<String>,
+}
+
+/// Reads all files, then stores what is in them.
+pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
+    let format = args.format.as_deref().map(str::parse::<foreign::Format>);
+    let format = format.transpose().map_err(|error| WrongRequest(error.to_string()))?;
+    let pattern = args.pattern.as_deref().map(Pattern::new).transpose()?;
+    let mut files = Vec::new();
+    for path in &args.files {
+        files.push(finished(args, path, format.as_ref(), pattern.as_ref())?);
+    }
+    let arranged = lab::arrange(&files)?;
+    let name = args.name.as_deref().unwrap_or_else(|| arranged.default_name()).to_owned();
+    let store = Store::open(&args.directory.results)?;
+    let base = args.base.as_deref();
+    let imported = arranged.store(&store, &name, base, env!("CARGO_PKG_VERSION"))?;
+    let lab::Imported { experiment, name, variants, blocks, trials, steps } = imported;
+    writeln!(
+        std::io::stdout(),
+        "experiment {experiment} {name}: {trials} trials with {steps} steps, up to {blocks} \
+         blocks, of {}",
+        variants.join(", ")
+    )?;
+    Ok(())
+}
+
+/// Reads a file, and what its name and the options say about it.
+fn finished(
+    args: &ImportArgs,
+    path: &Path,
+    format: Option<&foreign::Format>,
+    pattern: Option<&Pattern>,
+) -> anyhow::Result<Finished> {
+    let file = path.display().to_string();
+    let read = || -> std::io::Result<(Vec<u8>, std::time::SystemTime)> {
+        Ok((std::fs::read(path)?, std::fs::metadata(path)?.modified()?))
+    };
+    let (bytes, written) =
+        read().map_err(|error| WrongRequest(format!("could not read {file}: {error}")))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Some(format) = format.cloned().or_else(|| foreign::Format::detect(&text)) else {
+        return refuse(format!(
+            "{file}: expected output of a known program, found none; name the program with \
+             --format, or the figure with --format json:/POINTER or regex:PATTERN"
+        ));
+    };
+    let reading = format.read(&text).map_err(|error| WrongRequest(format!("{file}: {error}")))?;
+    let named = pattern.map(|pattern| pattern.read(&file)).transpose()?.unwrap_or_default();
+    let stem = || Some(path.file_stem()?.to_string_lossy().into_owned());
+    let variant = named.variant.or_else(|| args.variant.clone()).or_else(stem);
+    let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(Finished {
+        variant: variant.context("a file has a name")?,
+        dop: named.dop.or(args.dop),
+        block: named.block.or(args.block),
+        step: named.step.or_else(|| args.step.clone()),
+        written_ms: i64::try_from(since.as_millis())?,
+        file,
+        reading,
+    })
+}

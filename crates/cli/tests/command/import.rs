@@ -1,0 +1,319 @@
+//! Finished output of other people's programs as results.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::place::{Ended, Place};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../foreign/tests/fixtures").join(name)
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(fixture(name)).unwrap()
+}
+
+/// Writes a file in a directory of the place.
+fn file(place: &Place, name: &str, text: &str) -> String {
+    let path = place.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    name.to_owned()
+}
+
+fn json(ended: &Ended) -> Value {
+    ended.expect(0, &[]);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+/// Output of pgbench as it was, but with another rate.
+fn pgbench(rate: f64) -> String {
+    text("pgbench-15-transactions.txt").replace("338.015981", &format!("{rate:.6}"))
+}
+
+#[test]
+fn two_versions_in_three_blocks_are_compared() {
+    let place = Place::new();
+    let runs = [("pg13.7", [1000.0, 1010.0, 990.0]), ("pg14.3", [900.0, 908.0, 892.0])];
+    let mut files = Vec::new();
+    for (variant, rates) in runs {
+        for (block, rate) in (1..).zip(rates) {
+            files.push(file(&place, &format!("{variant}/run{block}.out"), &pgbench(rate)));
+        }
+    }
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let pattern = ["import", "--pattern", "{variant}/run{block}.*"];
+    let import = place.steelyard(&[&pattern[..], &files].concat());
+    import.expect(0, &[]);
+    assert_eq!(
+        import.stdout,
+        "experiment 1 pgbench: 6 trials with 6 steps, up to 3 blocks, of pg13.7, pg14.3\n"
+    );
+    let compared = json(&place.steelyard(&["compare", "--format", "json"]));
+    let step = &compared["steps"][0];
+    assert_eq!(
+        (step["name"].as_str(), step["dop"].as_u64(), step["unit"].as_str()),
+        (Some("TPC-B (sort of)"), Some(4), Some("transactions"))
+    );
+    let text = place.steelyard(&["compare"]);
+    text.expect(0, &[]);
+    for part in ["regression", "imported from 6 files of pgbench", "--- relative to first result"] {
+        assert!(text.stdout.contains(part), "`{part}` is missing in:\n{}", text.stdout);
+    }
+    let variance = json(&place.steelyard(&["variance", "--format", "json"]));
+    let setups = variance["workloads"][0]["setups"].as_array().unwrap();
+    assert_eq!(setups[0]["steps"][0]["values"], serde_json::json!([1000.0, 1010.0, 990.0]));
+    for command in [&["history", "--by", "date"][..], &["report", "-o", "r.html"], &["list"]] {
+        place.steelyard(command).expect(0, &[]);
+    }
+    // The first is slower now.
+    let swapped = place.steelyard(&[&pattern[..], &["--base", "pg14.3"], &files].concat());
+    swapped.expect(0, &[]);
+    let text = place.steelyard(&["compare"]).stdout;
+    assert!(text.contains("improvement") && !text.contains("regression"), "{text}");
+    assert!(place.steelyard(&["compare", "-e", "1", "--gate"]).code == Some(1));
+}
+
+#[test]
+fn real_output_of_every_program() {
+    let place = Place::new();
+    for (files, name, steps) in [
+        (&["sysbench-point-select-intervals.txt", "sysbench-rate.txt"][..], "sysbench", 2),
+        (&["db_bench-7-three.txt"], "db_bench", 3),
+        (&["db_bench-7-repeats-duration.txt"], "db_bench", 4),
+        (&["fio-3.33-jobfile-mixed.json", "fio-3.33-fsync.json"], "fio", 3),
+        (&["iibench-derived-read-write.txt"], "iibench", 2),
+        (&["hyperfine-1.15-two.json"], "hyperfine", 2),
+        (&["go-1.26-count-cpu.txt", "go-1.26-benchmem.txt"], "go", 15),
+        (&["rocksdb-report-8.0-published.tsv"], "rocksdb-report", 6),
+    ] {
+        let paths: Vec<String> =
+            files.iter().map(|name| fixture(name).to_str().unwrap().to_owned()).collect();
+        let mut arguments = vec!["import", "--variant", "here"];
+        arguments.extend(paths.iter().map(String::as_str));
+        let import = place.steelyard(&arguments);
+        import.expect(0, &[]);
+        let words = format!(" {name}: ");
+        assert!(import.stdout.contains(&words), "{}", import.stdout);
+        assert!(import.stdout.contains(&format!(" with {steps} steps")), "{}", import.stdout);
+        place.steelyard(&["compare", "--tables", "all"]).expect(0, &[]);
+        place.steelyard(&["report", "-o", "r.html"]).expect(0, &[]);
+    }
+    // Times are better if they are smaller, and say so.
+    let text = place.steelyard(&["compare", "-e", "hyperfine"]).stdout;
+    assert!(text.contains("sleep 0.01"), "{text}");
+    // Output that says nothing about its kind.
+    let log = file(&place, "app.log", "started\nserved 1234.5 requests per second\n");
+    let unknown = place.steelyard(&["import", &log]);
+    unknown.expect(2, &["app.log: expected output of a known program", "--format regex:"]);
+    let regex = r"regex:served (?P<value>[\d.]+)";
+    place.steelyard(&["import", "--format", regex, "--step", "serve", &log]).expect(0, &[]);
+    let rows = place.steelyard(&["compare", "--format", "json"]);
+    assert_eq!(json(&rows)["steps"][0]["name"], "serve");
+}
+
+#[test]
+fn what_vmstat_and_iostat_saw_is_per_operation() {
+    let place = Place::new();
+    let paths = ["sysbench-point-select-intervals.txt", "vmstat-4.txt", "iostat-12-x.txt"]
+        .map(|name| fixture(name).to_str().unwrap().to_owned());
+    let files: Vec<&str> = paths.iter().map(String::as_str).collect();
+    place.steelyard(&[&["import", "--variant", "a"], &files[..]].concat()).expect(0, &[]);
+    let database = rusqlite::Connection::open(place.results().join("steelyard.db")).unwrap();
+    let metric = |name: &str| -> f64 {
+        let sql = "SELECT value FROM metric JOIN name ON name.id = name_id WHERE text = ?1";
+        database.query_row(sql, [name], |row| row.get(0)).unwrap()
+    };
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * b;
+    let rate = 16_595.58;
+    assert!(close(metric("o/s"), rate));
+    assert!(close(metric("cs/o"), (3808.0 + 2203.0 + 1099.0) / 3.0 / rate));
+    assert!(close(metric("cpu/o"), (100.0 + 101.0 + 100.0) / 3.0 / rate));
+    assert!(close(metric("r/o"), 24.0 / rate) && close(metric("rKB/o"), 130.0 / rate));
+    assert!(close(metric("op.p95"), 120.0));
+    let seconds: i64 = database
+        .query_row(
+            "SELECT count(*) FROM series JOIN name ON name.id = name_id WHERE text = 'tp.op'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(seconds, 1);
+    let several = [fixture("db_bench-7-three.txt").to_str().unwrap().to_owned(), paths[1].clone()];
+    let ended = place.steelyard(&["import", "--variant", "a", &several[0], &several[1]]);
+    ended.expect(2, &["vmstat-4.txt", "block 1 of a has 3", "output of a single test"]);
+    place.steelyard(&["import", &several[1]]).expect(2, &["found only what vmstat saw"]);
+}
+
+#[test]
+fn one_bad_file_and_nothing_is_imported() {
+    let place = Place::new();
+    let good = file(&place, "a.1.txt", &pgbench(1000.0));
+    let whole = text("pgbench-15-select-progress.txt");
+    let cut = file(&place, "b.1.txt", &whole[..whole.len() - 40]);
+    let ended = place.steelyard(&["import", &good, &cut]);
+    ended.expect(2, &["b.1.txt: line 18: the output of pgbench ends in the middle"]);
+    let failed = file(&place, "c.1.txt", &text("pgbench-18-failed.txt"));
+    let ended = place.steelyard(&["import", &good, &failed]);
+    ended.expect(2, &["c.1.txt: line 12: pgbench reports a failure", "failed transactions: 1"]);
+    let other = ["import", "--format", "sysbench", &good];
+    place
+        .steelyard(&other)
+        .expect(2, &["a.1.txt: line 1: expected", "is this the output of sysbench?"]);
+    let typo = place.steelyard(&["import", "--format", "pg_bench", &good]);
+    typo.expect(2, &["did you mean \"pgbench\"?"]);
+    place.steelyard(&["import", "missing.txt"]).expect(2, &["could not read missing.txt"]);
+
+    let named = |pattern: &str| place.steelyard(&["import", "--pattern", pattern, &good]);
+    named("{variant}.{block}.log").expect(2, &["a.1.txt: its name does not match"]);
+    named("{variant}.{run}.txt").expect(2, &["in braces, only {variant}, {dop}, {block}, {step}"]);
+    named("*.txt").expect(2, &["it names none of {variant}"]);
+    named("regex:(?P<variant>").expect(2, &["is not a usable pattern"]);
+    let zero = file(&place, "a.0.txt", &pgbench(1000.0));
+    let ended = place.steelyard(&["import", "--pattern", "{variant}.{block}.txt", &zero]);
+    ended.expect(2, &["expected a block from 1, found \"0\""]);
+    let twice = ["import", "--variant", "a", "--block", "1", &good, &zero];
+    place.steelyard(&twice).expect(2, &["a.0.txt, line 13: block 1 of a has the step", "twice"]);
+    place.steelyard(&["import", "--dop", "8", &good]).expect(2, &["expected 8 clients", "found 4"]);
+    place.steelyard(&["import", "--base", "z", &good]).expect(2, &["the base to be one of a.1"]);
+    let units = fixture("fio-3.33-fsync.json").to_str().unwrap().to_owned();
+    let mixed = ["import", "--variant", "a", "--step", "s", "--dop", "4", &good];
+    place.steelyard(&mixed).expect(0, &[]);
+    let mixed = ["import", "--pattern", "regex:(?P<step>fsync|a)", &good, &units];
+    place.steelyard(&mixed).expect(0, &[]);
+    let list = place.steelyard(&["list"]).stdout;
+    assert_eq!(list.lines().count(), 3, "only the last two were stored:\n{list}");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_gets_no_part() {
+    let place = Place::new();
+    let good = file(&place, "a.txt", &pgbench(1000.0));
+    place.steelyard(&["import", &good]).expect(0, &[]);
+    let database = rusqlite::Connection::open(place.results().join("steelyard.db")).unwrap();
+    // The last thing that is written fails.
+    let sql = "CREATE TRIGGER no BEFORE UPDATE OF state ON experiment BEGIN SELECT raise(ABORT, 'no'); END";
+    database.execute_batch(sql).unwrap();
+    assert_eq!(place.steelyard(&["import", &good]).code, Some(3));
+    let count = |table: &str| -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        database.query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!([count("experiment"), count("trial"), count("step")], [1, 1, 1]);
+}
+
+const HEADER: &str = "ops_sec\tmb_sec\tlsm_sz\tblob_sz\tc_wgb\tw_amp\tc_mbps\tc_wsecs\tc_csecs\tb_rgb\tb_wgb\tusec_op\tp50\tp99\tp99.9\tp99.99\tpmax\tuptime\tstall%\tNstall\tu_cpu\ts_cpu\trss\ttest\tdate\tversion\tjob_id\tgithash\n";
+const STEPS: &str = "fillseq,readrandom,fwdrangewhilewriting,readwhilewriting,overwrite";
+
+/// A summary as RocksDB's scripts write it, three runs one after another. `worst` is the CV over
+/// the steps of the published tables; a step that isn't in them varies more.
+fn summary(dop: u32, worst: f64, place: usize) -> String {
+    let names = [
+        "fillseq.wal_disabled.v400".to_owned(),
+        format!("readrandom.t{dop}"),
+        format!("overwritesome.t{dop}.s0"),
+        format!("fwdrangewhilewriting.t{dop}"),
+        format!("readwhilewriting.t{dop}"),
+        format!("overwriteandwait.t{dop}.s0"),
+    ];
+    let counted = [0, 1, 3, 4, 5];
+    let largest = counted[place % counted.len()];
+    let mut text = String::new();
+    for run in [-1.0, 1.0, 0.0] {
+        // Each run has a header of its own.
+        text += HEADER;
+        for (step, name) in names.iter().enumerate() {
+            let cv = if name.starts_with("overwritesome") {
+                0.4
+            } else if step == largest {
+                worst
+            } else {
+                worst * 0.5
+            };
+            // Rates m - a, m and m + a have the population deviation a·√(2/3).
+            let rate = 1_000_000.0 * (1.0 + run * cv * 1.5_f64.sqrt());
+            text += &format!(
+                "{rate:.0}\t40.1\t165GB\t0.0GB\t7.8\tNA\t396.5\t19\t18\t0\t0\t1.0\t0.5\t2\t4\t1151\t7401\t20\t31.1\t143\t0.0\t0.0\tNA\t{name}\t2022-12-24T05:11:54\t7.8.0\t\tabc1234\n"
+            );
+        }
+    }
+    text
+}
+
+/// The published tables of the largest CV per server and number of clients: summaries of three runs
+/// each that have these CVs give the tables back to the printed digit.
+#[test]
+fn the_published_tables_come_out_of_summaries() {
+    let published =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../validate/published/rocksdb-variance.toml");
+    let published: toml::Table = fs::read_to_string(published).unwrap().parse().unwrap();
+    let servers = published["server"].as_array().unwrap();
+    let place = Place::new();
+    let mut chosen: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    let mut figures = 0;
+    for workload in ["cached", "io_bound"] {
+        let mut files = Vec::new();
+        for server in servers {
+            let name = server["name"].as_str().unwrap();
+            let dops = server["dop"].as_array().unwrap();
+            for (dop, cv) in dops.iter().zip(server[workload].as_array().unwrap()) {
+                let (dop, cv) = (dop.as_integer().unwrap(), cv.as_str().unwrap());
+                let summary = summary(dop as u32, cv.parse().unwrap(), files.len());
+                files.push(file(&place, &format!("{workload}/{name}.dop{dop}.tsv"), &summary));
+            }
+            let good = server["chosen"].as_array().unwrap();
+            chosen
+                .insert(name.to_owned(), good.iter().filter_map(toml::Value::as_integer).collect());
+        }
+        let mut arguments = vec!["import", "--name", workload, "--pattern", "{variant}.dop*.tsv"];
+        arguments.extend(files.iter().map(String::as_str));
+        place.steelyard(&arguments).expect(0, &[]);
+    }
+    let variance = ["variance", "--all", "--steps", STEPS, "--format"];
+    let text = place.steelyard(&[&variance[..], &["text"]].concat());
+    text.expect(0, &[]);
+    let document = json(&place.steelyard(&[&variance[..], &["json"]].concat()));
+    for (workload, found) in
+        ["cached", "io_bound"].into_iter().zip(document["workloads"].as_array().unwrap())
+    {
+        for server in servers {
+            let dops = server["dop"].as_array().unwrap();
+            for (dop, cv) in dops.iter().zip(server[workload].as_array().unwrap()) {
+                let setup = found["setups"].as_array().unwrap().iter().find(|setup| {
+                    setup["variant"].as_str() == server["name"].as_str()
+                        && setup["dop"].as_i64() == dop.as_integer()
+                });
+                let max = setup.unwrap()["max"].as_f64().unwrap();
+                assert_eq!(format!("{max:.3}"), cv.as_str().unwrap(), "{server} {dop}");
+                assert_eq!(setup.unwrap()["trials"], serde_json::json!([3, 3]));
+                figures += 1;
+            }
+        }
+    }
+    assert_eq!(figures, 68);
+    // A row of the printed table has the figures as published, in the same order.
+    let row = text.stdout.lines().find(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("m5d.4xl.ht0.io2") && words.next() == Some("0.013")
+    });
+    let row: Vec<&str> = row.unwrap().split_whitespace().collect();
+    assert_eq!(row, ["m5d.4xl.ht0.io2", "0.013", "0.028", "0.018"]);
+    // The author's list, but for two setups that are good by these tables and not in it.
+    chosen.insert("m5.2xl.ht0".to_owned(), vec![4]);
+    chosen.insert("m5.2xl.ht1".to_owned(), vec![4]);
+    chosen.retain(|_, dops| !dops.is_empty());
+    let found = document["choose"].as_array().unwrap().iter().map(|one| {
+        let dops = one["dop"].as_array().unwrap().iter().filter_map(Value::as_i64).collect();
+        (one["setup"].as_str().unwrap().to_owned(), dops)
+    });
+    assert_eq!(found.collect::<BTreeMap<String, Vec<i64>>>(), chosen);
+    // With all steps, the one that varies most decides.
+    let all = json(&place.steelyard(&["variance", "--all", "--format", "json"]));
+    let max = all["workloads"][0]["setups"][0]["max"].as_f64().unwrap();
+    assert!((max - 0.4).abs() < 1e-4, "{max}");
+    let wrong = place.steelyard(&["variance", "--all", "--steps", "fillseq,readrandum"]);
+    wrong.expect(2, &["expected one of the steps", "found readrandum"]);
+}

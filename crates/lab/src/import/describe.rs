@@ -1,0 +1,130 @@
+//! From what a program printed to the figures of a step.
+
+use foreign::{Column, Interval, Metric, Test};
+use metrics::LATENCIES;
+use store::{Better, Measure, Series, StepRecord};
+
+/// The class of what a program of others counts: it is not known what it does.
+const CLASS: &str = "op";
+
+/// How far from a second an interval may be to count as one.
+const SECOND: std::ops::RangeInclusive<f64> = 0.8..=1.25;
+
+/// Fills a step's record with the figures of a test.
+///
+/// The value is stored as `o/s`, in the unit and with the direction of the test, and latencies and
+/// sizes under the names that tables know. Everything else becomes `printed.NAME`.
+pub fn describe(record: &mut StepRecord, test: &Test) {
+    record.seconds = test.seconds.unwrap_or(0.0);
+    record.operations = test.operations.unwrap_or(0);
+    record.measure = Measure {
+        class: CLASS.to_owned(),
+        unit: test.unit.strip_suffix("/s").unwrap_or(&test.unit).to_owned(),
+        better: if test.less_is_better { Better::Less } else { Better::More },
+        ..record.measure.clone()
+    };
+    add(record, metrics::OPS.name.to_owned(), test.value);
+    if let Some(seconds) = test.seconds {
+        add(record, metrics::SECONDS.name.to_owned(), seconds);
+    }
+    for metric in &test.metrics {
+        let (name, value) = stored(metric);
+        add(record, name, value);
+    }
+    if test.series.is_empty() {
+        return;
+    }
+    if test.series.iter().all(|interval| SECOND.contains(&interval.seconds)) {
+        let values = test.series.iter().map(|interval: &Interval| interval.value).collect();
+        let (name, unit) = (metrics::throughput_of(CLASS), &*test.unit);
+        let label = &record.measure.unit;
+        record.series.push(Series::new(&name, label, unit, metrics::THROUGHPUT, values));
+    } else {
+        let text = "its intervals are not of one second, so they are not shown per second";
+        record.notes.push(text.to_owned());
+    }
+}
+
+/// A metric that is already there stays as it is.
+fn add(record: &mut StepRecord, name: String, value: f64) {
+    if value.is_finite() && record.metrics.iter().all(|(known, _)| *known != name) {
+        record.metrics.push((name, value));
+    }
+}
+
+/// The name under which a metric is stored, and its value in that metric's unit.
+fn stored(metric: &Metric) -> (String, f64) {
+    let (class, short) = match metric.name.split_once('.') {
+        // p99.9 is no metric of a class called p99.
+        Some((class, short)) if class.chars().all(char::is_alphabetic) => (class, short),
+        _ => (CLASS, metric.name.as_str()),
+    };
+    let short = if short == "p99.9" { "p999" } else { short };
+    let latency = LATENCIES.iter().find(|latency| latency.short() == short);
+    if let (Some(latency), "µs") = (latency, &*metric.unit) {
+        return (latency.of(class), metric.value);
+    }
+    match metric.name.as_str() {
+        "MB/s" => return (metrics::MEGABYTES.name.to_owned(), metric.value),
+        "retries" | "retried" => return (metrics::RETRIES.name.to_owned(), metric.value),
+        _ => {}
+    }
+    if let Some(known) = metrics::find(&metric.name) {
+        let factor = match (known.unit, &*metric.unit) {
+            ("B", "GB") => 1024.0 * 1024.0 * 1024.0,
+            _ => 1.0,
+        };
+        return (known.name.to_owned(), metric.value * factor);
+    }
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
+    (metrics::PRINTED.of(&metric.name.chars().map(allowed).collect::<String>()), metric.value)
+}
+
+/// Adds the costs per operation that follow from what `vmstat` or `iostat` saw.
+///
+/// The published tables do the same: the mean of a column divided by operations per second.
+pub(super) fn costs(record: &mut StepRecord, columns: &[Column]) {
+    let rate = record.metrics.iter().find(|(name, _)| name == metrics::OPS.name);
+    let rate = rate.map_or(f64::NAN, |(_, value)| *value);
+    if record.measure.better == Better::Less {
+        record.notes.push("costs per operation need a rate, and this is a time".to_owned());
+        return;
+    }
+    let mean = |name: &str| columns.iter().find(|column| column.name == name)?.mean();
+    let user = mean("us").or_else(|| Some(mean("%user")? + mean("%nice").unwrap_or(0.0)));
+    let system = mean("sy").or_else(|| mean("%system"));
+    if let (Some(user), Some(system)) = (user, system) {
+        add(record, metrics::CPU.name.to_owned(), (user + system) / rate);
+    }
+    if let Some(switches) = mean("cs") {
+        add(record, metrics::SWITCHES.name.to_owned(), switches / rate);
+    }
+    let Some(device) = busiest(columns) else { return };
+    let of = |name: &str| mean(&format!("{device} {name}"));
+    let kilobytes = |letter: char| {
+        let megabytes = of(&format!("{letter}MB/s")).map(|megabytes| megabytes * 1024.0);
+        of(&format!("{letter}kB/s")).or(megabytes)
+    };
+    let figures = [
+        (&metrics::READS, of("r/s")),
+        (&metrics::WRITES, of("w/s")),
+        (&metrics::READ_KB, kilobytes('r')),
+        (&metrics::WRITTEN_KB, kilobytes('w')),
+    ];
+    for (metric, value) in figures {
+        if let Some(value) = value {
+            add(record, metric.name.to_owned(), value / rate);
+        }
+    }
+    record.notes.push(format!("reads and writes are those of {device}, the busiest device"));
+}
+
+/// The device with the most requests. Those below it would be counted again.
+fn busiest(columns: &[Column]) -> Option<&str> {
+    let reads = columns.iter().filter_map(|column| {
+        let device = column.name.strip_suffix(" r/s")?;
+        let writes = columns.iter().find(|other| other.name == format!("{device} w/s"));
+        Some((device, column.mean()? + writes.and_then(Column::mean).unwrap_or(0.0)))
+    });
+    reads.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(device, _)| device)
+}

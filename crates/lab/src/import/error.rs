@@ -1,0 +1,130 @@
+//! What can be wrong with files that belong together.
+
+/// Why nothing was imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A pattern that isn't one.
+    #[error("{given:?} is not a usable pattern: {why}")]
+    BadPattern {
+        /// What was given.
+        given: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file whose name doesn't say what its pattern asks for.
+    #[error("{file}: its name does not match the pattern {pattern}{}", .why)]
+    OtherName {
+        /// The file.
+        file: String,
+        /// The pattern.
+        pattern: String,
+        /// Why it doesn't; may be empty.
+        why: String,
+    },
+    /// None of the files has a figure that can be judged.
+    #[error(
+        "expected output of at least one benchmark program, found only what {0} saw; import it \
+         together with the output of the program it watched"
+    )]
+    OnlyWatched(String),
+    /// The output contradicts what was said about it.
+    #[error("{file}, line {line}: expected {wanted} clients as given, found {found}")]
+    OtherDop {
+        /// The file.
+        file: String,
+        /// The line of the test.
+        line: usize,
+        /// What was given.
+        wanted: u32,
+        /// What the program printed.
+        found: u32,
+    },
+    /// The same step twice in a trial.
+    #[error(
+        "{file}, line {line}: block {block} of {variant} has the step {step} with {dop} clients \
+         twice; give each its own block, or leave out the block: then the k-th is of block k"
+    )]
+    Twice {
+        /// The file of the second.
+        file: String,
+        /// Its line.
+        line: usize,
+        /// Number of the block.
+        block: u32,
+        /// The variant.
+        variant: String,
+        /// The step.
+        step: String,
+        /// Its number of clients.
+        dop: u32,
+    },
+    /// Two things under one name.
+    #[error(
+        "{file}, line {line}: the step {step} is in {found} here, and in {known} in another file; \
+         name them differently"
+    )]
+    OtherUnit {
+        /// The file.
+        file: String,
+        /// The line.
+        line: usize,
+        /// The step.
+        step: String,
+        /// Its unit in this file.
+        found: String,
+        /// Its unit before.
+        known: String,
+    },
+    /// One name for several steps.
+    #[error(
+        "{file}: the step's name {step} was given, but the file has the tests {}; leave out the \
+         name, or import the tests from files of their own",
+        .found.join(", ")
+    )]
+    SeveralSteps {
+        /// The file.
+        file: String,
+        /// What was given.
+        step: String,
+        /// The tests.
+        found: Vec<String>,
+    },
+    /// What a program saw, of which it isn't clear what it belongs to.
+    #[error(
+        "{file}: what {program} saw belongs to one step of a trial, but block {block} of {variant} \
+         has {steps}; import it with output of a single test, with the same variant and block"
+    )]
+    WatchedWhat {
+        /// The file.
+        file: String,
+        /// The program.
+        program: &'static str,
+        /// The block it would belong to.
+        block: u32,
+        /// Its variant.
+        variant: String,
+        /// How many steps are there.
+        steps: usize,
+    },
+    /// No variant of this name.
+    #[error("expected the base to be one of {}, found {base}", .known.join(", "))]
+    UnknownBase {
+        /// What was given.
+        base: String,
+        /// The variants.
+        known: Vec<String>,
+    },
+    /// It cannot be written.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+}
+
+impl ImportError {
+    /// Whether the request was wrong, so that repeating it can't help.
+    pub fn is_request(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_request(),
+            _ => true,
+        }
+    }
+}

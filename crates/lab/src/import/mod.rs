@@ -1,0 +1,180 @@
+//! Finished output of other people's programs, stored as trials of one experiment.
+//!
+//! [`arrange`] decides where everything belongs, without touching a store: the tests of a file are
+//! steps, and each variant, block and number of clients is a trial. [`Arranged::store`] then writes
+//! all of it in one transaction.
+
+mod describe;
+mod error;
+mod pattern;
+mod place;
+
+use std::collections::BTreeMap;
+
+use store::{
+    ExperimentId, NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store, Warning, now_ms,
+};
+
+pub use describe::describe;
+pub use error::ImportError;
+pub use pattern::{Named, Pattern};
+pub use place::arrange;
+
+/// A file that was read.
+#[derive(Debug, Clone)]
+pub struct Finished {
+    /// Its name in messages.
+    pub file: String,
+    /// The variant that it is about.
+    pub variant: String,
+    /// The number of clients; `None`: as the output says.
+    pub dop: Option<u32>,
+    /// The block; `None`: the k-th time that a variant has a step, it is of block k.
+    pub block: Option<u32>,
+    /// The name of its step; `None`: as the output says.
+    pub step: Option<String>,
+    /// When it was last written, in milliseconds since 1970 (UTC).
+    pub written_ms: i64,
+    /// What is in it.
+    pub reading: foreign::Reading,
+}
+
+/// Trials, ready to be stored.
+#[derive(Debug, Clone)]
+pub struct Arranged {
+    /// The program whose output it is.
+    program: &'static str,
+    /// Variants in the order of the files, with the version of what they are, if known.
+    variants: Vec<(String, String)>,
+    /// By block, then in the order of the files.
+    trials: Vec<Trial>,
+    /// When the first and the last file were written.
+    written_ms: (i64, i64),
+    files: usize,
+}
+
+/// A variant in a block, at one number of clients.
+#[derive(Debug, Clone)]
+struct Trial {
+    /// Place in [`Arranged::variants`].
+    variant: usize,
+    block: u32,
+    dop: u32,
+    steps: Vec<StepRecord>,
+}
+
+/// What was stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// Its number.
+    pub experiment: ExperimentId,
+    /// Its name.
+    pub name: String,
+    /// Its variants; the first is the base.
+    pub variants: Vec<String>,
+    /// The largest number of a block.
+    pub blocks: u32,
+    /// How many trials it has.
+    pub trials: usize,
+    /// How many steps these have.
+    pub steps: usize,
+}
+
+/// Instead of a plan. Experiments with the same text and name are of the same workload.
+const PLAN: &str = "# Imported output of other programs: there is no plan.\n";
+
+/// Differences up to this fraction count as small, as in plans that don't say.
+const MARGIN: f64 = 0.02;
+
+impl Arranged {
+    /// The name that the experiment has if nobody chose one: that of the program.
+    pub fn default_name(&self) -> &'static str {
+        self.program
+    }
+
+    /// Stores everything as one experiment: all of it or, if something fails, nothing. `base` is
+    /// the variant that others are compared with; `None`: the first.
+    ///
+    /// # Errors
+    /// When there is no such variant, or it cannot be written.
+    pub fn store(
+        self,
+        store: &Store,
+        name: &str,
+        base: Option<&str>,
+        steelyard: &str,
+    ) -> Result<Imported, ImportError> {
+        let names: Vec<String> = self.variants.iter().map(|(name, _)| name.clone()).collect();
+        let base = base.unwrap_or(&names[0]).to_owned();
+        if !names.contains(&base) {
+            return Err(ImportError::UnknownBase { base, known: names });
+        }
+        store.at_once(|| self.write(store, name, base, steelyard))
+    }
+
+    fn write(
+        self,
+        store: &Store,
+        name: &str,
+        base: String,
+        steelyard: &str,
+    ) -> Result<Imported, ImportError> {
+        let blocks = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+        let experiment = store.begin_experiment(&NewExperiment {
+            purpose: Purpose::Run,
+            name: name.to_owned(),
+            workload: name.to_owned(),
+            base,
+            seed: 0,
+            blocks,
+            margin: MARGIN,
+            plan: PLAN.to_owned(),
+            steelyard: steelyard.to_owned(),
+            created_ms: self.written_ms.0,
+        })?;
+        let mut variants = Vec::new();
+        for (variant, version) in &self.variants {
+            variants.push(store.add_variant(
+                experiment,
+                &NewVariant {
+                    name: variant.clone(),
+                    dbms: format!("imported:{}", self.program),
+                    source: "imported".to_owned(),
+                    version: version.clone(),
+                    build: BTreeMap::new(),
+                    config: BTreeMap::new(),
+                },
+            )?);
+        }
+        let text = format!(
+            "imported from {} files of {}: in which order the variants ran, on which machine and \
+             with which settings is not known, and blocks are paired by their numbers",
+            self.files, self.program
+        );
+        store.warn(experiment, None, &Warning::new("imported", text))?;
+        let (mut positions, mut steps) = (BTreeMap::new(), 0);
+        let trials = self.trials.len();
+        for trial in self.trials {
+            let position: &mut u32 = positions.entry(trial.block).or_default();
+            *position += 1;
+            let seconds: f64 = trial.steps.iter().map(|step| step.seconds).sum();
+            let id = store.begin_trial(&NewTrial {
+                experiment,
+                variant: variants[trial.variant],
+                block: trial.block,
+                position: *position,
+                sequence: trial.dop,
+                started_ms: now_ms() - (seconds * 1000.0) as i64,
+            })?;
+            for step in &trial.steps {
+                store.record_step(id, step)?;
+                steps += 1;
+            }
+            store.finish_trial(id)?;
+        }
+        store.finish_experiment(experiment)?;
+        let variants = self.variants.into_iter().map(|(name, _)| name).collect();
+        let name = name.to_owned();
+        Ok(Imported { experiment, name, variants, blocks, trials, steps })
+    }
+}
