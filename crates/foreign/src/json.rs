@@ -4,24 +4,22 @@ use serde_json::Value;
 
 use crate::ForeignError;
 use crate::error::shortened;
-use crate::lines::{last_number, lines, other};
+use crate::lines::{last_number, other};
 
 /// What a text with one JSON object holds. Lines before and after it (warnings) are left out.
-pub(crate) struct Object<'a> {
+pub(crate) struct Object {
     /// The object.
     pub value: Value,
     /// The number of its first line.
     pub line: usize,
-    /// The lines around it, with their numbers.
-    pub around: Vec<(usize, &'a str)>,
 }
 
 /// Finds the object, which begins on a line of its own.
-pub(crate) fn object<'a>(
+pub(crate) fn object(
     program: &'static str,
     expected: &'static str,
-    text: &'a str,
-) -> Result<Object<'a>, ForeignError> {
+    text: &str,
+) -> Result<Object, ForeignError> {
     let mut offset = 0;
     let mut begin = None;
     for (place, line) in text.split_inclusive('\n').enumerate() {
@@ -47,11 +45,5 @@ pub(crate) fn object<'a>(
             return Err(ForeignError::CutOff { program, line: last_number(text), expected });
         }
     };
-    let end = offset + stream.byte_offset();
-    let after = text[..end].split_inclusive('\n').count();
-    let around = lines(text)
-        .filter(|line| line.number <= before || line.number > after)
-        .map(|line| (line.number, line.text))
-        .collect();
-    Ok(Object { value, line: before + 1, around })
+    Ok(Object { value, line: before + 1 })
 }

@@ -42,9 +42,13 @@ fn what_the_program_calls_a_failure() {
 
 #[test]
 fn what_cannot_be_read_names_the_remedy() {
+    // Cut between two reports, so that its end is a whole report.
+    let reports = text("fio-3.33-status-interval.json");
+    let (whole, _) = reports.rsplit_once("\n{\n").unwrap();
+    let early = error("fio", whole);
+    assert!(early.to_string().contains("--time_based"), "{early}");
     for (name, words) in [
         ("fio-3.33-text.txt", "--output-format=json"),
-        ("fio-3.33-status-interval.json", "--status-interval"),
         ("hyperfine-1.15-two.txt", "--export-json"),
         ("sysbench-checkpoint.txt", "--report-checkpoints"),
     ] {

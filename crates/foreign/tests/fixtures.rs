@@ -214,6 +214,15 @@ fn fio_of_one_group_and_with_fsync() {
 }
 
 #[test]
+fn fio_with_a_report_for_each_second() {
+    let test = only("fio-3.33-status-interval.json");
+    let seconds: f64 = test.series.iter().map(|interval| interval.seconds).sum();
+    assert!((seconds - test.seconds.unwrap()).abs() < 1e-6 && test.series.len() >= 3, "{test:?}");
+    let operations: f64 = test.series.iter().map(|it| it.value * it.seconds).sum();
+    assert!((operations - test.operations.unwrap() as f64).abs() < 0.5, "{operations}");
+}
+
+#[test]
 fn fio_of_several_jobs_which_run_at_the_same_time() {
     let tests = reading("fio-3.33-jobfile-mixed.json").tests;
     assert_eq!(tests.len(), 2);
