@@ -287,7 +287,9 @@ impl Progress {
         }
         // The first of many restarts shows what they consist of.
         if !self.designed || self.rows.is_empty() {
-            let figure = rate.map_or(String::new(), |rate| format!("{rate:>12.0} {unit}/s"));
+            let digits = |rate: f64| if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
+            let figure = |rate: f64| format!("{rate:>12.*} {unit}", digits(rate));
+            let figure = rate.map_or(String::new(), figure);
             self.line(&format!("  {name:<8}{figure:<22}{seconds:>8.1} s"));
         }
         for warning in warnings {
@@ -347,7 +349,7 @@ impl Bars {
         let rate = self.rate.update(elapsed, operations);
         let Some(bar) = &self.step else { return };
         if operations > 0 {
-            bar.set_message(format!("{rate:.0} {}/s", self.unit));
+            bar.set_message(format!("{rate:.0} {}", self.unit));
         }
         match bar.length() {
             Some(0) | None => {}

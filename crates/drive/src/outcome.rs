@@ -49,6 +49,8 @@ pub struct Reported {
     pub value: f64,
     /// Other figures: name, value, unit.
     pub metrics: Vec<(String, f64, String)>,
+    /// All that it printed.
+    pub printed: String,
 }
 
 /// The outcome of one class of statements.

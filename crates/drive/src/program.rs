@@ -175,7 +175,8 @@ impl Load {
             return Err("it took no time".to_owned());
         }
         (outcome.operations, outcome.seconds) = (operations, seconds);
-        outcome.reported = Some(Reported { value, metrics });
+        let printed = format!("{stdout}{stderr}");
+        outcome.reported = Some(Reported { value, metrics, printed });
         // A gap is not a second in which nothing was done.
         if !per_second.is_empty() && per_second.iter().all(|rate| rate.is_finite()) {
             let counts = per_second.iter().map(|rate| rate.round() as u64).collect();

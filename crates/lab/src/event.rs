@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use report::labelled;
-use store::StepRecord;
+use store::{Better, StepRecord};
 use workload::{End, Phase, Program, Step};
 
 /// Something that happened in a run.
@@ -176,7 +176,7 @@ impl Event {
                 dop,
                 operations: planned(step).map(|operations| operations * servers as u64),
                 seconds: step.seconds.map(|seconds| seconds * servers as f64),
-                unit: step.unit.to_string(),
+                unit: of_figure(&step.unit, step.less_is_better),
             },
             Phase::Settle { .. } => Event::untimed_began(phase_name(phase), dop),
         }
@@ -200,11 +200,16 @@ impl Event {
             name: labelled(&record.name, None, &record.measure.labels),
             variant: variant.map(str::to_owned),
             rate: record.metric(metrics::OPS.name),
-            unit: record.measure.unit.clone(),
+            unit: of_figure(&record.measure.unit, record.measure.better == Better::Less),
             seconds: record.seconds,
             warnings: record.warnings.iter().map(|warning| warning.text.clone()).collect(),
         }
     }
+}
+
+/// The unit of a step's figure: operations per second, or that of a cost.
+fn of_figure(unit: &str, cost: bool) -> String {
+    if cost { unit.to_owned() } else { format!("{unit}/s") }
 }
 
 /// The name of a phase in results.

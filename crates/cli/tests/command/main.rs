@@ -22,6 +22,7 @@ mod place;
 mod plan_files;
 mod plans;
 mod polluted;
+mod programs;
 mod profile;
 mod readme;
 mod requests;

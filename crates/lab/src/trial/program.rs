@@ -1,10 +1,12 @@
 //! The commands of programs that are the load, filled in for one system.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use dbms::Endpoint;
+use store::StepRecord;
 use workload::{Phase, Program, fill};
 
 use crate::error::Error;
@@ -102,6 +104,26 @@ fn places(
         directory.map(|directory| add("data", directory.display().to_string()));
     }
     places
+}
+
+/// Keeps what a program printed among the artifacts. What can't be kept is noted, and no reason to
+/// lose the step.
+pub fn keep_output(
+    conditions: &Conditions<'_>,
+    attempt: &Attempt<'_>,
+    record: &mut StepRecord,
+    printed: &str,
+) {
+    let directory = conditions.options.results.join("artifacts").join("programs");
+    let (block, trial) = (attempt.entered.block, attempt.entered.trial);
+    let name = format!(
+        "{}.b{block}.{}.dop{}.t{trial}.txt",
+        attempt.subject.variant.name, record.name, record.dop
+    );
+    let kept = fs::create_dir_all(&directory).and_then(|()| fs::write(directory.join(name), printed));
+    if let Err(error) = kept {
+        record.notes.push(format!("could not keep what the program printed: {error}"));
+    }
 }
 
 fn of(program: &Program, error: &str) -> String {

@@ -23,6 +23,7 @@ use crate::observe::waits::{self, Waited};
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::plans::plans;
+use crate::trial::program::keep_output;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
 const LEAD_TIME: Duration = Duration::from_millis(20);
@@ -101,6 +102,9 @@ pub fn step(
     let after = if trouble.is_none() { Some(after(attempt)) } else { None };
     complete(conditions, attempt, &mut record, step, &measured, Locality::Local, after)?;
     record.notes.extend(ran.notes);
+    if let Some(reported) = &measured.outcome.reported {
+        keep_output(conditions, attempt, &mut record, &reported.printed);
+    }
     if let (Some(profiler), Some(profiled), None) =
         (&conditions.profiler, measured.profiled.take(), &trouble)
     {

@@ -1,12 +1,12 @@
 //! Response times: the buckets of published reports and percentiles, per step and class of
 //! statement.
 
-use metrics::LATENCIES;
+use metrics::{LATENCIES, MEGABYTES, OPS};
 
 use super::{VARIANT, View};
 use crate::latency::{BUCKETS, Pooled};
 use crate::model::StepResults;
-use crate::number::{UNKNOWN, rate};
+use crate::number::{UNKNOWN, or_unknown, rate};
 use crate::table::{Row, Section, Table, distinct, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
@@ -49,7 +49,35 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             tables.extend([buckets, percentiles]);
         }
     }
+    tables.extend(reported(view));
     tables
+}
+
+/// What other programs say of themselves: figures without a histogram.
+fn reported(view: View<'_>) -> Option<Table> {
+    let title = "What the programs report".to_owned();
+    let mut table = Table::new(Section::Latency, "reported", title);
+    let times = LATENCIES.iter().map(|metric| metric.short());
+    let columns = [VARIANT, "o/s", "MB/s"].into_iter().chain(times);
+    table.columns = texts(columns.chain(["step"]));
+    table.legend = vec![
+        view.over_blocks("medians"),
+        "o/s: operations per second, or the cost that is judged; mean … max: microseconds".to_owned(),
+    ];
+    for (number, step, label) in view.steps() {
+        for (place, name, figures) in view.variants(number) {
+            let figure = |name: &str| figures.median(name).filter(|value| value.is_finite());
+            let times: Vec<_> = LATENCIES.iter().map(|it| figure(&it.of(&step.class))).collect();
+            if !figures.latency.is_empty() || times.iter().all(Option::is_none) {
+                continue;
+            }
+            let first = [figure(OPS.name), figure(MEGABYTES.name)];
+            let cells = first.into_iter().chain(times).map(|value| or_unknown(value, rate));
+            let row = Row::new(name, cells.chain([label.clone()]).collect());
+            table.rows.push(row.of_kind(view.kind(place)));
+        }
+    }
+    (!table.rows.is_empty()).then_some(table)
 }
 
 fn paced(class: &str, step: &StepResults) -> &'static str {

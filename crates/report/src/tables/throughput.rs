@@ -33,13 +33,24 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
     let of = |number: &usize| view.results.steps.get(*number);
     let shown: Vec<&StepResults> = numbers.iter().filter_map(of).collect();
     let mut table = Table::new(Section::Absolute, id, title);
-    let units = shown.iter().map(|step| step.unit.as_str());
-    let units: Vec<&str> = distinct(units.filter(|unit| !unit.is_empty()));
-    // Other programs may print times, and nothing else.
-    let times = shown.iter().all(|step| step.better == store::Better::Less);
-    let what = if times { "less is better" } else { "operations/s" };
+    let (costs, rates): (Vec<&StepResults>, Vec<&StepResults>) =
+        shown.iter().partition(|step| step.better == store::Better::Less);
+    let units = distinct(rates.iter().map(|step| step.unit.as_str()).filter(|it| !it.is_empty()));
+    let mut what = Vec::new();
+    if !rates.is_empty() {
+        what.push(format!("operations/s ({})", units.join(" or ")));
+    }
+    // Other programs may print times and other costs.
+    let cost = |step: &&StepResults| match step.unit.as_str() {
+        "" => view.results.step_label(step),
+        unit => format!("{} in {unit}", view.results.step_label(step)),
+    };
+    if !costs.is_empty() {
+        let each: Vec<String> = costs.iter().map(cost).collect();
+        what.push(format!("{}, less is better", each.join(", ")));
+    }
     table.legend =
-        vec![format!("{what} ({}): {}", units.join(" or "), view.over_blocks("geometric means"))];
+        vec![format!("{}: {}", what.join("; "), view.over_blocks("geometric means"))];
     table.legend.extend(view.relative_legend());
     table.columns = view.step_columns(&shown);
     let [mut absolute, mut relative_table] = table.in_two_parts();
