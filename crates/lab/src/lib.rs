@@ -7,8 +7,8 @@
 //!
 //! The folders follow an experiment from the outside in: `experiment` runs blocks and looks at
 //! their results, `joint` runs the trials of a block whose servers run at the same time, `trial`
-//! runs one trial, `observe` records what happened in a step. `count` is separate, and so is `import`, which stores
-//! what other programs printed as if it had been measured here.
+//! runs one trial, `observe` records what happened in a step. `count` is separate, and so is
+//! `import`, which stores what other programs printed.
 
 mod count;
 mod engines;

@@ -44,13 +44,22 @@ pub struct Finished {
 pub struct Arranged {
     /// The program whose output it is.
     program: &'static str,
-    /// Variants in the order of the files, with the version of what they are, if known.
-    variants: Vec<(String, String)>,
+    /// In the order of the files.
+    variants: Vec<Variant>,
     /// By block, then in the order of the files.
     trials: Vec<Trial>,
     /// When the first and the last file were written.
     written_ms: (i64, i64),
     files: usize,
+}
+
+/// What files are about.
+#[derive(Debug, Clone)]
+struct Variant {
+    name: String,
+    /// Its version, if the output says so; otherwise empty.
+    version: String,
+    files: Vec<String>,
 }
 
 /// A variant in a block, at one number of clients.
@@ -104,7 +113,7 @@ impl Arranged {
         base: Option<&str>,
         steelyard: &str,
     ) -> Result<Imported, ImportError> {
-        let names: Vec<String> = self.variants.iter().map(|(name, _)| name.clone()).collect();
+        let names: Vec<String> = self.variants.iter().map(|variant| variant.name.clone()).collect();
         let base = base.unwrap_or(&names[0]).to_owned();
         if !names.contains(&base) {
             return Err(ImportError::UnknownBase { base, known: names });
@@ -133,13 +142,13 @@ impl Arranged {
             created_ms: self.written_ms.0,
         })?;
         let mut variants = Vec::new();
-        for (variant, version) in &self.variants {
+        for Variant { name, version, files } in &self.variants {
             variants.push(store.add_variant(
                 experiment,
                 &NewVariant {
-                    name: variant.clone(),
+                    name: name.clone(),
                     dbms: format!("imported:{}", self.program),
-                    source: "imported".to_owned(),
+                    source: format!("imported from {}", files.join(", ")),
                     version: version.clone(),
                     build: BTreeMap::new(),
                     config: BTreeMap::new(),
@@ -173,7 +182,7 @@ impl Arranged {
             store.finish_trial(id)?;
         }
         store.finish_experiment(experiment)?;
-        let variants = self.variants.into_iter().map(|(name, _)| name).collect();
+        let variants = self.variants.into_iter().map(|variant| variant.name).collect();
         let name = name.to_owned();
         Ok(Imported { experiment, name, variants, blocks, trials, steps })
     }

@@ -7,15 +7,15 @@ use store::StepRecord;
 
 use super::describe::{costs, describe};
 use super::error::ImportError;
-use super::{Arranged, Finished, Trial};
+use super::{Arranged, Finished, Trial, Variant};
 
 /// Arranges the tests of files as trials.
 ///
 /// - A step is called as the file's `step` says, or as the test, or as the program.
 /// - Its number of clients is the file's `dop`, or that of the test, or the only one in the file,
 ///   or 1.
-/// - Its block is the file's, or k for the k-th time that the variant has this step, in the order of
-///   the files and of the tests in them.
+/// - Its block is the file's, or k for the k-th time that the variant has this step, in the order
+///   of the files and of the tests in them.
 /// - What a program like `vmstat` saw becomes costs per operation of the step with the same variant
 ///   and block.
 ///
@@ -28,6 +28,8 @@ pub fn arrange(files: &[Finished]) -> Result<Arranged, ImportError> {
     };
     let mut places = Places::default();
     for file in files {
+        let variant = places.variant(file);
+        places.variants[variant].files.push(file.file.clone());
         for (test, dop) in file.reading.tests.iter().zip(dops(file)?) {
             places.add(file, test, dop)?;
         }
@@ -67,7 +69,7 @@ fn dops(file: &Finished) -> Result<Vec<u32>, ImportError> {
 
 #[derive(Default)]
 struct Places {
-    variants: Vec<(String, String)>,
+    variants: Vec<Variant>,
     trials: Vec<Trial>,
     /// Place of a trial by variant, block and number of clients.
     trial: HashMap<(usize, u32, u32), usize>,
@@ -81,9 +83,10 @@ struct Places {
 
 impl Places {
     fn variant(&mut self, file: &Finished) -> usize {
-        let known = self.variants.iter().position(|(name, _)| *name == file.variant);
+        let known = self.variants.iter().position(|variant| variant.name == file.variant);
         known.unwrap_or_else(|| {
-            self.variants.push((file.variant.clone(), version(&file.reading)));
+            let (name, version) = (file.variant.clone(), version(&file.reading));
+            self.variants.push(Variant { name, version, files: Vec::new() });
             self.variants.len() - 1
         })
     }
@@ -111,7 +114,6 @@ impl Places {
         }
         let mut record = StepRecord::new(steps.len() as u32, &step, dop);
         record.started_ms = file.written_ms;
-        record.notes.push(format!("imported from {}, line {}", file.file, test.line));
         describe(&mut record, test);
         steps.push(record);
         Ok(())

@@ -72,7 +72,8 @@ impl Deviation {
 /// variant they are twins of. Trials of the same setup in several experiments are combined.
 ///
 /// # Errors
-/// When there are no trials (of the requested steps), a store cannot be read, or the limit is not a fraction.
+/// When there are no trials (of the requested steps), a store cannot be read, or the limit is not a
+/// fraction.
 pub fn variance(
     sources: &[Source<'_>],
     options: &VarianceOptions,
