@@ -23,7 +23,7 @@ use crate::results::ResultsDir;
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt
   steelyard import --pattern '{variant}/sb.{dop}.run{block}.txt' pg13/*.txt pg14/*.txt
-  steelyard import --format rocksdb-report --name byrx --pattern '{variant}.dop*/report.tsv' */report.tsv")]
+  steelyard import --name byrx --pattern '{variant}.dop*/report.tsv' */report.tsv")]
 pub struct ImportArgs {
     /// The files
     #[arg(value_name = "FILE", required = true)]
@@ -74,11 +74,15 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
     let base = args.base.as_deref();
     let imported = arranged.store(&store, &name, base, env!("CARGO_PKG_VERSION"))?;
     let lab::Imported { experiment, name, variants, blocks, trials, steps } = imported;
+    let counted =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     writeln!(
         std::io::stdout(),
-        "experiment {experiment} {name}: {trials} trials with {steps} steps, up to {blocks} \
-         blocks, of {}",
-        variants.join(", ")
+        "experiment {experiment} {name}: {} of {} with {} in {}",
+        counted(trials, "trial"),
+        variants.join(", "),
+        counted(steps, "step"),
+        counted(blocks as usize, "block")
     )?;
     Ok(())
 }

@@ -50,7 +50,7 @@ fn two_versions_in_three_blocks_are_compared() {
     import.expect(0, &[]);
     assert_eq!(
         import.stdout,
-        "experiment 1 pgbench: 6 trials with 6 steps, up to 3 blocks, of pg13.7, pg14.3\n"
+        "experiment 1 pgbench: 6 trials of pg13.7, pg14.3 with 6 steps in 3 blocks\n"
     );
     let compared = json(&place.steelyard(&["compare", "--format", "json"]));
     let step = &compared["steps"][0];
@@ -68,6 +68,8 @@ fn two_versions_in_three_blocks_are_compared() {
     let variance = json(&place.steelyard(&["variance", "--format", "json"]));
     let setups = variance["workloads"][0]["setups"].as_array().unwrap();
     assert_eq!(setups[0]["steps"][0]["values"], serde_json::json!([1000.0, 1010.0, 990.0]));
+    let slower = json(&place.steelyard(&["compare", "--metric", "mean", "--format", "json"]));
+    assert_eq!(slower["metric"], "mean");
     for command in [&["history", "--by", "date"][..], &["report", "-o", "r.html"], &["list"]] {
         place.steelyard(command).expect(0, &[]);
     }

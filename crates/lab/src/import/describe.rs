@@ -39,7 +39,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
         let (name, unit) = (metrics::throughput_of(CLASS), &*test.unit);
         let label = &record.measure.unit;
         record.series.push(Series::new(&name, label, unit, metrics::THROUGHPUT, values));
-    } else {
+    } else if !test.less_is_better {
         let text = "its intervals are not of one second, so they are not shown per second";
         record.notes.push(text.to_owned());
     }

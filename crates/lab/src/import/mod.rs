@@ -48,8 +48,8 @@ pub struct Arranged {
     variants: Vec<Variant>,
     /// By block, then in the order of the files.
     trials: Vec<Trial>,
-    /// When the first and the last file were written.
-    written_ms: (i64, i64),
+    /// When the oldest file was written.
+    written_ms: i64,
     files: usize,
 }
 
@@ -139,7 +139,7 @@ impl Arranged {
             margin: MARGIN,
             plan: PLAN.to_owned(),
             steelyard: steelyard.to_owned(),
-            created_ms: self.written_ms.0,
+            created_ms: self.written_ms,
         })?;
         let mut variants = Vec::new();
         for Variant { name, version, files } in &self.variants {
@@ -156,9 +156,11 @@ impl Arranged {
             )?);
         }
         let text = format!(
-            "imported from {} files of {}: in which order the variants ran, on which machine and \
+            "imported from {} file{} of {}: in which order the variants ran, on which machine and \
              with which settings is not known, and blocks are paired by their numbers",
-            self.files, self.program
+            self.files,
+            if self.files == 1 { "" } else { "s" },
+            self.program
         );
         store.warn(experiment, None, &Warning::new("imported", text))?;
         let (mut positions, mut steps) = (BTreeMap::new(), 0);

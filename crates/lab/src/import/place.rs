@@ -39,12 +39,11 @@ pub fn arrange(files: &[Finished]) -> Result<Arranged, ImportError> {
     }
     let mut trials = places.trials;
     trials.sort_by_key(|trial| trial.block);
-    let written = || files.iter().map(|file| file.written_ms);
     Ok(Arranged {
         program: first.reading.program,
         variants: places.variants,
         trials,
-        written_ms: (written().min().unwrap_or(0), written().max().unwrap_or(0)),
+        written_ms: files.iter().map(|file| file.written_ms).min().unwrap_or(0),
         files: files.len(),
     })
 }
