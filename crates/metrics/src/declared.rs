@@ -122,7 +122,6 @@ declare! {
         "task-clock per operation of the DBMS's processes, counted by perf";
     SECONDS = "seconds", "s", FACT, "duration of the step";
     MEGABYTES = "mb_sec", "MB/s", FACT, "megabytes per second that the step reads or writes";
-    REPORTED = "program.{figure}", "", FACT, "{figure} as the program printed it";
     TREE_SIZE = "lsm_sz", "B", FACT, "size of the LSM tree when the step ended";
     TREE_WRITTEN = "c_wgb", "GB", FACT, "written by flushes and compactions, in 2^30 bytes";
     WRITE_AMPLIFICATION = "w_amp", "", FACT,

@@ -1,6 +1,6 @@
 //! From what a program printed to the figures of a step.
 
-use foreign::{Column, Interval, Metric, Test};
+use foreign::{Column, Interval, Test};
 use metrics::LATENCIES;
 use store::{Better, Measure, Series, StepRecord};
 
@@ -28,7 +28,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
         add(record, metrics::SECONDS.name.to_owned(), seconds);
     }
     for metric in &test.metrics {
-        let (name, value) = stored(metric);
+        let (name, value) = stored(CLASS, &metric.name, metric.value, &metric.unit);
         add(record, name, value);
     }
     if test.series.is_empty() {
@@ -52,32 +52,33 @@ fn add(record: &mut StepRecord, name: String, value: f64) {
     }
 }
 
-/// The name under which a metric is stored, and its value in that metric's unit.
-fn stored(metric: &Metric) -> (String, f64) {
-    let (class, short) = match metric.name.split_once('.') {
+/// The name under which a figure that a program printed is stored, and its value in that metric's
+/// unit; response times are of `class`, unless they are called otherwise.
+pub(crate) fn stored(class: &str, name: &str, value: f64, unit: &str) -> (String, f64) {
+    let (class, short) = match name.split_once('.') {
         // p99.9 is no metric of a class called p99.
         Some((class, short)) if class.chars().all(char::is_alphabetic) => (class, short),
-        _ => (CLASS, metric.name.as_str()),
+        _ => (class, name),
     };
     let short = if short == "p99.9" { "p999" } else { short };
     let latency = LATENCIES.iter().find(|latency| latency.short() == short);
-    if let (Some(latency), "µs") = (latency, &*metric.unit) {
-        return (latency.of(class), metric.value);
+    if let (Some(latency), "µs") = (latency, unit) {
+        return (latency.of(class), value);
     }
-    match metric.name.as_str() {
-        "MB/s" => return (metrics::MEGABYTES.name.to_owned(), metric.value),
-        "retries" | "retried" => return (metrics::RETRIES.name.to_owned(), metric.value),
+    match name {
+        "MB/s" => return (metrics::MEGABYTES.name.to_owned(), value),
+        "retries" | "retried" => return (metrics::RETRIES.name.to_owned(), value),
         _ => {}
     }
-    if let Some(known) = metrics::find(&metric.name) {
-        let factor = match (known.unit, &*metric.unit) {
+    if let Some(known) = metrics::find(name) {
+        let factor = match (known.unit, unit) {
             ("B", "GB") => 1024.0 * 1024.0 * 1024.0,
             _ => 1.0,
         };
-        return (known.name.to_owned(), metric.value * factor);
+        return (known.name.to_owned(), value * factor);
     }
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
-    (metrics::PRINTED.of(&metric.name.chars().map(allowed).collect::<String>()), metric.value)
+    (metrics::PRINTED.of(&name.chars().map(allowed).collect::<String>()), value)
 }
 
 /// Adds the costs per operation that follow from what `vmstat` or `iostat` saw.

@@ -1,10 +1,11 @@
 //! Turns counts and recordings into the figures of a step, under the names that tables use.
 
-use drive::{ClassOutcome, Outcome, Reported};
+use drive::{ClassOutcome, Outcome};
 use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
 use workload::{Effect, Pace, Role, Step, Stream};
 
+use crate::import::stored;
 use crate::observe::noise;
 
 /// An insert stream that reached less than this share of its target has not held its rate
@@ -70,7 +71,10 @@ pub fn fill(
     rates(record, step, outcome);
     latencies(record, outcome);
     if let Some(reported) = &outcome.reported {
-        report(record, &step.counted.name, reported);
+        for (name, value, unit) in &reported.metrics {
+            let (name, value) = stored(&step.counted.name, name, *value, unit);
+            record.add(&name, value);
+        }
     }
     series(record, step, outcome, recording, locality);
     let here = (locality != Locality::Remote).then_some(recording);
@@ -184,22 +188,6 @@ fn latencies(record: &mut StepRecord, outcome: &Outcome) {
             count: class.latency.len(),
             hdr: class.serialized_latency(),
         });
-    }
-}
-
-/// What a program reports: response times of `class`, and other figures under its own names.
-fn report(record: &mut StepRecord, class: &str, reported: &Reported) {
-    for (name, value, unit) in &reported.metrics {
-        // p99.9 is p999 in tables.
-        let short = name.replace('.', "");
-        let latency = metrics::LATENCIES.iter().find(|it| unit == "µs" && it.short() == short);
-        let word = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
-        let name = match latency {
-            Some(latency) => latency.of(class),
-            None if name == metrics::MEGABYTES.unit => metrics::MEGABYTES.name.to_owned(),
-            None => metrics::REPORTED.of(&name.chars().map(word).collect::<String>()),
-        };
-        record.add(&name, *value);
     }
 }
 

@@ -2,13 +2,10 @@
 
 use plan::{JOB, StoragePlan, WorkloadPlan};
 
-use crate::class::{Class, Effect};
 use crate::command::{Output, Program};
+use crate::program::OPERATION;
 use crate::step::{Benchmark, Phase, Step};
 use crate::{Dialect, Error};
-
-/// A request to the storage.
-const REQUEST: Class = Class::new("request", "requests", "requests", Effect::Reads);
 
 /// The benchmark of a plan.
 ///
@@ -27,7 +24,8 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
         if device && !request.as_ref().is_some_and(|request| request.only_reads()) {
             return Err(Error::DeviceWritten { step: planned.name });
         }
-        let mut step = Step::new(&planned.name, planned.dop, REQUEST, Vec::new());
+        let mut step = Step::new(&planned.name, planned.dop, OPERATION, Vec::new());
+        step.unit = "requests".into();
         step.seconds = planned.timed.then(|| f64::from(plan.seconds));
         let parse = Some("fio".to_owned());
         let mut program = Program::new(step, Vec::new());
