@@ -44,7 +44,8 @@ fn open_files(most: u64) -> Finding {
     };
     Finding::new("open files (nofile)", state, most.to_string()).advise(
         "a server or a client that needs more ends in the middle of a run",
-        "* soft nofile 65536 and * hard nofile 65536 in /etc/security/limits.d, and log in again",
+        "soft nofile 65536 and hard nofile 524288 for * and root in /etc/security/limits.d \
+         (steelyard setup), and log in again",
     )
 }
 
@@ -181,7 +182,7 @@ fn time() -> Finding {
     )
 }
 
-/// Whether upgrades are installed by themselves.
+/// Whether upgrades are installed by themselves, even while something is measured.
 fn upgrades(root: &Path) -> Finding {
     let enabled = fs::read_dir(root.join("etc/apt/apt.conf.d"))
         .into_iter()
@@ -191,13 +192,20 @@ fn upgrades(root: &Path) -> Finding {
         .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
         .any(|line| line.contains("Unattended-Upgrade \"1\""));
     let runs = root.join("run/systemd/system").exists();
-    let (state, said) = match (enabled, runs) {
-        (true, true) => (State::Warn, "installed by themselves"),
+    // `steelyard setup` adds this to the two services that timers start.
+    let waits = ["apt-daily", "apt-daily-upgrade"].iter().all(|unit| {
+        let file = format!("etc/systemd/system/{unit}.service.d/steelyard.conf");
+        text(root.join(file)).is_some_and(|text| text.contains("ExecCondition="))
+    });
+    let (state, said) = match (enabled && runs, waits) {
+        (true, false) => (State::Warn, "installed by themselves"),
+        (true, true) => (State::Ok, "not while steelyard runs"),
         _ => (State::Ok, "not by themselves"),
     };
     Finding::new("upgrades", state, said).advise(
         "an upgrade takes CPU and storage, and may restart services in the middle of a run",
-        "systemctl stop unattended-upgrades apt-daily.timer apt-daily-upgrade.timer",
+        "steelyard setup makes them wait, or until the next boot: systemctl stop apt-daily.timer \
+         apt-daily-upgrade.timer",
     )
 }
 
@@ -303,6 +311,12 @@ mod tests {
         assert_eq!(upgrades(root.path()).state, State::Ok);
         fs::create_dir_all(root.path().join("run/systemd/system")).unwrap();
         assert_eq!(upgrades(root.path()).state, State::Warn);
+        let units = root.path().join("etc/systemd/system");
+        let condition = "[Service]\nExecCondition=/bin/true\n";
+        write(units.join("apt-daily.service.d/steelyard.conf"), condition);
+        assert_eq!(upgrades(root.path()).state, State::Warn, "one of two");
+        write(units.join("apt-daily-upgrade.service.d/steelyard.conf"), condition);
+        assert_eq!(upgrades(root.path()).state, State::Ok);
         assert_eq!(reboot(root.path()).state, State::Ok);
         write(root.path().join("run/reboot-required"), "");
         assert_eq!(reboot(root.path()).state, State::Warn);
