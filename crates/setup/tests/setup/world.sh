@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# world.sh DIRECTORY DEVICE COMMAND…: runs a command as if on a server of its own.
+# world.sh DIRECTORY DEVICE:DEVICE… COMMAND…: runs a command as if on a server of its own.
 #
 # In a mount namespace of its own (unshare --mount): the machine's files below an overlay, its own
-# /dev with nothing but DEVICE, and copies instead of /proc/sys and the files of /sys that setup.sh
+# /dev with no other disks, and copies instead of /proc/sys and the files of /sys that setup.sh
 # writes. They say what a bare server says. So nothing that is written reaches the machine, except
-# DEVICE. What was written to the overlay is in /run/written.
-set -euo pipefail
-work=$1 device=$2
+# the devices. What was written to the overlay is in /run/written. Exits with 77 if the machine
+# doesn't allow all that.
+set -Eeuo pipefail
+trap 'exit 77' ERR
+work=$1
+IFS=: read -ra devices <<< "$2"
 shift 2
 
 mount -t tmpfs tmpfs "$work"
@@ -41,15 +44,17 @@ pretend devices/system/cpu online=0-1 smt/control=on smt/active=1 cpufreq/boost=
     cpu0/cpufreq/scaling_governor=powersave cpu1/cpufreq/scaling_governor=powersave \
     cpu0/cpuidle/state0/{name=POLL,latency=0,disable=0} \
     cpu0/cpuidle/state1/{name=C6,latency=133,disable=0}
-pretend "devices/virtual/block/${device##*/}/queue" read_ahead_kb=8192 \
-    'scheduler=mq-deadline [bfq] none' discard_max_bytes=4294966784
+for device in "${devices[@]}"; do
+    pretend "devices/virtual/block/${device##*/}/queue" read_ahead_kb=8192 \
+        'scheduler=mq-deadline [bfq] none' discard_max_bytes=4294966784
+done
 
 mount -t tmpfs tmpfs "$root/dev"
-for name in null zero random urandom tty "${device##*/}"; do
-    cp -a "/dev/$name" "$root/dev/$name"
+cp -a /dev/{null,zero,full,random,urandom} "${devices[@]}" "$root/dev"
+mkdir -p "$root"/dev/{disk/by-id,shm}
+for number in "${!devices[@]}"; do
+    ln -s "../../${devices[number]##*/}" "$root/dev/disk/by-id/google-bench-db$number"
 done
-mkdir -p "$root/dev/disk/by-id" "$root/dev/shm"
-ln -s "../../${device##*/}" "$root/dev/disk/by-id/google-bench-db"
 mount -t tmpfs tmpfs "$root/run"
 mount -t tmpfs tmpfs "$root/tmp"
 mkdir -p "$root"/run/{systemd/system,written,lock}
@@ -58,7 +63,11 @@ mount --bind "$work/upper" "$root/run/written"
 mkdir "$root/run/command"
 mount --bind "$(dirname "$1")" "$root/run/command"
 
-echo 'APT::Periodic::Unattended-Upgrade "1";' > "$root/etc/apt/apt.conf.d/20auto-upgrades" || true
+mkdir -p "$root/etc/apt/apt.conf.d"
+echo 'APT::Periodic::Unattended-Upgrade "1";' > "$root/etc/apt/apt.conf.d/20auto-upgrades"
+: > "$root/etc/fstab"
+# systemd must look as if it ran, for doctor and setup.sh, but hear nothing.
+export SYSTEMD_OFFLINE=1
 command=/run/command/${1##*/}
 shift
 exec chroot "$root" "$command" "$@"
