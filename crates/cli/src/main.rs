@@ -19,6 +19,7 @@ mod progress;
 mod report;
 mod results;
 mod run;
+mod setup;
 mod short;
 mod sources;
 mod variance;
@@ -44,6 +45,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Setup(setup::SetupArgs),
     Doctor(doctor::DoctorArgs),
     Run(run::RunArgs),
     Fetch(fetch::FetchArgs),
@@ -63,6 +65,7 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match &cli.command {
+        Command::Setup(args) => setup::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Run(args) => run::run(args),
         Command::Fetch(args) => fetch::run(args),

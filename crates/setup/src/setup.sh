@@ -394,7 +394,7 @@ END
         systemctl enable "$unit" >&2
         any=yes
     fi
-    ! booted || systemctl daemon-reload
+    if [ -n "$any" ] && booted; then systemctl daemon-reload; fi
     now=$("$program" | xargs)
     compgen -G '/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor' > /dev/null ||
         clock=' (no clock to set here, as in most virtual machines)'
