@@ -211,6 +211,26 @@ install_perf() {
     echo "setup: no perf package for this kernel; tests of profiles that need it are skipped"
 }
 
+# cloud-init, whose checker the tests of `steelyard setup` use. It is unpacked, not installed: the
+# package would set up the machine it is on at the next boot. What is installed are the libraries
+# that it imports.
+unpack_cloud_init() {
+    local kept=target/cloud-init module missing=()
+    [ ! -e $kept/usr/lib/python3/dist-packages/cloudinit ] || return 0
+    if ! available cloud-init; then
+        echo "setup: no package of cloud-init; the test that needs it is skipped"
+        return 0
+    fi
+    for module in yaml configobj jinja2 jsonpatch jsonschema netifaces oauthlib requests serial; do
+        /usr/bin/python3 -c "import $module" 2> /dev/null || missing+=("python3-$module")
+    done
+    install_packages "${missing[@]}"
+    mkdir -p $kept
+    (cd $kept && apt-get -q download cloud-init > /dev/null 2>&1 && dpkg-deb -x cloud-init_*.deb . &&
+        rm -f cloud-init_*.deb) ||
+        echo "setup: cloud-init could not be fetched; the test that needs it is skipped"
+}
+
 if [ "$purpose" = test ]; then
     # For builds of PostgreSQL; with ccache, the second of two takes half the time.
     packages=()
@@ -241,7 +261,11 @@ if [ "$purpose" = test ]; then
     have fio || packages+=(fio)
     have db_bench || packages+=(rocksdb-tools)
     have hyperfine || packages+=(hyperfine)
+    # For crates/setup/tests: they check scripts and format disks of their own.
+    have shellcheck || packages+=(shellcheck)
+    [ -x /usr/sbin/mkfs.xfs ] || packages+=(xfsprogs)
     install_packages "${packages[@]}"
+    unpack_cloud_init
     install_postgres
     install_perf
 fi

@@ -247,15 +247,18 @@ fn write_all(directory: &Path, setup: &Setup) -> anyhow::Result<()> {
             return refuse(format!("{} exists; name another directory", path.display()));
         }
     }
+    let mut made = Vec::new();
     let written = files.iter().try_for_each(|(name, text, mode, _)| {
-        let mut file = fs::File::create_new(directory.join(name))?;
+        let path = directory.join(name);
+        let mut file = fs::File::create_new(&path)?;
+        made.push(path);
         file.write_all(text.as_bytes())?;
         file.set_permissions(fs::Permissions::from_mode(*mode))
     });
     if let Err(error) = written {
         // Half of a script must not be run.
-        for (name, ..) in &files {
-            let _ = fs::remove_file(directory.join(name));
+        for path in made {
+            let _ = fs::remove_file(path);
         }
         return Err(error).with_context(doing);
     }

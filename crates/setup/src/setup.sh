@@ -37,10 +37,10 @@ NO_BOOST=''
 NO_SMT=''
 # yes: no idle states that take longer than 20 µs to leave.
 NO_DEEP_IDLE=''
-# Names of Debian and Ubuntu; @perf@ stands for those of perf, which depend on the kernel.
-PACKAGES='@perf@ ca-certificates curl git tmux screen xfsprogs nvme-cli numactl fio sysstat
-valgrind gcc g++ make ccache bison flex perl meson ninja-build libgflags-dev libsnappy-dev
-zlib1g-dev liblz4-dev libzstd-dev libbz2-dev libjemalloc-dev'
+# As Debian and Ubuntu call them; perf has an item of its own.
+PACKAGES='ca-certificates curl git tmux screen xfsprogs nvme-cli numactl fio sysstat valgrind gcc
+g++ make ccache bison flex perl meson ninja-build libgflags-dev libsnappy-dev zlib1g-dev
+liblz4-dev libzstd-dev libbz2-dev libjemalloc-dev'
 
 # ---- how items are reported --------------------------------------------------------------------
 
@@ -92,29 +92,35 @@ installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = 
 
 apt_get() { DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 "$@" >&2; }
 
-# Debian has one package of perf, Ubuntu one for each kernel and one that follows the newest.
-perf_packages() {
-    local release
-    release=$(uname -r)
-    # shellcheck source=/dev/null
-    case $(. /etc/os-release && echo "$ID") in
-        ubuntu) echo "linux-tools-common linux-tools-$release linux-tools-${release##*-}" ;;
-        *) echo "linux-perf linux-cpupower" ;;
-    esac
-}
-
 packages() {
-    local package wanted missing=()
-    wanted=${PACKAGES//@perf@/$(perf_packages)}
+    local package missing=()
     command -v apt-get > /dev/null ||
-        refuse "this is neither Debian nor Ubuntu; install yourself what it calls these: $wanted"
-    for package in $wanted; do
+        refuse "this is neither Debian nor Ubuntu; install yourself what it calls these: $PACKAGES"
+    for package in $PACKAGES; do
         installed "$package" || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || ok "all are installed"
     apt_get update
     apt_get install -y --no-install-recommends "${missing[@]}"
     changed "installed ${missing[*]}"
+}
+
+# Debian has one package of perf; Ubuntu has one for each kernel, and one that follows the newest.
+perf_works() { perf --version > /dev/null 2>&1; }
+
+perf_package() {
+    local release package known=()
+    if perf_works; then ok "$(perf --version)"; fi
+    command -v apt-get > /dev/null || refuse "this is neither Debian nor Ubuntu; install perf"
+    release=$(uname -r)
+    apt_get update
+    for package in linux-perf linux-tools-{common,"$release","${release##*-}"}; do
+        [ -z "$(apt-cache show --no-all-versions "$package" 2> /dev/null)" ] || known+=("$package")
+    done
+    [ ${#known[@]} = 0 ] || apt_get install -y --no-install-recommends "${known[@]}"
+    hash -r
+    perf_works || skip "there is no package of perf for kernel $release; no profiles here"
+    changed "installed ${known[*]}"
 }
 
 upgrade() {
@@ -395,7 +401,7 @@ END
         any=yes
     fi
     if [ -n "$any" ] && booted; then systemctl daemon-reload; fi
-    now=$("$program" | xargs)
+    now=$("$program" | sed 's/cpu[0-9][0-9]*/cpu*/' | sort -u | xargs)
     compgen -G '/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor' > /dev/null ||
         clock=' (no clock to set here, as in most virtual machines)'
     [ -n "$any$now" ] || ok "huge pages, readahead$clock"
@@ -416,6 +422,7 @@ main() {
     [ "$(id -u)" = 0 ] || { echo "setup: not root; run it with sudo" >&2; exit 2; }
     [ -z "$with_upgrade" ] || item upgrade upgrade
     item packages packages
+    item perf perf_package
     item storage storage
     item owner owner
     item nofile nofile

@@ -27,6 +27,7 @@ mod profile;
 mod readme;
 mod requests;
 mod restore;
+mod setup;
 mod slices;
 mod trials;
 mod whole;

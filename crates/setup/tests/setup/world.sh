@@ -66,6 +66,8 @@ mount --bind "$(dirname "$1")" "$root/run/command"
 mkdir -p "$root/etc/apt/apt.conf.d"
 echo 'APT::Periodic::Unattended-Upgrade "1";' > "$root/etc/apt/apt.conf.d/20auto-upgrades"
 : > "$root/etc/fstab"
+# Nothing is installed in tests.
+[ -x /usr/bin/perf ] || install /bin/true "$root/usr/bin/perf"
 # systemd must look as if it ran, for doctor and setup.sh, but hear nothing.
 export SYSTEMD_OFFLINE=1
 command=/run/command/${1##*/}

@@ -1,0 +1,72 @@
+//! `steelyard setup`: which files it writes, and what it refuses. Whether they are right, the tests
+//! of the crate say.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::place::Place;
+
+const GCP: [&str; 8] =
+    ["--cloud", "gcp", "--machine", "c2-standard-60", "--zone", "us-west1-b", "--user", "mark"];
+
+#[test]
+fn files_are_written_once() {
+    let place = Place::new();
+    let directory = place.path().join("new/bench");
+    let arguments = [&["setup"], &GCP[..], &["-o", directory.to_str().unwrap()]].concat();
+    let ended = place.steelyard(&arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("create.sh: creates the instance, which costs money"));
+    for (name, part, mode) in [
+        ("setup.sh", "script", 0o755),
+        ("create.sh", "create", 0o755),
+        ("cloud-init.yaml", "cloud-init", 0o644),
+    ] {
+        let file = directory.join(name);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, mode, "{name}");
+        let printed = place.steelyard(&[&["setup", part], &GCP[..]].concat());
+        assert_eq!(fs::read_to_string(&file).unwrap(), printed.stdout, "{name}");
+    }
+    fs::remove_file(directory.join("create.sh")).unwrap();
+    let again = place.steelyard(&arguments);
+    assert_eq!(again.code, Some(2));
+    assert!(again.stderr.contains("cloud-init.yaml exists; name another directory"));
+    assert!(!directory.join("create.sh").exists(), "all or nothing");
+}
+
+#[test]
+fn a_wrong_request_is_explained_and_nothing_is_written() {
+    let place = Place::new();
+    let refused = |arguments: &[&str], said: &str| {
+        let ended = place.steelyard(&[&["setup"], arguments].concat());
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        assert_eq!(ended.stdout, "");
+    };
+    refused(&[], "<PART>");
+    refused(&["create"], "nothing to create: add --cloud gcp or --cloud aws");
+    refused(&["create", "--cloud", "aws"], "--machine is missing");
+    refused(&["script", "--user", "a; reboot"], "--user: expected");
+    refused(&["script", "--disk-size", "big"], "expected a size such as 3000GB or 3TB");
+    refused(&["script", "--disk-size", "4294967296"], "expected a size");
+    refused(&["script", "--dir", "/"], "--dir: expected a directory such as /data");
+    refused(&["-o", "out", "--machine", "c2-standard-8"], "--machine is about a new instance");
+    assert!(!place.path().join("out").exists());
+    let file = place.path().join("file");
+    fs::write(&file, "").unwrap();
+    let ended = place.steelyard(&["setup", "-o", file.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("cannot write to"), "{}", ended.stderr);
+}
+
+#[test]
+fn sizes_have_units() {
+    let place = Place::new();
+    for (size, gigabytes) in
+        [("3TB", "3000GB"), ("3000", "3000GB"), ("500gb", "500GB"), ("2T", "2000GB")]
+    {
+        let ended =
+            place.steelyard(&[&["setup", "create", "--disk-size", size], &GCP[..]].concat());
+        assert!(ended.stdout.contains(&format!(",size={gigabytes},")), "{size}: {}", ended.stderr);
+    }
+}
