@@ -18,10 +18,11 @@ use crate::exit::refuse;
 /// otherwise names the one to print.
 ///
 /// The script installs packages, formats and mounts the data disk (never one that holds anything),
-/// raises the limit of open files, keeps shared memory after a logout, and sets huge pages, swapping,
-/// dirty pages, NUMA balancing, autogroup, the governor and access to perf as `steelyard doctor` wants
-/// them, also after a reboot. Upgrades wait while steelyard runs. It works on Debian and Ubuntu; on
-/// others it does all but packages. Running it again changes nothing; how to undo it is at its top.
+/// raises the limit of open files, keeps shared memory after a logout, and sets huge pages,
+/// swapping, dirty pages, NUMA balancing, autogroup, the governor, readahead and access to perf as
+/// `steelyard doctor` wants them, also after a reboot. Upgrades wait while steelyard runs. It works
+/// on Debian and Ubuntu; on others it does all but packages. Running it again changes nothing; how
+/// to undo it is at its top.
 ///
 /// What a cloud instance costs and whether your quota allows it, steelyard doesn't know.
 #[derive(Debug, Args)]
@@ -30,8 +31,8 @@ pub struct SetupArgs {
     /// What to print
     #[arg(value_enum, required_unless_present = "output", conflicts_with = "output")]
     part: Option<Part>,
-    /// Write all files into this directory, which is made if it is missing. Files that are there are
-    /// not replaced
+    /// Write all files into this directory, which is made if it is missing. Files that are there
+    /// are not replaced
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 

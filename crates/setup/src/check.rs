@@ -46,8 +46,8 @@ fn lower(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
 }
 
-/// Names of instances are also those of hosts (RFC 1035). Room is left for `-db` of the disk, and for
-/// `steelyard-` of the role, which has 64 characters at most.
+/// Names of instances are also those of hosts (RFC 1035). Room is left for `-db` of the disk, and
+/// for `steelyard-` of the role, which has 64 characters at most.
 fn name(text: &str) -> bool {
     text.len() <= 50
         && text.starts_with(|c: char| c.is_ascii_lowercase())

@@ -2,8 +2,8 @@
 //! a cloud, a cloud-init file, and a script for one that exists. Nothing is run here.
 //!
 //! The script is `src/setup.sh`, which runs as it is; [`Setup::script`] fills in its settings. The
-//! cloud-init file carries the same script. `doctor` judges the outcome: the script writes the values
-//! that it asks for.
+//! cloud-init file carries the same script. `doctor` judges the outcome: the script writes the
+//! values that it asks for.
 //!
 //! ```
 //! use setup::{Cloud, Request, Setup};
