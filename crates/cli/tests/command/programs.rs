@@ -99,7 +99,8 @@ fn db_bench_runs_without_a_dbms() {
     assert_eq!(results(&database), ["fill", "readrandom"]);
     // Without a DBMS it is what the program takes that is counted.
     let cpu = database.texts(
-        "SELECT m.value FROM metric m JOIN name n ON n.id = m.name_id WHERE n.text = 'dbms.cpu/o'",
+        "SELECT CAST(m.value AS TEXT) FROM metric m JOIN name n ON n.id = m.name_id \
+         WHERE n.text = 'dbms.cpu/o'",
     );
     assert!(cpu.len() == 4 && cpu.iter().all(|us| us.parse::<f64>().unwrap() > 0.5), "{cpu:?}");
     place.assert_nothing_left();
@@ -130,7 +131,7 @@ fn a_program_ends_with_the_run() {
         "[workload.program]\ncommand = \"sh -c 'sleep 1000 & sleep 1000'\"\ndop = 1",
     ));
     let mut run = place.start_run(&[&file]);
-    run.wait_for("the step", "trial 1/2");
+    run.wait_for("trial 1/2", "dop");
     std::thread::sleep(std::time::Duration::from_millis(700));
     run.signal(Signal::SIGINT);
     run.end().expect(3, &[]);
