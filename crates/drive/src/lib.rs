@@ -43,7 +43,7 @@ pub use load::{Load, Ready, Running};
 pub use meter::Course;
 pub use outcome::{ClassOutcome, Failure, Outcome, Reported};
 pub use prepare::prepare;
-pub use program::{prepare as run_before, program};
+pub use program::{prepare as run_before, program, program_in_slices};
 pub use remote::{play, serve};
 pub use script::{Act, Script};
 pub use single::{Prepared, Single};

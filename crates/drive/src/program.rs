@@ -1,6 +1,8 @@
-//! Another program as the load: run once, from the step's start to its own end.
+//! Another program as the load: run once, from the step's start to its own end, or for a slice at a
+//! time on each of several targets.
 
 use std::io::{Read, Write};
+use std::mem::take;
 use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,13 +15,35 @@ use nix::unistd::Pid;
 use workload::{Figures, Program};
 
 use crate::client::ThreadCost;
-use crate::load::{Ready, Running};
+use crate::error::Error;
+use crate::load::{Load, Ready, Running, check};
 use crate::outcome::{ClassOutcome, Outcome, Reported};
+use crate::slice::Slice;
+use crate::timetable::{Slot, Timetable};
 
 /// Prepares a program as the load of a step on `target`; `command` is its command, filled in.
 pub fn program(target: &str, command: Command, program: &Program) -> Box<dyn Ready> {
-    let (target, program, state) = (target.to_owned(), program.clone(), Arc::default());
-    Box::new(Load { target, program, command: Some(command), state, thread: None })
+    Box::new(Turns::new(vec![(target.to_owned(), command)], program, vec![(0, None)]))
+}
+
+/// Prepares a program that runs for a slice at a time on each of several targets, in the order of
+/// the load's timetable; `commands` are its commands for them, filled in.
+///
+/// # Errors
+/// [`Error::Load`] without slices, or if the step does not end by time.
+pub fn program_in_slices(
+    load: &Load,
+    commands: Vec<Command>,
+    program: &Program,
+) -> Result<Box<dyn Ready>, Error> {
+    check(load)?;
+    let (Some(slices), Some(limit)) = (&load.slices, load.limit()) else {
+        return Err(Error::Load("a program in slices needs slices and a step that ends by time"));
+    };
+    let slots = Timetable::new(slices, load.targets.len()).take_while(|slot| slot.end() <= limit);
+    let turns = slots.map(|slot| (slot.target, Some(slot))).collect();
+    let names = load.targets.iter().map(|target| target.name.clone());
+    Ok(Box::new(Turns::new(names.zip(commands).collect(), program, turns)))
 }
 
 /// Runs what has to succeed before a program's step; `stop` tells when to give up.
@@ -31,7 +55,8 @@ pub fn prepare(command: Command, stop: &dyn Fn() -> bool) -> Result<(), String> 
     let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
     let watched = Arc::clone(&state);
     let thread = thread::spawn(move || {
-        let said = run(command, "", &watched.0);
+        let mut command = command;
+        let said = run(&mut command, "", &watched.0);
         end(&watched);
         said
     });
@@ -44,12 +69,24 @@ pub fn prepare(command: Command, stop: &dyn Fn() -> bool) -> Result<(), String> 
     said.map(drop).map_err(|error| format!("{name}: {error}"))
 }
 
-struct Load {
-    target: String,
+/// A program that runs once or several times.
+struct Turns {
+    targets: Vec<String>,
     program: Program,
-    command: Option<Command>,
+    /// The commands, by target; taken when it starts.
+    commands: Vec<Command>,
+    /// The targets in order, with the slot of each where there are several.
+    turns: Vec<(usize, Option<Slot>)>,
     state: Arc<Watched>,
-    thread: Option<JoinHandle<(Result<Said, String>, ThreadCost)>>,
+    thread: Option<JoinHandle<Vec<Ended>>>,
+}
+
+/// A turn that has ended.
+struct Ended {
+    target: usize,
+    slot: Option<Slot>,
+    said: Result<Said, String>,
+    cost: ThreadCost,
 }
 
 type Watched = (Mutex<State>, Condvar);
@@ -69,32 +106,52 @@ struct State {
     ended: bool,
 }
 
-impl Ready for Load {
+impl Turns {
+    fn new(
+        targets: Vec<(String, Command)>,
+        program: &Program,
+        turns: Vec<(usize, Option<Slot>)>,
+    ) -> Turns {
+        let (targets, commands) = targets.into_iter().unzip();
+        let (program, state) = (program.clone(), Arc::default());
+        Turns { targets, program, commands, turns, state, thread: None }
+    }
+}
+
+impl Ready for Turns {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
-        let (state, command) = (Arc::clone(&self.state), self.command.take());
-        let input = self.program.input.clone();
+        let (state, input) = (Arc::clone(&self.state), self.program.input.clone());
+        let (mut commands, turns) = (take(&mut self.commands), take(&mut self.turns));
         // The thread that starts the program lives as long as the program, because the kernel
         // considers it the parent (prctl(2), PR_SET_PDEATHSIG).
         self.thread = Some(thread::spawn(move || {
             thread::sleep(start.saturating_duration_since(Instant::now()));
-            let mut cost = ThreadCost::default();
-            // The cost of children that were waited for: this one, and hardly any other at the same
-            // time.
-            let before = ThreadCost::of(UsageWho::RUSAGE_CHILDREN);
-            let said = match command {
-                Some(command) => run(command, &input, &state.0),
-                None => Err("it was started before".to_owned()),
-            };
-            cost.add(before, ThreadCost::of(UsageWho::RUSAGE_CHILDREN));
+            let mut ended = Vec::new();
+            for (target, slot) in turns {
+                let mut cost = ThreadCost::default();
+                // The cost of children that were waited for: this one, and hardly any other at the
+                // same time.
+                let before = ThreadCost::of(UsageWho::RUSAGE_CHILDREN);
+                let said = match commands.get_mut(target) {
+                    Some(command) => run(command, &input, &state.0),
+                    None => Err("it has no command".to_owned()),
+                };
+                cost.add(before, ThreadCost::of(UsageWho::RUSAGE_CHILDREN));
+                let failed = said.is_err();
+                ended.push(Ended { target, slot, said, cost });
+                if failed {
+                    break;
+                }
+            }
             end(&state);
-            (said, cost)
+            ended
         }));
         self
     }
 }
 
 /// Runs it to its end. Returns its output, or why there is none.
-fn run(mut command: Command, input: &str, state: &Mutex<State>) -> Result<Said, String> {
+fn run(command: &mut Command, input: &str, state: &Mutex<State>) -> Result<Said, String> {
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
@@ -114,8 +171,10 @@ fn run(mut command: Command, input: &str, state: &Mutex<State>) -> Result<Said, 
         scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
         all(child.stdout.take())
     });
-    let status = child.wait().map_err(|error| error.to_string())?;
-    let seconds = begin.elapsed().as_secs_f64();
+    let status = child.wait().map_err(|error| error.to_string());
+    // Its pid may soon be another's.
+    state.lock().unwrap_or_else(PoisonError::into_inner).child = None;
+    let (status, seconds) = (status?, begin.elapsed().as_secs_f64());
     let stderr = errors.join().unwrap_or_default();
     if !status.success() {
         let told = if stderr.trim().is_empty() { &stdout } else { &stderr };
@@ -163,36 +222,74 @@ fn wait((state, changed): &Watched, limit: Duration) -> bool {
     waited.unwrap_or_else(PoisonError::into_inner).0.ended
 }
 
-impl Load {
+impl Turns {
     /// The figures in what it said.
-    fn fill(&self, outcome: &mut Outcome, said: Result<Said, String>) -> Result<(), String> {
-        let Program { step, output, .. } = &self.program;
+    fn figures(&self, said: Result<Said, String>) -> Result<(Figures, String), String> {
         let Said { stdout, stderr, seconds } = said?;
-        let read = output.read(step, &stdout, &stderr, seconds);
+        let read = self.program.output.read(&self.program.step, &stdout, &stderr, seconds);
         let figures = read.map_err(|e| format!("{e}. It printed: {}", end_of(&stdout)))?;
-        let Figures { operations, seconds, value, metrics, per_second } = figures;
-        if !(seconds > 0.0 && seconds.is_finite() && value > 0.0 && value.is_finite()) {
-            return Err("it took no time".to_owned());
+        let real = |value: f64| value > 0.0 && value.is_finite();
+        match real(figures.seconds) && real(figures.value) {
+            true => Ok((figures, format!("{stdout}{stderr}"))),
+            false => Err("it took no time".to_owned()),
         }
-        (outcome.operations, outcome.seconds) = (operations, seconds);
-        let printed = format!("{stdout}{stderr}");
-        outcome.reported = Some(Reported { value, metrics, printed });
+    }
+
+    /// What came of it on one target.
+    fn fill(&self, outcome: &mut Outcome, ended: Vec<Ended>) -> Result<(), String> {
+        let mut reported = Reported::default();
+        let mut pieces = Vec::new();
+        for Ended { slot, said, cost, .. } in ended {
+            outcome.client_user_us += cost.user_us;
+            outcome.client_system_us += cost.system_us;
+            outcome.client_switches += cost.switches;
+            let (figures, printed) = self.figures(said)?;
+            outcome.operations += figures.operations;
+            outcome.seconds += figures.seconds;
+            outcome.slices.extend(slot.map(|slot| slice(slot, &figures)));
+            reported.printed.push_str(&printed);
+            pieces.push(figures);
+        }
+        let Some(first) = pieces.first() else { return Err("it did not run".to_owned()) };
+        reported.value = if outcome.slices.is_empty() { first.value } else { outcome.rate() };
+        for (name, _, unit) in &first.metrics {
+            let of = |figures: &Figures| figures.metrics.iter().find(|it| it.0 == *name).map(|it| it.1);
+            let mut values: Vec<f64> = pieces.iter().filter_map(of).collect();
+            values.sort_by(f64::total_cmp);
+            let median = values[values.len() / 2];
+            reported.metrics.push((name.clone(), median, unit.clone()));
+        }
+        let seconds = &first.per_second;
         // A gap is not a second in which nothing was done.
-        if !per_second.is_empty() && per_second.iter().all(|rate| rate.is_finite()) {
-            let counts = per_second.iter().map(|rate| rate.round() as u64).collect();
-            outcome.classes = vec![ClassOutcome::of_seconds(&step.counted, operations, counts)];
+        if pieces.len() == 1 && !seconds.is_empty() && seconds.iter().all(|rate| rate.is_finite()) {
+            let counts = seconds.iter().map(|rate| rate.round() as u64).collect();
+            let class = &self.program.step.counted;
+            outcome.classes = vec![ClassOutcome::of_seconds(class, outcome.operations, counts)];
         }
+        outcome.reported = Some(reported);
         Ok(())
     }
 }
 
-impl Running for Load {
+/// What a slot has measured.
+fn slice(slot: Slot, figures: &Figures) -> Slice {
+    Slice {
+        round: slot.round,
+        begin: slot.begin,
+        length: slot.length,
+        operations: (figures.value * figures.seconds).round() as u64,
+        seconds: figures.seconds,
+        held: 0.0,
+    }
+}
+
+impl Running for Turns {
     fn wait(&self, limit: Duration) -> bool {
         wait(&self.state, limit)
     }
 
     fn operations(&self) -> Vec<u64> {
-        vec![0]
+        vec![0; self.targets.len()]
     }
 
     fn measured_until(&self) -> Option<Duration> {
@@ -210,24 +307,24 @@ impl Running for Load {
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
-        let said = self.thread.take().and_then(|thread| thread.join().ok());
-        let panicked = || Err("the thread that ran it panicked".to_owned());
-        let (said, cost) = said.unwrap_or_else(|| (panicked(), ThreadCost::default()));
-        let mut outcome = Outcome {
-            client_user_us: cost.user_us,
-            client_system_us: cost.system_us,
-            client_switches: cost.switches,
-            ..Outcome::empty(&self.target)
-        };
-        if let Err(error) = self.fill(&mut outcome, said) {
-            let program = self.program.command.first().map_or("the program", String::as_str);
-            outcome.fatal = Some(format!("{program}: {error}"));
+        let ended = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let mut of_targets: Vec<Vec<Ended>> = self.targets.iter().map(|_| Vec::new()).collect();
+        for turn in ended {
+            of_targets[turn.target].push(turn);
         }
-        vec![outcome]
+        let outcome = |(target, ended): (&String, Vec<Ended>)| {
+            let mut outcome = Outcome::empty(target);
+            if let Err(error) = self.fill(&mut outcome, ended) {
+                let program = self.program.command.first().map_or("the program", String::as_str);
+                outcome.fatal = Some(format!("{program}: {error}"));
+            }
+            outcome
+        };
+        self.targets.iter().zip(of_targets).map(outcome).collect()
     }
 }
 
-impl Drop for Load {
+impl Drop for Turns {
     fn drop(&mut self) {
         signal(&self.state, Signal::SIGKILL);
     }
@@ -236,6 +333,8 @@ impl Drop for Load {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::{Reach, Target};
+    use crate::timetable::Slices;
     use workload::{Class, Output, Step};
 
     fn of(parse: &str) -> Program {
@@ -287,6 +386,36 @@ mod tests {
         let done = outcome(program("a", sh(script), &timed).go(Instant::now()));
         assert_eq!((done.operations, done.fatal.as_deref()), (1, None));
         assert_eq!(done.value(), done.seconds);
+    }
+
+    #[test]
+    fn a_program_in_slices_goes_from_target_to_target() {
+        let slices = Slices { seed: 3, lengths: vec![Duration::from_secs(1)], lead_in: 0.0 };
+        let mut reads = of("regex:did ([0-9]+)");
+        reads.step.seconds = Some(3.0);
+        let target = |name: &str| Target { name: name.to_owned(), reach: Reach::Process("/".into()) };
+        let load = Load {
+            step: Arc::new(reads.step.clone()),
+            targets: vec![target("a"), target("b")],
+            seed: 1,
+            slices: Some(slices),
+            overtime: Duration::ZERO,
+        };
+        let run = |scripts: [&str; 2]| {
+            let ready = program_in_slices(&load, scripts.map(sh).into(), &reads).unwrap();
+            let running = ready.go(Instant::now());
+            assert!(running.wait(Duration::from_secs(60)), "it hangs");
+            running.join()
+        };
+        let [a, b] = &run(["echo did 500", "echo did 600"])[..] else { panic!("two targets") };
+        assert_eq!((a.fatal.as_deref(), a.slices.len(), b.slices.len()), (None, 3, 3));
+        for (one, value) in [(a, 500.0), (b, 600.0)] {
+            assert!(one.slices.iter().all(|it| (it.rate().unwrap() / value - 1.0).abs() < 0.2));
+        }
+        assert_eq!(a.slices.iter().map(|slice| slice.round).collect::<Vec<_>>(), [0, 1, 2]);
+        // What fails in one piece is no result of the whole.
+        let failed = run(["echo did 500", "exit 1"]);
+        assert!(failed.iter().any(|outcome| outcome.fatal.is_some()));
     }
 
     #[test]

@@ -17,13 +17,15 @@ pub struct Program {
     pub input: String,
     /// How its output is read.
     pub output: Output,
+    /// For how many seconds it may run at a time, in turn on several systems; `None`: it runs once.
+    pub slice: Option<u32>,
 }
 
 impl Program {
     /// A program whose time is the figure.
     pub fn new(step: Step, command: Vec<String>) -> Program {
         let (prepare, input, output) = Default::default();
-        Program { step, prepare, command, input, output }
+        Program { step, prepare, command, input, output, slice: None }
     }
 }
 

@@ -83,6 +83,33 @@ fn pgbench_and_sysbench_run_on_two_versions() {
 }
 
 #[test]
+fn pgbench_goes_from_server_to_server() {
+    if !have(&[PGBENCH]) {
+        return;
+    }
+    let place = Place::new();
+    let file = place.plan(&format!(
+        "name = \"slices\"\nblocks = 2\nsteal_limit = 1\nsettle_seconds_scale = 0\n\
+         pairing = \"slices\"\n\
+         [variants.old]\ndbms = \"postgres@13.7\"\n[variants.new]\ndbms = \"postgres@18.1\"\n\
+         [workload.program]\ninit = \"{PGBENCH} -i -q\"\nparse = \"pgbench\"\nseconds = 3\n\
+         slice_seconds = 1\ncommand = \"{PGBENCH} -n -S -T {{seconds}}\"\n",
+    ));
+    place.run(&[&file]).expect(0, &["pgbench", "transactions/s"]);
+    let database = Database::of(&place.results());
+    let rounds = database.texts(
+        "SELECT CAST(m.value AS TEXT) FROM metric m JOIN name n ON n.id = m.name_id \
+         WHERE n.text = 'slice.rounds'",
+    );
+    assert_eq!(rounds, ["3.0"; 4]);
+    let judged = place.steelyard(&["compare", "--format", "json"]);
+    judged.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&judged.stdout).unwrap();
+    assert_eq!(document["steps"].as_array().unwrap().len(), 2, "init and pgbench");
+    place.assert_nothing_left();
+}
+
+#[test]
 fn db_bench_runs_without_a_dbms() {
     if !have(&["db_bench"]) {
         return;

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use dbms::Endpoint;
-use workload::{Phase, Rng, stream_seed};
+use workload::{Phase, Program, Rng, stream_seed};
 
 use crate::error::Error;
 use crate::event::{Event, phase_name};
@@ -71,7 +71,10 @@ fn lockstep(
         let attempts = &mut attempts[..going];
         let (way, why) = way(attempts, phase, ordinal, slicing);
         match (way, phase) {
-            (Way::Sliced { lengths, ms }, Phase::Step(step)) => {
+            (
+                Way::Sliced { lengths, ms },
+                Phase::Step(step) | Phase::Program(Program { step, .. }),
+            ) => {
                 let first = slicing.is_new(step);
                 calm::before_slices(conditions, attempts)?;
                 let how = SlicedStep {
@@ -103,23 +106,26 @@ fn way(
     ordinal: usize,
     slicing: &Slicing,
 ) -> (Way, String) {
-    let step = match phase {
-        Phase::Step(step) => step,
-        Phase::Program(_) => {
-            return (Way::InTurns, "an external program stays with one server".to_owned());
-        }
-        Phase::Settle { .. } => return (Way::InTurns, "settling is not measured".to_owned()),
-    };
+    let in_turns = |why: &str| (Way::InTurns, why.to_owned());
     if attempts.len() < 2 {
-        return (Way::InTurns, "there is no other variant to share the load with".to_owned());
+        return in_turns("there is no other variant to share the load with");
     }
     if !all(attempts, phase, ordinal) {
-        return (Way::InTurns, "its statements differ between the variants".to_owned());
+        return in_turns("its statements differ between the variants");
     }
+    let step = match phase {
+        Phase::Step(step) => step,
+        Phase::Program(Program { step, slice: Some(slice), .. }) => {
+            return slicing.way_of_program(step, *slice);
+        }
+        Phase::Program(_) => return in_turns("the plan has no slice_seconds for this program"),
+        Phase::Settle { .. } => return in_turns("settling is not measured"),
+    };
     let apart = |attempt: &Attempt<'_>| matches!(attempt.server.endpoint(), Endpoint::Process(_));
     if !step.is_timed() && attempts.iter().any(apart) {
-        let why = "its clients are in the engines' processes, and it ends when its work is done";
-        return (Way::InTurns, why.to_owned());
+        return in_turns(
+            "its clients are in the engines' processes, and it ends when its work is done",
+        );
     }
     slicing.way(step)
 }

@@ -8,7 +8,7 @@ use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::{CPU_BOUND, SliceReason};
 use store::{Series, StepRecord, StepState, Warning};
-use workload::{Phase, Step, stream_seed};
+use workload::{Phase, Program, Step, stream_seed};
 
 use crate::error::Error;
 use crate::event::Event;
@@ -19,6 +19,7 @@ use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::trial::attempt::{Attempt, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
+use crate::trial::program::{command, keep_output};
 use crate::trial::step::{Fault, Ran, after, complete, run};
 
 /// With fewer rounds of a length than this lengths are not compared (as in `judge`).
@@ -98,6 +99,9 @@ fn in_slices(
         lengths: how.lengths.clone(),
         lead_in: LEAD_IN,
     };
+    if let Phase::Program(program) = how.phase {
+        return program_in_slices(conditions, attempts, program, slices);
+    }
     let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
     let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
     let cpus = pin.as_ref().map_or_else(Pin::allowed, |pin| pin.cpus().to_vec());
@@ -107,6 +111,29 @@ fn in_slices(
     })?;
     ran.notes.extend(pin.iter().map(Pin::note));
     Ok(ran)
+}
+
+/// Runs a program for a slice at a time on each server. Its processes come and go, so nothing is
+/// pinned.
+fn program_in_slices(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    program: &Program,
+    slices: Slices,
+) -> Result<Ran, Fault> {
+    // In a slice it is told to run for the slice.
+    let mut short = program.clone();
+    short.step.seconds = program.slice.map(f64::from);
+    let command = |(at, attempt): (usize, &mut Attempt<'_>)| {
+        command(conditions, attempt, &short, &short.command)
+            .map_err(|trouble| Fault { at, trouble })
+    };
+    let commands = attempts.iter_mut().enumerate().map(command);
+    let commands = commands.collect::<Result<Vec<_>, Fault>>()?;
+    let step = Arc::new(program.step.clone());
+    run(conditions, attempts, &step, Some((slices, Pin::allowed())), |load| {
+        drive::program_in_slices(load, commands, program)
+    })
 }
 
 /// One record for each variant, complete.
@@ -129,6 +156,9 @@ fn records(
         if let Err(trouble) = done {
             record.state = StepState::Failed;
             fault.get_or_insert(Fault { at, trouble });
+        }
+        if let Some(reported) = &measured.outcome.reported {
+            keep_output(conditions, attempt, &mut record, &reported.printed);
         }
         records.push(record);
     }

@@ -137,31 +137,48 @@ impl Slicing {
         if let Err(why) = can_slice(step) {
             return in_turns(why);
         }
-        let known = self.known.get(&key(step));
-        let why = match self.pairing {
-            Pairing::Auto => {
-                if let Err(why) = grows_alike(step) {
-                    return in_turns(why);
-                }
-                match known {
-                    Some(known) if known.cpu_share < CPU_BOUND => {
-                        return in_turns(&format!(
-                            "it is not CPU-bound: server and clients were on CPU for {:.0}% of the \
-                             time in the first block",
-                            100.0 * known.cpu_share
-                        ));
-                    }
-                    Some(known) if known.cpu_share >= CPU_BOUND => format!(
-                        "it is CPU-bound ({:.0}% of the time in the first block)",
-                        100.0 * known.cpu_share
-                    ),
-                    Some(_) => "there is no sign that it is not CPU-bound".to_owned(),
-                    None => "this block finds out whether it is CPU-bound".to_owned(),
-                }
+        let growing = grows_alike(step).map_err(str::to_owned);
+        match growing.map_or_else(|why| self.asked_for().ok_or(why), |()| self.bound(step)) {
+            Ok(why) => (self.lengths(self.known.get(&key(step))), why),
+            Err(why) => in_turns(&why),
+        }
+    }
+
+    /// How a program runs that may run for `slice` seconds at a time, and why.
+    pub fn way_of_program(&self, step: &Step, slice: u32) -> (Way, String) {
+        let length = Duration::from_secs(slice.into());
+        match self.bound(step) {
+            Ok(why) => {
+                let ms = Some(length.as_secs_f64() * 1000.0);
+                (Way::Sliced { lengths: vec![length], ms }, why)
             }
-            Pairing::Slices | Pairing::Blocks => "the plan says so".to_owned(),
-        };
-        (self.lengths(known), why)
+            Err(why) => (Way::InTurns, why),
+        }
+    }
+
+    /// The reason to slice whatever can be sliced, where the plan asks for it.
+    fn asked_for(&self) -> Option<String> {
+        (self.pairing != Pairing::Auto).then(|| "the plan says so".to_owned())
+    }
+
+    /// Why a step is sliced, or why not, as it is CPU-bound or not.
+    fn bound(&self, step: &Step) -> Result<String, String> {
+        if let Some(why) = self.asked_for() {
+            return Ok(why);
+        }
+        match self.known.get(&key(step)) {
+            Some(known) if known.cpu_share < CPU_BOUND => Err(format!(
+                "it is not CPU-bound: server and clients were on CPU for {:.0}% of the time in the \
+                 first block",
+                100.0 * known.cpu_share
+            )),
+            Some(known) if known.cpu_share >= CPU_BOUND => Ok(format!(
+                "it is CPU-bound ({:.0}% of the time in the first block)",
+                100.0 * known.cpu_share
+            )),
+            Some(_) => Ok("there is no sign that it is not CPU-bound".to_owned()),
+            None => Ok("this block finds out whether it is CPU-bound".to_owned()),
+        }
     }
 
     fn lengths(&self, known: Option<&Known>) -> Way {

@@ -281,8 +281,11 @@ pub fn cpu_share(
     share.is_finite().then_some(share)
 }
 
-/// How many clients send as fast as they get answers.
+/// How many clients send as fast as they get answers; of another program, all.
 pub fn free_clients(step: &Step) -> usize {
+    if step.streams.is_empty() {
+        return step.dop as usize;
+    }
     let free = |stream: &&Stream| stream.role == Role::Lead && stream.pace == Pace::Free;
     step.streams.iter().filter(free).count()
 }

@@ -188,7 +188,9 @@ pub fn run(
     {
         profiling.begin(start, targets(attempt), sampler);
     }
-    let watch = slices.as_ref().map(|(slices, cpus)| {
+    // Programs keep to the order of a timetable, not to its times.
+    let watched = slices.as_ref().filter(|_| !step.streams.is_empty());
+    let watch = watched.map(|(slices, cpus)| {
         let servers: Vec<_> =
             attempts.iter().map(|a| (a.name(), a.cgroup().map(Arc::as_ref))).collect();
         let device = attempts.first().and_then(|attempt| attempt.device.as_ref());

@@ -40,7 +40,8 @@ fn program(planned: &ProgramStep, dop: u32) -> Phase {
     step.seconds = run.is_timed().then(|| f64::from(run.seconds()));
     let parse = format.and_then(|_| run.parse.clone());
     let output = Output { parse, test: run.test.clone() };
-    Phase::Program(Program { output, ..Program::new(step, run.words()) })
+    let slice = run.slice_seconds.filter(|_| run.is_timed() && !cost);
+    Phase::Program(Program { output, slice, ..Program::new(step, run.words()) })
 }
 
 #[cfg(test)]

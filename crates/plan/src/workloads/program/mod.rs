@@ -10,7 +10,7 @@ use toml::de::DeValue;
 use crate::family::{Family, PlannedStep, Sequence};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
-use crate::section::{boolean, printable, string};
+use crate::section::{boolean, integer, printable, string};
 
 pub use plan::{INIT, ProgramPlan, ProgramStep, Run};
 
@@ -78,7 +78,9 @@ fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
         Key::optional("unit", &mut run.unit, string),
         Key::optional("less_is_better", &mut run.less_is_better, boolean),
         Key::optional("dop", &mut run.dop, dops).note("clients"),
-        Key::optional("seconds", &mut run.seconds, |v| crate::section::integer(v, 1..10_000_001)),
+        Key::optional("seconds", &mut run.seconds, |v| integer(v, 1..10_000_001)),
+        Key::optional("slice_seconds", &mut run.slice_seconds, |v| integer(v, 1..3601))
+            .note("at a time, if all servers share the load"),
     ]
 }
 
@@ -115,6 +117,14 @@ impl Family for ProgramPlan {
             if step.name == INIT && self.init.is_some() || !names.insert(step.name.clone()) {
                 let message = format!("two steps are called `{}`; names must differ", step.name);
                 problems.of(&of("steps"), message);
+            }
+            if step.run.slice_seconds.is_some() && !step.run.is_timed() {
+                let message = format!(
+                    "`slice_seconds`: step `{}` can't run for a part of its time; its command has \
+                     no {{seconds}}",
+                    step.name
+                );
+                problems.of(&of("slice_seconds"), message);
             }
             if step.run.command.is_none() {
                 let message = format!(
@@ -225,6 +235,7 @@ mod tests {
             ("command = \"c\"\nsteps = [{ name = \"a\" }, { name = \"a\" }]", "two steps"),
             ("command = \"c\"\nsteps = [{ nam = \"a\" }]", "did you mean `name`?"),
             ("command = \"c\"\nsteps = 5", "expected a list of tables"),
+            ("command = \"c\"\nslice_seconds = 1", "no {seconds}"),
         ] {
             let error = parsed(section).unwrap_err().to_string();
             assert!(error.contains(message), "{section}: {error}");

@@ -48,6 +48,8 @@ pub struct Run {
     pub dop: Option<Vec<u32>>,
     /// What `{seconds}` stands for; default 10.
     pub seconds: Option<u32>,
+    /// For how many seconds it may run at a time if the load moves between servers in slices.
+    pub slice_seconds: Option<u32>,
 }
 
 impl ProgramPlan {
@@ -80,6 +82,7 @@ impl Run {
             less_is_better: self.less_is_better.or(other.less_is_better),
             dop: self.dop.or_else(|| other.dop.clone()),
             seconds: self.seconds.or(other.seconds),
+            slice_seconds: self.slice_seconds.or(other.slice_seconds),
         }
     }
 
