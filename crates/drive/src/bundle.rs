@@ -6,12 +6,13 @@
 //! available answers, and sends each client's next request right away.
 
 use std::os::fd::BorrowedFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use workload::{Action, End, Pace, Rng, Stream};
 
 use crate::client::{Context, Lane, ThreadCost};
+use crate::clock::Moment;
 use crate::error::Error;
 
 /// With more clients than this per core, they share threads, one per core.
@@ -49,7 +50,7 @@ struct Seat<'a> {
     context: &'a Context<'a>,
     lane: &'a mut Lane,
     /// When its round began, and the state of the generator at that time.
-    begin: Instant,
+    begin: Moment,
     before: Rng,
     attempts: u32,
     /// The current action, and its request.
@@ -61,10 +62,10 @@ struct Seat<'a> {
 
 /// The clients of one thread.
 struct Bundle {
-    start: Instant,
-    deadline: Option<Instant>,
+    start: Moment,
+    deadline: Option<Moment>,
     /// When clients stop beginning rounds.
-    last: Option<Instant>,
+    last: Option<Moment>,
     cost: ThreadCost,
     /// The point from which the thread's cost counts; `None` while it doesn't.
     since: Option<ThreadCost>,
@@ -75,12 +76,12 @@ struct Bundle {
 pub fn run(
     contexts: &[Context<'_>],
     lanes: &mut [Lane],
-    start: Instant,
+    start: Moment,
 ) -> Result<Vec<Duration>, (usize, Error)> {
     let Some(first) = contexts.first() else { return Ok(Vec::new()) };
     let (gate, limit, overtime) = (first.gate, first.limit, first.overtime);
     gate.sleep_until(start);
-    let now = Instant::now().max(start);
+    let now = Moment::now().max(start);
     let mut bundle = Bundle {
         start,
         deadline: limit.map(|limit| start + limit),
@@ -165,7 +166,7 @@ impl Bundle {
 
 impl Seat<'_> {
     /// Begins a round, unless the stream has ended. Returns whether a request is in progress.
-    fn next(&mut self, bundle: &Bundle, now: Instant) -> Result<bool, Error> {
+    fn next(&mut self, bundle: &Bundle, now: Moment) -> Result<bool, Error> {
         let done = match self.context.stream.end {
             End::Rounds(rounds) => self.lane.rounds >= rounds,
             End::Time | End::CaughtUp => false,
@@ -216,7 +217,7 @@ impl Seat<'_> {
         }
         context.found(self.lane, 0, self.rows);
         self.lane.rounds += 1;
-        let now = Instant::now();
+        let now = Moment::now();
         let (ended, operations) = (now - bundle.start, context.stream.operations_per_round);
         let late = bundle.deadline.is_some_and(|deadline| self.begin >= deadline);
         let left_out = late || context.gate.leaves_out(ended);

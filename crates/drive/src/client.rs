@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -11,6 +11,7 @@ use workload::{
     Action, Cell, End, Expect, Pace, Refresh, Request, Rng, Role, Sampler, Source, Stream,
 };
 
+use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::schedule::Schedule;
@@ -155,7 +156,7 @@ impl Context<'_> {
 
     /// Runs the stream on its only target from `start` to its end. Returns when it ended, relative
     /// to the start.
-    pub fn run(&self, lane: &mut Lane, start: Instant) -> Result<Duration, Error> {
+    pub fn run(&self, lane: &mut Lane, start: Moment) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
         let deadline = self.limit.map(|limit| start + limit);
         // Rounds that begin between the two are not counted.
@@ -164,7 +165,7 @@ impl Context<'_> {
         // The point from which the thread's cost counts; `None` while it doesn't.
         let mut since = Some(ThreadCost::now());
         let mut over = false;
-        let mut now = Instant::now().max(start);
+        let mut now = Moment::now().max(start);
         let mut ended = Duration::ZERO;
         while !self.gate.stopped() && last.is_none_or(|last| now < last) {
             if let End::Rounds(rounds) = self.stream.end
@@ -200,13 +201,13 @@ impl Context<'_> {
                     break;
                 }
                 self.gate.sleep_or_leads_done(now + FOLLOW_PAUSE);
-                now = Instant::now();
+                now = Moment::now();
                 continue;
             }
             if let Some(refresh) = &self.stream.refresh {
                 if lane.until_refresh == 0 {
                     self.refresh(refresh, lane, 0)?;
-                    now = Instant::now();
+                    now = Moment::now();
                 }
                 lane.until_refresh -= 1;
             }
@@ -214,7 +215,7 @@ impl Context<'_> {
             let begin = begin.unwrap_or(now);
             let found = lane.tally.found;
             let done = self.round(lane, 0)?;
-            now = Instant::now();
+            now = Moment::now();
             if !done {
                 break;
             }
@@ -256,7 +257,7 @@ impl Context<'_> {
         &self,
         lane: &mut Lane,
         schedule: Option<&Schedule>,
-        deadline: Instant,
+        deadline: Moment,
         since: &mut Option<ThreadCost>,
     ) {
         if let Some(schedule) = schedule {
@@ -360,9 +361,9 @@ impl Context<'_> {
         self.keep(lane, target);
         for action in &self.stream.script {
             if let Action::Rest(milliseconds) = action {
-                let until = Instant::now() + Duration::from_millis(*milliseconds);
+                let until = Moment::now() + Duration::from_millis(*milliseconds);
                 self.gate.sleep_or_leads_done(until);
-                if Instant::now() < until && self.stream.role == Role::Background {
+                if Moment::now() < until && self.stream.role == Role::Background {
                     return Ok(false);
                 }
                 continue;

@@ -1,7 +1,79 @@
-//! The wall clock to the second, in the two forms a statement needs.
+//! The machine's clocks: the monotonic one, and the wall clock in the two forms a statement needs.
+
+use std::ops::{Add, AddAssign, Sub};
+use std::time::{Duration, Instant};
 
 use chrono::DateTime;
 use nix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// A moment of the monotonic clock, which all processes of a machine share.
+///
+/// Clients compute with several in every round. One number of nanoseconds makes that cheaper than
+/// [`Instant`], which counts seconds and nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Moment(u64);
+
+impl Moment {
+    /// Later than all others.
+    pub const NEVER: Moment = Moment(u64::MAX);
+
+    /// Reads the clock.
+    #[inline]
+    pub fn now() -> Moment {
+        // Linux always has this clock.
+        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Moment(0), |time| {
+            Moment(time.tv_sec().cast_unsigned() * 1_000_000_000 + time.tv_nsec().cast_unsigned())
+        })
+    }
+
+    /// Nanoseconds since `earlier`; 0 if that is later.
+    #[inline]
+    pub fn nanos_since(self, earlier: Moment) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+impl From<Instant> for Moment {
+    /// The same moment, except for the time between two readings of the clock.
+    fn from(instant: Instant) -> Moment {
+        let (moment, now) = (Moment::now(), Instant::now());
+        let ahead = moment + instant.saturating_duration_since(now);
+        Moment(ahead.0.saturating_sub(nanos(now.saturating_duration_since(instant))))
+    }
+}
+
+impl Add<Duration> for Moment {
+    type Output = Moment;
+
+    #[inline]
+    fn add(self, duration: Duration) -> Moment {
+        Moment(self.0.saturating_add(nanos(duration)))
+    }
+}
+
+impl AddAssign<Duration> for Moment {
+    #[inline]
+    fn add_assign(&mut self, duration: Duration) {
+        *self = *self + duration;
+    }
+}
+
+impl Sub for Moment {
+    type Output = Duration;
+
+    /// The time since `earlier`; zero if that is later.
+    #[inline]
+    fn sub(self, earlier: Moment) -> Duration {
+        Duration::from_nanos(self.nanos_since(earlier))
+    }
+}
+
+/// A duration in nanoseconds, which are enough for 584 years.
+#[inline]
+pub fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// Seconds from 1970-01-01 to 2000-01-01, PostgreSQL's epoch.
 const POSTGRES_EPOCH: i64 = 946_684_800;
@@ -84,6 +156,17 @@ mod tests {
         let mut clock = WallClock::stopped(1_655_373_600);
         clock.update();
         assert_eq!(clock.text(), b"2022-06-16 10:00:00");
+    }
+
+    #[test]
+    fn moments_are_as_far_apart_as_instants() {
+        let (instant, hour) = (Instant::now(), Duration::from_secs(3600));
+        let moment = Moment::from(instant);
+        assert!(moment <= Moment::now());
+        assert!(Moment::from(instant + hour) > moment + hour / 2);
+        assert_eq!((moment + hour) - moment, hour);
+        assert_eq!(moment - (moment + hour), Duration::ZERO);
+        assert_eq!(Moment::NEVER + hour, Moment::NEVER);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use workload::{Class, Role, Step, stream_seed};
 
 use crate::bundle;
 use crate::client::{Context, Lane, ThreadCost};
+use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::load::{Load, Ready, Running};
@@ -126,8 +127,7 @@ impl Clients {
 
 impl Ready for Clients {
     fn go(self: Box<Self>, start: Instant) -> Box<dyn Running> {
-        self.gate.open(start);
-        self
+        self.start(Moment::from(start))
     }
 
     fn servers(&self) -> Vec<Vec<u32>> {
@@ -217,6 +217,12 @@ impl Running for Clients {
 }
 
 impl Clients {
+    /// Starts all clients at `start`.
+    pub fn start(self: Box<Self>, start: Moment) -> Box<dyn Running> {
+        self.gate.open(start);
+        self
+    }
+
     /// The outcome of one target in a step that lasted `whole`, including the seconds that are left
     /// out.
     fn outcome(

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use workload::Padded;
 
+use crate::clock::Moment;
 use crate::wire::Breaker;
 
 /// The state that all threads of a step share.
@@ -51,7 +52,7 @@ impl fmt::Debug for Breakers {
 #[derive(Debug, Clone, Copy)]
 enum PhaseOfStep {
     Waiting,
-    Started(Instant),
+    Started(Moment),
     Stopped,
 }
 
@@ -94,7 +95,7 @@ impl Gate {
     }
 
     /// Lets all threads start at `start`.
-    pub fn open(&self, start: Instant) {
+    pub fn open(&self, start: Moment) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*phase, PhaseOfStep::Waiting) {
             *phase = PhaseOfStep::Started(start);
@@ -106,7 +107,7 @@ impl Gate {
     pub fn stop(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if let PhaseOfStep::Started(start) = *phase {
-            self.measured(start.elapsed());
+            self.measured(Moment::now() - start);
         }
         *phase = PhaseOfStep::Stopped;
         self.stopped.store(true, Ordering::Release);
@@ -120,7 +121,7 @@ impl Gate {
     }
 
     /// Waits for the start; `None` if the step was ended before it began.
-    pub fn wait_for_start(&self) -> Option<Instant> {
+    pub fn wait_for_start(&self) -> Option<Moment> {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match *phase {
@@ -134,24 +135,24 @@ impl Gate {
     }
 
     /// Sleeps until `until` or the step's end, whichever is first.
-    pub fn sleep_until(&self, until: Instant) {
+    pub fn sleep_until(&self, until: Moment) {
         self.sleep_unless(until, || false);
     }
 
     /// The same, but also wakes when all leading streams have finished their work.
-    pub fn sleep_or_leads_done(&self, until: Instant) {
+    pub fn sleep_or_leads_done(&self, until: Moment) {
         self.sleep_unless(until, || self.leads_done());
     }
 
     /// The same, but also wakes when the measured part of the step is over.
-    pub fn sleep_while_measured(&self, until: Instant) {
+    pub fn sleep_while_measured(&self, until: Moment) {
         self.sleep_unless(until, || self.completing());
     }
 
-    fn sleep_unless(&self, until: Instant, awake: impl Fn() -> bool) {
+    fn sleep_unless(&self, until: Moment, awake: impl Fn() -> bool) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         while !matches!(*phase, PhaseOfStep::Stopped) && !awake() {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until - Moment::now();
             if left.is_zero() {
                 return;
             }
@@ -250,10 +251,10 @@ impl Gate {
 
     /// Waits until all threads have ended, at most `limit`. Returns whether they have.
     pub fn wait_for_end(&self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
+        let until = Moment::now() + limit;
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         while self.running.load(Ordering::Acquire) > 0 {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = until - Moment::now();
             if left.is_zero() {
                 return false;
             }

@@ -38,6 +38,7 @@ mod target;
 mod timetable;
 mod wire;
 
+pub use clock::Moment;
 pub use error::{Error, ErrorKind, ServerError};
 pub use load::{Load, Ready, Running};
 pub use meter::Course;

@@ -1,7 +1,8 @@
 //! Follows a timetable for one client and measures what it does in each slot; see [`crate::slice`].
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Moment;
 use crate::slice::Measured;
 use crate::timetable::{Slices, Slot, Timetable};
 
@@ -9,12 +10,12 @@ use crate::timetable::{Slices, Slot, Timetable};
 /// no clock, so made-up times can drive it too.
 ///
 /// ```
-/// use std::time::{Duration, Instant};
-/// use drive::{Course, Slices};
+/// use std::time::Duration;
+/// use drive::{Course, Moment, Slices};
 ///
 /// let ms = Duration::from_millis;
 /// let slices = Slices { seed: 1, lengths: vec![ms(10)], lead_in: 0.2 };
-/// let start = Instant::now();
+/// let start = Moment::now();
 /// let mut course = Course::new(&slices, 2, start, false);
 /// let mut now = start;
 /// while now < start + ms(40) {
@@ -30,22 +31,22 @@ use crate::timetable::{Slices, Slot, Timetable};
 pub struct Course {
     timetable: Timetable,
     lead_in: f64,
-    start: Instant,
+    start: Moment,
     paced: bool,
     /// The current slot.
     slot: Option<Slot>,
-    end: Instant,
+    end: Moment,
     meter: Option<Meter>,
     /// The latest round, if the client comes from it and not from waiting: its target and
     /// beginning.
-    busy: Option<(usize, Instant)>,
+    busy: Option<(usize, Moment)>,
     /// By target and round.
     measured: Vec<Vec<Measured>>,
 }
 
 impl Course {
     /// A client that begins at `start`; `paced` if it begins rounds by a schedule.
-    pub fn new(slices: &Slices, targets: usize, start: Instant, paced: bool) -> Course {
+    pub fn new(slices: &Slices, targets: usize, start: Moment, paced: bool) -> Course {
         Course {
             timetable: Timetable::new(slices, targets),
             lead_in: slices.lead_in,
@@ -60,18 +61,18 @@ impl Course {
     }
 
     /// The same for a client that is not measured.
-    pub fn unmeasured(slices: &Slices, targets: usize, start: Instant) -> Course {
+    pub fn unmeasured(slices: &Slices, targets: usize, start: Moment) -> Course {
         Course { measured: Vec::new(), ..Course::new(slices, targets, start, false) }
     }
 
     /// When the current slot ends.
-    pub fn slot_end(&self) -> Instant {
+    pub fn slot_end(&self) -> Moment {
         self.end
     }
 
     /// The slot at `now`, between two rounds.
     #[inline]
-    pub fn go_on(&mut self, now: Instant) -> Option<Slot> {
+    pub fn go_on(&mut self, now: Moment) -> Option<Slot> {
         if now >= self.end {
             self.follow(now);
             if let Some(slot) = self.slot {
@@ -83,7 +84,7 @@ impl Course {
 
     /// A round was done at the target whose slot it began in.
     #[inline]
-    pub fn round(&mut self, begin: Instant, end: Instant, operations: u64) {
+    pub fn round(&mut self, begin: Moment, end: Moment, operations: u64) {
         self.busy = self.slot.map(|slot| (slot.target, begin));
         if let Some(meter) = &mut self.meter {
             meter.round(begin, end, operations);
@@ -97,14 +98,14 @@ impl Course {
 
     /// The client leaves the timetable. Returns its measurements, by target and round. Rounds in
     /// which it never came are zero, or missing at the end.
-    pub fn finish(&mut self, now: Instant) -> Vec<Vec<Measured>> {
+    pub fn finish(&mut self, now: Moment) -> Vec<Vec<Measured>> {
         self.follow(now);
         std::mem::take(&mut self.measured)
     }
 
     /// Ends the slot and goes to the current one. If the round that ends now lasted throughout
     /// another slot of its target, that slot is charged for it.
-    fn follow(&mut self, now: Instant) {
+    fn follow(&mut self, now: Moment) {
         self.keep();
         while now >= self.end {
             self.slot = self.timetable.next();
@@ -122,7 +123,7 @@ impl Course {
         }
     }
 
-    fn meter(&self, slot: &Slot, now: Instant) -> Meter {
+    fn meter(&self, slot: &Slot, now: Moment) -> Meter {
         Meter::new(self.start + slot.begin, self.end, self.lead_in, now, self.paced)
     }
 
@@ -141,24 +142,24 @@ impl Course {
 #[derive(Debug)]
 struct Meter {
     /// The end of the lead-in.
-    counted: Instant,
+    counted: Moment,
     /// The end of the lead-in, or the client's arrival if later.
-    from: Instant,
+    from: Moment,
     /// The end of the slot.
-    until: Instant,
+    until: Moment,
     paced: bool,
     /// The next operation is the first after a switch.
     fresh: bool,
     /// An uncounted operation lasted from before the counted part until after it.
     held: bool,
-    begun: Option<Instant>,
-    ended: Instant,
+    begun: Option<Moment>,
+    ended: Moment,
     operations: u32,
 }
 
 impl Meter {
     /// For a slot from `begin` to `until`, where the client arrives at `now`.
-    fn new(begin: Instant, until: Instant, lead_in: f64, now: Instant, paced: bool) -> Meter {
+    fn new(begin: Moment, until: Moment, lead_in: f64, now: Moment, paced: bool) -> Meter {
         let counted = begin + (until - begin).mul_f64(lead_in);
         let from = counted.max(now);
         Meter {
@@ -176,7 +177,7 @@ impl Meter {
 
     /// An operation was done.
     #[inline]
-    fn round(&mut self, begin: Instant, end: Instant, operations: u64) {
+    fn round(&mut self, begin: Moment, end: Moment, operations: u64) {
         let fresh = std::mem::replace(&mut self.fresh, false);
         if begin < self.from || (fresh && !self.paced) {
             self.held |= begin <= self.counted && end >= self.until;
@@ -193,7 +194,7 @@ impl Meter {
     fn measured(&self) -> Measured {
         let (time, held) = match self.begun {
             // Rounds scheduled for this time are done later, and counted then.
-            _ if self.paced => (self.until.saturating_duration_since(self.from), false),
+            _ if self.paced => (self.until - self.from, false),
             Some(begun) => (self.ended - begun, false),
             None if self.held => (self.until - self.counted, true),
             None => (Duration::ZERO, false),
@@ -212,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_slice_is_measured_in_whole_operations() {
-        let begin = Instant::now();
+        let begin = Moment::now();
         let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin, false);
         for (from, to) in [(0, 12), (12, 24), (24, 40), (40, 70), (70, 130)] {
             meter.round(begin + MS(from), begin + MS(to), 5);
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_first_operation_is_never_measured() {
-        let begin = Instant::now();
+        let begin = Moment::now();
         let late = begin + MS(60);
         let mut meter = Meter::new(begin, begin + MS(100), 0.2, late, false);
         meter.round(late, begin + MS(80), 1);
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_slot_throughout_which_an_operation_lasted_has_no_operations() {
-        let begin = Instant::now();
+        let begin = Moment::now();
         let measured = |came: u64, rounds: &[(u64, u64)]| {
             let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin + MS(came), false);
             for (from, to) in rounds {
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn every_slot_that_an_operation_takes_from_its_own_target_is_charged() {
         let slices = Slices { seed: 3, lengths: vec![MS(10)], lead_in: 0.2 };
-        let start = Instant::now();
+        let start = Moment::now();
         let order: Vec<_> = Timetable::new(&slices, 2).take(12).map(|slot| slot.target).collect();
         let measured = |busy: bool| {
             let mut course = Course::new(&slices, 2, start, false);
@@ -298,7 +299,7 @@ mod tests {
     #[test]
     fn a_stall_at_the_end_of_a_step_is_charged() {
         let slices = Slices { seed: 3, lengths: vec![MS(10)], lead_in: 0.2 };
-        let start = Instant::now();
+        let start = Moment::now();
         let mut course = Course::new(&slices, 2, start, false);
         let target = course.go_on(start).unwrap().target;
         course.round(start, start + MS(100), 1);
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_stream_with_a_rate_is_measured_against_the_slot() {
-        let begin = Instant::now();
+        let begin = Moment::now();
         let mut meter = Meter::new(begin, begin + MS(100), 0.2, begin, true);
         for from in [10, 40, 70] {
             meter.round(begin + MS(from), begin + MS(from + 1), 50);
@@ -324,7 +325,7 @@ mod tests {
     fn no_target_is_favored() {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };
         let mut rng = Rng::new(6);
-        let start = Instant::now();
+        let start = Moment::now();
         let mut course = Course::new(&slices, 3, start, false);
         let (mut now, mut end) = (start, start);
         let mut since_switch = 0;
@@ -350,7 +351,7 @@ mod tests {
     #[test]
     fn slots_that_cut_operations_do_not_bend_the_rate() {
         let mut rng = Rng::new(5);
-        let start = Instant::now();
+        let start = Moment::now();
         let (mut now, mut nanos, mut operations) = (start, 0_u64, 0_u64);
         let (mut true_nanos, mut true_operations) = (0.0, 0.0);
         for slot in 0..40_000_u32 {

@@ -13,10 +13,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use workload::{Class, Request, Source, Step};
 
+use crate::clock::Moment;
 use crate::engine::Clients;
 use crate::error::Error;
 use crate::load::{Load, Ready, Running};
@@ -45,8 +45,8 @@ enum Ask {
         /// When it is this process's turn, if there are several.
         turns: Option<Turns>,
     },
-    /// Start them at this moment of the monotonic clock, in nanoseconds.
-    Go(u64),
+    /// Start them at this moment.
+    Go(Moment),
     /// As [`Running::leave_out`].
     LeaveOut(Range<u64>),
     /// As [`Running::stop`].
@@ -96,11 +96,6 @@ fn receive<T: DeserializeOwned>(reader: &mut impl BufRead) -> std::io::Result<Op
     Ok(Some(serde_json::from_str(&line)?))
 }
 
-/// The monotonic clock, which all processes of a machine share.
-fn monotonic() -> Duration {
-    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from)
-}
-
 /// What is known about a step that runs elsewhere.
 #[derive(Debug, Default)]
 struct State {
@@ -114,7 +109,7 @@ struct Remote {
     processes: Vec<Process>,
     /// When the measured part of a step in slices is over, relative to its start.
     limit: Option<Duration>,
-    start: Option<Instant>,
+    start: Option<Moment>,
 }
 
 /// One of the processes.
@@ -201,8 +196,8 @@ impl Process {
         Ok(Process { name, counted, stream, state, reader, thread: None })
     }
 
-    fn go(&mut self, start: Duration) {
-        self.ask(&Ask::Go(start.as_nanos() as u64));
+    fn go(&mut self, start: Moment) {
+        self.ask(&Ask::Go(start));
         let state = Arc::clone(&self.state);
         let mut reader = self.reader.take();
         self.thread = Some(thread::spawn(move || {
@@ -246,8 +241,8 @@ impl Process {
 
 impl Ready for Remote {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
+        let start = Moment::from(start);
         self.start = Some(start);
-        let start = monotonic() + start.saturating_duration_since(Instant::now());
         self.processes.iter_mut().for_each(|process| process.go(start));
         self
     }
@@ -261,9 +256,8 @@ impl Remote {
 
 impl Running for Remote {
     fn wait(&self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
-        let left = || until.saturating_duration_since(Instant::now());
-        self.processes.iter().all(|process| process.wait(left()))
+        let until = Moment::now() + limit;
+        self.processes.iter().all(|process| process.wait(until - Moment::now()))
     }
 
     fn operations(&self) -> Vec<u64> {
@@ -274,7 +268,7 @@ impl Running for Remote {
     }
 
     fn measured_until(&self) -> Option<Duration> {
-        self.limit.filter(|limit| self.start.is_some_and(|start| start.elapsed() >= *limit))
+        self.limit.filter(|limit| self.start.is_some_and(|start| Moment::now() >= start + *limit))
     }
 
     fn leave_out(&self, seconds: Range<u64>) {
@@ -378,8 +372,7 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
     send(stream, &Tell::Ready(told))?;
     let Ok(ready) = ready else { return Ok(()) };
     let Some(Ask::Go(start)) = receive(&mut reader)? else { return Ok(()) };
-    let start = Duration::from_nanos(start).saturating_sub(monotonic());
-    let running = Box::new(ready).go(Instant::now() + start);
+    let running = Box::new(ready).start(start);
     thread::scope(|scope| {
         scope.spawn(|| {
             loop {

@@ -1,8 +1,10 @@
 //! When the rounds of a stream with a rate are due.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use workload::Pace;
+
+use crate::clock::Moment;
 
 /// Maximum number of a stream's missed rounds whose waiting goes into the histogram.
 const MISSED_RECORDED: u64 = 1_000_000;
@@ -11,8 +13,8 @@ const MISSED_RECORDED: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct Schedule {
     /// When the next round is due.
-    pub next: Instant,
-    first: Instant,
+    pub next: Moment,
+    first: Moment,
     interval: f64,
     rounds: u64,
 }
@@ -20,7 +22,7 @@ pub struct Schedule {
 impl Schedule {
     /// The schedule of a stream with a rate; others have none. `phase` is the fraction of an
     /// interval, 0 to 1, before the first round.
-    pub fn new(pace: &Pace, start: Instant, phase: f64) -> Option<Schedule> {
+    pub fn new(pace: &Pace, start: Moment, phase: f64) -> Option<Schedule> {
         let Pace::Rate(rate) = pace else { return None };
         let interval = 1.0 / rate.max(1e-6);
         let first = start + Duration::from_secs_f64(interval * phase);
@@ -40,8 +42,8 @@ impl Schedule {
     }
 
     /// How long rounds that were due but did not begin have waited by `end`.
-    pub fn waits_until(&self, end: Instant) -> impl Iterator<Item = Duration> {
-        let waited = end.saturating_duration_since(self.next);
+    pub fn waits_until(&self, end: Moment) -> impl Iterator<Item = Duration> {
+        let waited = end - self.next;
         let overdue = end > self.next;
         let count = if overdue { (waited.as_secs_f64() / self.interval) as u64 + 1 } else { 0 };
         let interval = self.interval;
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_schedule_does_not_drift() {
-        let start = Instant::now();
+        let start = Moment::now();
         let mut schedule = Schedule::new(&Pace::Rate(3.0), start, 0.0).unwrap();
         for _ in 0..3000 {
             schedule.advance();
@@ -68,7 +70,7 @@ mod tests {
 
     #[test]
     fn time_without_a_turn_is_left_out() {
-        let start = Instant::now();
+        let start = Moment::now();
         let mut schedule = Schedule::new(&Pace::Rate(10.0), start, 0.5).unwrap();
         schedule.advance();
         schedule.leave_out(Duration::from_secs(7));
@@ -79,7 +81,7 @@ mod tests {
 
     #[test]
     fn rounds_that_never_began_have_waited() {
-        let start = Instant::now();
+        let start = Moment::now();
         let schedule = Schedule::new(&Pace::Rate(2.0), start, 0.0).unwrap();
         let waits: Vec<_> = schedule
             .waits_until(start + Duration::from_millis(1200))

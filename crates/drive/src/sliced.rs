@@ -8,11 +8,12 @@
 //! Time stands still for a target while the client is away: schedules and rests of a stream's
 //! script continue where they stopped. How late a round is depends only on its own target.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use workload::{Action, End, Role};
 
 use crate::client::{Context, FOLLOW_PAUSE, Lane, ThreadCost};
+use crate::clock::Moment;
 use crate::error::Error;
 use crate::meter::Course;
 use crate::schedule::Schedule;
@@ -25,13 +26,13 @@ const COMPLETION_PAUSE: Duration = Duration::from_millis(10);
 struct Stay {
     schedule: Option<Schedule>,
     /// When the client left.
-    left: Instant,
+    left: Moment,
     /// The next action of a script that rests.
     at: usize,
     /// When its rest is over.
-    rest: Option<Instant>,
+    rest: Option<Moment>,
     /// When its round began.
-    begun: Option<Instant>,
+    begun: Option<Moment>,
     /// Attempts at its round that failed.
     attempts: u32,
 }
@@ -54,12 +55,12 @@ pub struct Tour<'a> {
     course: Course,
     /// The stream's script rests.
     rests: bool,
-    start: Instant,
+    start: Moment,
     /// The target the client is at.
     here: Option<usize>,
-    now: Instant,
+    now: Moment,
     /// When the latest round was begun.
-    begun: Instant,
+    begun: Moment,
     since: ThreadCost,
     /// The measured part is over.
     completing: bool,
@@ -72,7 +73,7 @@ impl<'a> Tour<'a> {
         context: &'a Context<'a>,
         lanes: &'a mut [Lane],
         slices: &Slices,
-        start: Instant,
+        start: Moment,
     ) -> Tour<'a> {
         let stay = |_: &_| Stay {
             schedule: Schedule::new(&context.stream.pace, start, context.phase),
@@ -110,7 +111,7 @@ impl<'a> Tour<'a> {
     /// Runs the stream to its end. Returns when it ended, relative to the start.
     pub fn run(&mut self) -> Result<Duration, Error> {
         self.context.gate.sleep_until(self.start);
-        self.now = Instant::now().max(self.start);
+        self.now = Moment::now().max(self.start);
         let measured = self.measure();
         let slices = self.course.finish(self.now);
         for (lane, slices) in self.lanes.iter_mut().zip(slices) {
@@ -202,7 +203,7 @@ impl<'a> Tour<'a> {
         }
         if self.context.stream.end == End::CaughtUp {
             while !gate.stopped() && !gate.leads_done() {
-                gate.sleep_or_leads_done(Instant::now() + COMPLETION_PAUSE);
+                gate.sleep_or_leads_done(Moment::now() + COMPLETION_PAUSE);
             }
             for target in 0..self.lanes.len() {
                 self.go_to(target);
@@ -236,7 +237,7 @@ impl<'a> Tour<'a> {
     }
 
     /// Does a round that may begin before `until`, or waits for one at most until then.
-    fn round(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
+    fn round(&mut self, target: usize, until: Moment) -> Result<Did, Error> {
         let context = self.context;
         let lane = &mut self.lanes[target];
         let stay = &mut self.stays[target];
@@ -252,7 +253,7 @@ impl<'a> Tour<'a> {
                 return Ok(Did::Ended);
             }
             context.gate.sleep_or_leads_done(until.min(self.now + FOLLOW_PAUSE));
-            self.now = Instant::now();
+            self.now = Moment::now();
             return Ok(Did::Waited);
         }
         let mut begin = None;
@@ -279,7 +280,7 @@ impl<'a> Tour<'a> {
         if let Some(refresh) = &context.stream.refresh {
             if lane.until_refresh == 0 {
                 context.refresh(refresh, lane, target)?;
-                self.now = Instant::now();
+                self.now = Moment::now();
             }
             lane.until_refresh -= 1;
         }
@@ -288,7 +289,7 @@ impl<'a> Tour<'a> {
         }
         let begin = begin.unwrap_or(self.now);
         let done = context.round(lane, target)?;
-        self.now = Instant::now();
+        self.now = Moment::now();
         if !done {
             return Ok(Did::Ended);
         }
@@ -298,7 +299,7 @@ impl<'a> Tour<'a> {
 
     /// Continues a script that rests, until its next rest or its end. A transaction that it holds
     /// open stays open while the client is away.
-    fn resume(&mut self, target: usize, until: Instant) -> Result<Did, Error> {
+    fn resume(&mut self, target: usize, until: Moment) -> Result<Did, Error> {
         let context = self.context;
         if self.stays[target].begun.is_none() {
             self.stays[target].begun = Some(self.now);
@@ -324,7 +325,7 @@ impl<'a> Tour<'a> {
                         return Ok(Did::Waited);
                     }
                 }
-                self.now = Instant::now();
+                self.now = Moment::now();
             }
             self.stays[target].at += 1;
         }
@@ -341,7 +342,7 @@ impl<'a> Tour<'a> {
             return;
         }
         self.leave();
-        self.now = self.now.max(Instant::now());
+        self.now = self.now.max(Moment::now());
         self.here = Some(target);
         self.since = ThreadCost::now();
         let stay = &mut self.stays[target];
@@ -363,12 +364,12 @@ impl<'a> Tour<'a> {
     }
 
     /// Sleeps until `until`, or until the measured part or the step has ended.
-    fn sleep_until(&mut self, until: Instant) {
+    fn sleep_until(&mut self, until: Moment) {
         if self.completing {
             self.context.gate.sleep_until(until);
         } else {
             self.context.gate.sleep_while_measured(until);
         }
-        self.now = Instant::now();
+        self.now = Moment::now();
     }
 }

@@ -4,9 +4,9 @@
 //! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is what its
 //! stalls cost a server that has the load all the time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use drive::{Course, Slices, Timetable};
+use drive::{Course, Moment, Slices, Timetable};
 use judge::restart_ratio;
 
 use crate::{Findings, Random, Size, Table, in_parallel};
@@ -149,7 +149,7 @@ impl Scenario {
 
     fn experiment(&self, random: &mut Random) -> Lost {
         let slices = Slices { seed: random.bits(), lengths: vec![SLICE], lead_in: 0.2 };
-        let start = Instant::now();
+        let start = Moment::now();
         let spans = self.spans(random);
         // By client, target and round.
         let measured: Vec<Vec<Vec<drive::Measured>>> = (0..self.clients)
@@ -194,7 +194,7 @@ impl Scenario {
     fn client(
         &self,
         mut course: Course,
-        start: Instant,
+        start: Moment,
         spans: &[(f64, f64)],
         random: &mut Random,
     ) -> Vec<Vec<drive::Measured>> {
