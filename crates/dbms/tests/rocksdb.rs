@@ -40,7 +40,7 @@ fn key(number: i64) -> [u8; 20] {
 
 fn rows(database: &Database) -> Result<i64, String> {
     let mut rows = 0;
-    database.scan(&[], u32::MAX, false, &mut |_, _| rows += 1).map(|()| rows)
+    database.scan(&[], u32::MAX, false, |_, _| rows += 1).map(|()| rows)
 }
 
 fn put(database: &Database, keys: std::ops::Range<i64>, value: &[u8]) -> Result<(), String> {
@@ -83,7 +83,7 @@ fn check(database: &Database) -> Result<(), String> {
     database.delete(&key(50))?;
     let get = |number: i64| {
         let mut found = Vec::new();
-        database.get(&key(number), &mut |_, value| found.push(value.to_vec())).map(|()| found)
+        database.get(&key(number), |_, value| found.push(value.to_vec())).map(|()| found)
     };
     for (number, expected) in
         [(0, Some("one")), (99, Some("batch")), (100, Some("unlogged")), (50, None), (101, None)]
@@ -94,7 +94,7 @@ fn check(database: &Database) -> Result<(), String> {
     // More than one call of MultiGet, with two that don't exist.
     let keys: Vec<_> = (30..110).map(key).collect();
     let mut found = Vec::new();
-    database.multi_get(&keys, &mut |key, _| found.push(key.to_vec()))?;
+    database.multi_get(&keys, |key, _| found.push(key.to_vec()))?;
     assert_eq!(
         found,
         [30..50, 51..101].into_iter().flatten().map(|n| key(n).to_vec()).collect::<Vec<_>>()
@@ -106,7 +106,7 @@ fn check(database: &Database) -> Result<(), String> {
         (50, true, [49, 48, 47]),
     ] {
         let mut found = Vec::new();
-        database.scan(&key(from), 3, reverse, &mut |key, _| found.push(key.to_vec()))?;
+        database.scan(&key(from), 3, reverse, |key, _| found.push(key.to_vec()))?;
         assert_eq!(found, expected.map(|number| key(number).to_vec()));
     }
     Ok(())

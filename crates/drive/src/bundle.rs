@@ -57,15 +57,15 @@ struct Seat<'a> {
     at: usize,
     asked: usize,
     rows: u64,
-    ended: Duration,
+    ended: Moment,
 }
 
 /// The clients of one thread.
 struct Bundle {
     start: Moment,
-    deadline: Option<Moment>,
+    deadline: Moment,
     /// When clients stop beginning rounds.
-    last: Option<Moment>,
+    last: Moment,
     cost: ThreadCost,
     /// The point from which the thread's cost counts; `None` while it doesn't.
     since: Option<ThreadCost>,
@@ -82,10 +82,11 @@ pub fn run(
     let (gate, limit, overtime) = (first.gate, first.limit, first.overtime);
     gate.sleep_until(start);
     let now = Moment::now().max(start);
+    let deadline = limit.map_or(Moment::NEVER, |limit| start + limit);
     let mut bundle = Bundle {
         start,
-        deadline: limit.map(|limit| start + limit),
-        last: limit.map(|limit| start + limit + overtime),
+        deadline,
+        last: deadline + overtime,
         cost: ThreadCost::default(),
         since: Some(ThreadCost::now()),
     };
@@ -103,7 +104,7 @@ pub fn run(
             at: 0,
             asked: 0,
             rows: 0,
-            ended: Duration::ZERO,
+            ended: start,
         };
         if seat.next(&bundle, now).map_err(|error| (at, error))? {
             open += 1;
@@ -143,7 +144,7 @@ pub fn run(
         }
     }
     bundle.count(false);
-    let ended = seats.iter().map(|seat| seat.ended).collect();
+    let ended = seats.iter().map(|seat| seat.ended - start).collect();
     if let Some(lane) = lanes.first_mut() {
         lane.cost = bundle.cost;
     }
@@ -171,7 +172,7 @@ impl Seat<'_> {
             End::Rounds(rounds) => self.lane.rounds >= rounds,
             End::Time | End::CaughtUp => false,
         };
-        if done || self.context.gate.stopped() || bundle.last.is_some_and(|last| now >= last) {
+        if done || self.context.gate.stopped() || now >= bundle.last {
             return Ok(false);
         }
         (self.begin, self.attempts) = (now, 0);
@@ -218,19 +219,20 @@ impl Seat<'_> {
         context.found(self.lane, 0, self.rows);
         self.lane.rounds += 1;
         let now = Moment::now();
-        let (ended, operations) = (now - bundle.start, context.stream.operations_per_round);
-        let late = bundle.deadline.is_some_and(|deadline| self.begin >= deadline);
-        let left_out = late || context.gate.leaves_out(ended);
+        let at = now.nanos_since(bundle.start);
+        let operations = context.stream.operations_per_round;
+        let late = self.begin >= bundle.deadline;
+        let left_out = late || context.gate.leaves_out(at);
         bundle.count(!left_out);
         if left_out {
             self.lane.tally.found = found;
             self.lane.tally.left_out(operations);
         } else {
-            let in_time = bundle.deadline.is_none_or(|deadline| now <= deadline);
-            self.lane.tally.round(ended, now - self.begin, operations, in_time);
+            let latency = now.nanos_since(self.begin);
+            self.lane.tally.round(at, latency, operations, now <= bundle.deadline);
         }
         if !late {
-            self.ended = ended;
+            self.ended = now;
         }
         context.count(self.lane, 0);
         self.next(bundle, now)

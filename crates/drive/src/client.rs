@@ -63,15 +63,15 @@ impl ThreadCost {
 /// A session that has prepared all of a stream's requests.
 struct Prepared {
     session: Box<dyn Session>,
-    requests: Vec<Handle>,
+    requests: Vec<(Handle, Expect)>,
     refresh: Option<Handle>,
 }
 
 impl Prepared {
     fn connect(connect: &dyn Connect, stream: &Stream) -> Result<Prepared, Error> {
         let mut session = connect.connect()?;
-        let requests = stream.requests.iter().map(|request| session.prepare(request));
-        let requests = requests.collect::<Result<_, _>>()?;
+        let prepare = |request: &Request| Ok((session.prepare(request)?, request.expect()));
+        let requests = stream.requests.iter().map(prepare).collect::<Result<_, Error>>()?;
         let refresh = match &stream.refresh {
             Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),
             None => None,
@@ -85,7 +85,7 @@ pub struct Lane {
     pub session: Box<dyn Session>,
     /// How it gets a new session.
     connect: Arc<dyn Connect>,
-    requests: Vec<Handle>,
+    requests: Vec<(Handle, Expect)>,
     refresh: Option<Handle>,
     pub rng: Rng,
     /// Rounds until the next refresh.
@@ -156,27 +156,24 @@ impl Context<'_> {
 
     /// Runs the stream on its only target from `start` to its end. Returns when it ended, relative
     /// to the start.
+    #[inline(never)]
     pub fn run(&self, lane: &mut Lane, start: Moment) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
-        let deadline = self.limit.map(|limit| start + limit);
+        let deadline = self.limit.map_or(Moment::NEVER, |limit| start + limit);
         // Rounds that begin between the two are not counted.
-        let last = deadline.map(|deadline| deadline + self.overtime);
+        let last = deadline + self.overtime;
+        let rounds = if let End::Rounds(rounds) = self.stream.end { rounds } else { u64::MAX };
         let mut schedule = Schedule::new(&self.stream.pace, start, self.phase);
         // The point from which the thread's cost counts; `None` while it doesn't.
         let mut since = Some(ThreadCost::now());
         let mut over = false;
         let mut now = Moment::now().max(start);
-        let mut ended = Duration::ZERO;
-        while !self.gate.stopped() && last.is_none_or(|last| now < last) {
-            if let End::Rounds(rounds) = self.stream.end
-                && lane.rounds >= rounds
-            {
-                break;
-            }
+        let mut ended = start;
+        while !self.gate.stopped() && now < last && lane.rounds < rounds {
             let mut begin = None;
             if let Some(schedule) = &schedule {
                 let due = schedule.next;
-                if let Some(last) = last.filter(|last| due >= *last) {
+                if due >= last {
                     self.gate.sleep_until(last);
                     break;
                 }
@@ -189,7 +186,7 @@ impl Context<'_> {
                 }
                 begin = Some(due);
             }
-            if let Some(deadline) = deadline.filter(|deadline| !over && now >= *deadline) {
+            if now >= deadline && !over {
                 over = true;
                 self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
             }
@@ -220,7 +217,7 @@ impl Context<'_> {
                 break;
             }
             lane.rounds += 1;
-            let at = now - start;
+            let at = now.nanos_since(start);
             let left_out = over || self.gate.leaves_out(at);
             match (since, left_out) {
                 // What the thread used during that time is left out as well.
@@ -235,20 +232,21 @@ impl Context<'_> {
                 lane.tally.found = found;
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
-                let in_time = deadline.is_none_or(|deadline| now <= deadline);
-                lane.tally.round(at, now - begin, self.stream.operations_per_round, in_time);
+                let latency = now.nanos_since(begin);
+                let in_time = now <= deadline;
+                lane.tally.round(at, latency, self.stream.operations_per_round, in_time);
             }
             if !over {
-                ended = at;
+                ended = now;
             }
             self.count(lane, 0);
         }
-        if let Some(deadline) = deadline.filter(|_| !over && !self.gate.stopped()) {
+        if self.limit.is_some() && !over && !self.gate.stopped() {
             self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
         } else if let Some(since) = since {
             lane.cost.add_since(since);
         }
-        Ok(ended)
+        Ok(ended - start)
     }
 
     /// The measured time is over. Rounds that were scheduled in it but never began have waited in
@@ -304,15 +302,17 @@ impl Context<'_> {
     #[inline]
     pub fn reconnect(&self, lane: &mut Lane) -> Result<(), Error> {
         match self.stream.reconnect {
-            Some(every) if lane.rounds > 0 && lane.rounds.is_multiple_of(every) => {
-                let new = Prepared::connect(lane.connect.as_ref(), self.stream)?;
-                (lane.session, lane.requests, lane.refresh) =
-                    (new.session, new.requests, new.refresh);
-                self.gate.also_breaks(lane.session.breaker()?);
-                Ok(())
-            }
+            Some(every) if lane.rounds > 0 && lane.rounds.is_multiple_of(every) => self.renew(lane),
             _ => Ok(()),
         }
+    }
+
+    #[cold]
+    fn renew(&self, lane: &mut Lane) -> Result<(), Error> {
+        let new = Prepared::connect(lane.connect.as_ref(), self.stream)?;
+        (lane.session, lane.requests, lane.refresh) = (new.session, new.requests, new.refresh);
+        self.gate.also_breaks(lane.session.breaker()?);
+        Ok(())
     }
 
     /// One round of the script; `false` if the step ended in the middle of it.
@@ -361,17 +361,23 @@ impl Context<'_> {
         self.keep(lane, target);
         for action in &self.stream.script {
             if let Action::Rest(milliseconds) = action {
-                let until = Moment::now() + Duration::from_millis(*milliseconds);
-                self.gate.sleep_or_leads_done(until);
-                if Moment::now() < until && self.stream.role == Role::Background {
-                    return Ok(false);
+                if self.rest(Duration::from_millis(*milliseconds)) {
+                    continue;
                 }
-                continue;
+                return Ok(false);
             }
             rows += self.act(lane, action, target)?;
         }
         self.found(lane, target, rows);
         Ok(true)
+    }
+
+    /// Rests; `false` if the step ended meanwhile, and with it the stream.
+    #[cold]
+    fn rest(&self, time: Duration) -> bool {
+        let until = Moment::now() + time;
+        self.gate.sleep_or_leads_done(until);
+        Moment::now() >= until || self.stream.role != Role::Background
     }
 
     /// Records the rows that a round found, and how many it had to find.
@@ -398,35 +404,24 @@ impl Context<'_> {
         }
     }
 
-    /// Sends the request of an action and reads its answer; returns the rows in it. A rest has
-    /// none.
+    /// Sends the request of an action and reads its answer; returns the rows in it.
     #[inline]
     pub fn act(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<u64, Error> {
-        if let Action::Rest(_) = action {
-            return Ok(0);
-        }
-        let index = self.ask(lane, action, target)?;
-        self.answer(lane, index)
+        let index = choose(lane, action);
+        let mut source =
+            Source { rng: &mut lane.rng, cells: &self.gate.cells[target], kept: &lane.kept };
+        let (handle, expect) = lane.requests[index];
+        let reply = lane.session.call(handle, &mut source, None)?;
+        self.rows(index, expect, reply)
     }
 
     /// Sends the request of an action; returns its index.
     #[inline]
     pub fn ask(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<usize, Error> {
-        let index = match action {
-            Action::Run(index) => *index,
-            Action::Choose(among) => {
-                let choice = lane.rng.below(among.len() as u64) as usize;
-                among.get(choice).copied().unwrap_or(0)
-            }
-            Action::Kept { number, among } => {
-                let place = lane.kept.get(*number).and_then(|kept| usize::try_from(*kept).ok());
-                place.and_then(|place| among.get(place)).copied().unwrap_or(0)
-            }
-            Action::Rest(_) => 0,
-        };
+        let index = choose(lane, action);
         let mut source =
             Source { rng: &mut lane.rng, cells: &self.gate.cells[target], kept: &lane.kept };
-        lane.session.send(lane.requests[index], &mut source)?;
+        lane.session.send(lane.requests[index].0, &mut source)?;
         Ok(index)
     }
 
@@ -434,8 +429,13 @@ impl Context<'_> {
     #[inline]
     pub fn answer(&self, lane: &mut Lane, index: usize) -> Result<u64, Error> {
         let reply = lane.session.receive(None)?;
-        let request = &self.stream.requests[index];
-        check(request.expect(), reply, || request.to_string())?;
+        self.rows(index, lane.requests[index].1, reply)
+    }
+
+    /// The rows in the answer to the request with this index, if it is right.
+    #[inline]
+    fn rows(&self, index: usize, expect: Expect, reply: Reply) -> Result<u64, Error> {
+        check(expect, reply, || self.stream.requests[index].to_string())?;
         Ok(u64::from(reply.rows))
     }
 
@@ -446,8 +446,7 @@ impl Context<'_> {
         let Some(handle) = lane.refresh else { return Ok(()) };
         let cells = &self.gate.cells[target];
         let mut source = Source { rng: &mut lane.rng, cells, kept: &[] };
-        lane.session.send(handle, &mut source)?;
-        let reply = lane.session.receive(Some(&mut lane.row))?;
+        let reply = lane.session.call(handle, &mut source, Some(&mut lane.row))?;
         check(refresh.statement.expect, reply, || refresh.statement.numbered())?;
         for (cell, value) in refresh.into.iter().zip(&lane.row) {
             if let (Some(cell), Some(value)) = (cells.get(cell.0), value) {
@@ -458,6 +457,21 @@ impl Context<'_> {
     }
 }
 
+/// The index of an action's request.
+#[inline]
+fn choose(lane: &mut Lane, action: &Action) -> usize {
+    let (place, among) = match action {
+        Action::Run(index) => return *index,
+        Action::Choose(among) => (lane.rng.below(among.len() as u64) as usize, among),
+        Action::Kept { number, among } => {
+            let kept = lane.kept.get(*number).and_then(|kept| usize::try_from(*kept).ok());
+            (kept.unwrap_or(usize::MAX), among)
+        }
+        Action::Rest(_) => return 0,
+    };
+    among.get(place).copied().unwrap_or(0)
+}
+
 /// Whether the answer is right for the request; `shown` gives the request for a message.
 #[inline]
 pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
@@ -466,11 +480,11 @@ pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result
         Expect::Affected { min, max } => (min..=max).contains(&reply.affected),
         Expect::Success => true,
     };
-    if right { Ok(()) } else { Err(wrong(expect, reply, &shown())) }
+    if right { Ok(()) } else { Err(wrong(expect, reply, shown)) }
 }
 
 #[cold]
-fn wrong(expect: Expect, reply: Reply, shown: &str) -> Error {
+fn wrong(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Error {
     let (expected, found) = match expect {
         Expect::Rows { min, max } => {
             (format!("{} rows", numbers(min.into(), max.into())), reply.rows.to_string())
@@ -480,7 +494,7 @@ fn wrong(expect: Expect, reply: Reply, shown: &str) -> Error {
         }
         Expect::Success => ("success".to_owned(), "failure".to_owned()),
     };
-    Error::WrongAnswer { expected, found, statement: shown.chars().take(120).collect() }
+    Error::WrongAnswer { expected, found, statement: shown().chars().take(120).collect() }
 }
 
 fn numbers(min: u64, max: u64) -> String {

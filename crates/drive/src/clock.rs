@@ -4,8 +4,12 @@ use std::ops::{Add, AddAssign, Sub};
 use std::time::{Duration, Instant};
 
 use chrono::DateTime;
-use nix::time::{ClockId, clock_gettime};
+use nix::libc::{CLOCK_MONOTONIC, clock_gettime, timespec};
+use nix::time::ClockId;
 use serde::{Deserialize, Serialize};
+
+/// Nanoseconds of a second.
+pub const SECOND: u64 = 1_000_000_000;
 
 /// A moment of the monotonic clock, which all processes of a machine share.
 ///
@@ -21,10 +25,10 @@ impl Moment {
     /// Reads the clock.
     #[inline]
     pub fn now() -> Moment {
-        // Linux always has this clock.
-        clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Moment(0), |time| {
-            Moment(time.tv_sec().cast_unsigned() * 1_000_000_000 + time.tv_nsec().cast_unsigned())
-        })
+        let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the place to write to is valid. It cannot fail, as Linux always has this clock.
+        unsafe { clock_gettime(CLOCK_MONOTONIC, &raw mut time) };
+        Moment(time.tv_sec.cast_unsigned() * SECOND + time.tv_nsec.cast_unsigned())
     }
 
     /// Nanoseconds since `earlier`; 0 if that is later.
@@ -107,7 +111,7 @@ impl WallClock {
         if self.stopped {
             return;
         }
-        let second = match clock_gettime(ClockId::CLOCK_REALTIME_COARSE) {
+        let second = match ClockId::CLOCK_REALTIME_COARSE.now() {
             Ok(time) => time.tv_sec(),
             Err(_) => return,
         };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use workload::Padded;
 
-use crate::clock::Moment;
+use crate::clock::{Moment, SECOND};
 use crate::wire::Breaker;
 
 /// The state that all threads of a step share.
@@ -23,8 +23,8 @@ pub struct Gate {
     running: AtomicUsize,
     measured: OnceLock<Duration>,
     completing: AtomicBool,
-    /// Start and end (exclusive) of the seconds that are left out; the start is `u64::MAX` if there
-    /// are none.
+    /// Start and end (exclusive) of the seconds that are left out, in nanoseconds; the start is
+    /// `u64::MAX` if there are none.
     left_out: (AtomicU64, AtomicU64),
     turn: AtomicUsize,
     /// Leading streams that have not finished their work on the current target.
@@ -224,21 +224,24 @@ impl Gate {
 
     /// Leaves these seconds after the start out of the measurement.
     pub fn leave_out(&self, seconds: Range<u64>) {
-        self.left_out.1.store(seconds.end, Ordering::Release);
-        self.left_out.0.store(seconds.start, Ordering::Release);
+        self.left_out.1.store(seconds.end.saturating_mul(SECOND), Ordering::Release);
+        self.left_out.0.store(seconds.start.saturating_mul(SECOND), Ordering::Release);
     }
 
     /// The seconds that are left out; empty if there are none.
     pub fn left_out(&self) -> Range<u64> {
         let begin = self.left_out.0.load(Ordering::Acquire);
-        if begin == u64::MAX { 0..0 } else { begin..self.left_out.1.load(Ordering::Acquire) }
+        if begin == u64::MAX {
+            return 0..0;
+        }
+        begin / SECOND..self.left_out.1.load(Ordering::Acquire) / SECOND
     }
 
-    /// Whether an operation that ends `at` after the start is left out.
+    /// Whether an operation that ends `at` nanoseconds after the start is left out.
     #[inline]
-    pub fn leaves_out(&self, at: Duration) -> bool {
-        at.as_secs() >= self.left_out.0.load(Ordering::Acquire)
-            && at.as_secs() < self.left_out.1.load(Ordering::Relaxed)
+    pub fn leaves_out(&self, at: u64) -> bool {
+        at >= self.left_out.0.load(Ordering::Acquire)
+            && at < self.left_out.1.load(Ordering::Relaxed)
     }
 
     /// A thread has ended.

@@ -51,6 +51,6 @@ pub use single::{Prepared, Single};
 pub use slice::{Measured, Slice, slices};
 pub use target::{Connect, Reach, Target};
 pub use timetable::{Slices, Slot, Timetable};
-pub use wire::keyvalue::{Batch, Engine, Key, See};
+pub use wire::keyvalue::{Batch, Engine, Key};
 pub use wire::postgres::{Address, Postgres};
 pub use wire::{Breaker, Handle, Reply, Session};

@@ -6,7 +6,6 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
-use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -310,16 +309,13 @@ impl Session for Elsewhere {
         Ok(Handle(0))
     }
 
-    fn send(&mut self, _handle: Handle, _source: &mut Source<'_>) -> Result<(), Error> {
+    fn call(
+        &mut self,
+        _handle: Handle,
+        _source: &mut Source<'_>,
+        _row: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Reply, Error> {
         Err(Error::Load("its clients run elsewhere"))
-    }
-
-    fn receive(&mut self, _row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
-        Err(Error::Load("its clients run elsewhere"))
-    }
-
-    fn fd(&self) -> Option<RawFd> {
-        None
     }
 
     fn roll_back(&mut self) -> Result<(), Error> {

@@ -75,8 +75,7 @@ impl Single {
     /// The server's error, [`Error::WrongAnswer`], [`Error::Broken`].
     pub fn run(&mut self, prepared: Prepared) -> Result<(), Error> {
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
-        self.session.send(Handle(prepared.0), &mut source)?;
-        let reply = self.session.receive(None)?;
+        let reply = self.session.call(Handle(prepared.0), &mut source, None)?;
         match self.requests.get(prepared.0) {
             Some(request) => check(request.expect(), reply, || request.to_string()),
             None => Ok(()),
@@ -107,8 +106,7 @@ impl Single {
         let prepared = self.prepare(statement.clone())?;
         let mut row = Vec::new();
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
-        self.session.send(Handle(prepared.0), &mut source)?;
-        let reply = self.session.receive(Some(&mut row))?;
+        let reply = self.session.call(Handle(prepared.0), &mut source, Some(&mut row))?;
         check(statement.expect, reply, || statement.numbered())?;
         Ok(row)
     }

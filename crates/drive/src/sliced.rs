@@ -39,8 +39,8 @@ struct Stay {
 
 /// The result of trying to do a round.
 enum Did {
-    /// A round, with its latency.
-    Round(Duration),
+    /// A round, with its latency in nanoseconds.
+    Round(u64),
     /// Nothing yet.
     Waited,
     /// The stream has no more to do.
@@ -64,7 +64,7 @@ pub struct Tour<'a> {
     since: ThreadCost,
     /// The measured part is over.
     completing: bool,
-    ended: Duration,
+    ended: Moment,
 }
 
 impl<'a> Tour<'a> {
@@ -99,7 +99,7 @@ impl<'a> Tour<'a> {
             rests: context.stream.script.iter().any(|a| matches!(a, Action::Rest(_))),
             since: ThreadCost::default(),
             completing: false,
-            ended: Duration::ZERO,
+            ended: start,
         }
     }
 
@@ -130,7 +130,7 @@ impl<'a> Tour<'a> {
                 }
             }
         }
-        Ok(self.ended)
+        Ok(self.ended - self.start)
     }
 
     /// The measured part: to the deadline, or until the first client has finished its work on one
@@ -167,12 +167,13 @@ impl<'a> Tour<'a> {
                 Did::Round(latency) => {
                     let operations = self.context.stream.operations_per_round;
                     self.course.round(self.begun, self.now, operations);
-                    self.ended = self.now - self.start;
+                    self.ended = self.now;
+                    let at = self.now.nanos_since(self.start);
                     let lane = &mut self.lanes[slot.target];
-                    lane.tally.round(self.ended, latency, operations, true);
+                    lane.tally.round(at, latency, operations, true);
                     self.context.count(lane, slot.target);
                     if deadline.is_none() && self.work_done(slot.target) {
-                        gate.complete(self.ended);
+                        gate.complete(self.now - self.start);
                     }
                 }
                 Did::Waited => self.course.waited(),
@@ -217,7 +218,7 @@ impl<'a> Tour<'a> {
     fn complete_round(&mut self, target: usize) -> Result<bool, Error> {
         match self.round(target, self.now + COMPLETION_PAUSE)? {
             Did::Round(_) => {
-                self.ended = self.now - self.start;
+                self.ended = self.now;
                 let lane = &mut self.lanes[target];
                 lane.tally.completed(self.context.stream.operations_per_round);
                 self.context.count(lane, target);
@@ -294,7 +295,7 @@ impl<'a> Tour<'a> {
             return Ok(Did::Ended);
         }
         lane.rounds += 1;
-        Ok(Did::Round(self.now - begin))
+        Ok(Did::Round(self.now.nanos_since(begin)))
     }
 
     /// Continues a script that rests, until its next rest or its end. A transaction that it holds
@@ -333,7 +334,7 @@ impl<'a> Tour<'a> {
         let begin = stay.begun.take().unwrap_or(self.now);
         (stay.at, stay.attempts) = (0, 0);
         self.lanes[target].rounds += 1;
-        Ok(Did::Round(self.now - begin))
+        Ok(Did::Round(self.now.nanos_since(begin)))
     }
 
     /// Moves to a target, whose time continues from where it stopped.

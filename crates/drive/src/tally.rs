@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use crate::clock::{SECOND, nanos};
 use crate::error::Error;
 use crate::slice::Measured;
 
@@ -75,27 +76,37 @@ impl Tally {
         }
     }
 
-    /// A round ended `at` after the start and took `latency`. `in_time` says whether that was
-    /// within the step's time; later ones count only for latency.
+    /// A round ended `at` nanoseconds after the start and took `latency` nanoseconds. `in_time`
+    /// says whether that was within the step's time; later ones count only for latency.
     #[inline]
-    pub fn round(&mut self, at: Duration, latency: Duration, operations: u64, in_time: bool) {
+    pub fn round(&mut self, at: u64, latency: u64, operations: u64, in_time: bool) {
         self.all_rounds += 1;
-        let nanos = u64::try_from(latency.as_nanos()).unwrap_or(HIGHEST).clamp(1, HIGHEST);
-        // Fails only for a value that no histogram can grow to; HIGHEST is far from that.
-        let _ = self.latency.record(nanos);
+        self.took(latency);
         if !in_time {
             return;
         }
         self.rounds += 1;
         self.operations += operations;
-        let second = at.as_secs() as usize;
+        let second = (at / SECOND) as usize;
         if second >= self.per_second.len() {
-            self.per_second.resize(second + 1, 0);
-            self.worst.resize(second + 1, 0);
+            self.go_on_to(second);
         }
         self.per_second[second] = self.per_second[second].saturating_add(operations as u32);
-        let micros = u32::try_from(latency.as_micros()).unwrap_or(u32::MAX);
+        let micros = u32::try_from(latency / 1000).unwrap_or(u32::MAX);
         self.worst[second] = self.worst[second].max(micros);
+    }
+
+    #[cold]
+    fn go_on_to(&mut self, second: usize) {
+        self.per_second.resize(second + 1, 0);
+        self.worst.resize(second + 1, 0);
+    }
+
+    /// A latency in nanoseconds.
+    #[inline]
+    fn took(&mut self, nanos: u64) {
+        // Fails only for a value that no histogram can grow to; HIGHEST is far from that.
+        let _ = self.latency.record(nanos.clamp(1, HIGHEST));
     }
 
     /// A round ended after the measured part, while the target is completed. It says nothing about
@@ -116,8 +127,7 @@ impl Tally {
     pub fn missed(&mut self, waited: impl Iterator<Item = Duration>) {
         for wait in waited {
             self.missed += 1;
-            let nanos = u64::try_from(wait.as_nanos()).unwrap_or(HIGHEST).clamp(1, HIGHEST);
-            let _ = self.latency.record(nanos);
+            self.took(nanos(wait));
         }
     }
 
@@ -138,7 +148,7 @@ mod tests {
     #[test]
     fn rounds_count_in_the_second_they_end_in() {
         let mut tally = Tally::new(Some(3.0));
-        let ms = Duration::from_millis;
+        let ms = |ms: u64| ms * 1_000_000;
         tally.round(ms(500), ms(500), 50, true);
         tally.round(ms(1500), ms(20), 50, true);
         tally.round(ms(1999), ms(40), 50, true);

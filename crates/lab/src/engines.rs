@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dbms::rocksdb::{self, Database};
-use drive::{Batch, Connect, Engine, ErrorKind, Key, See, ServerError};
+use drive::{Batch, Connect, Engine, ErrorKind, Key, ServerError};
 use workload::Scan;
 
 /// The whole of a process that was started for an engine: opens and serves it until the process is
@@ -47,7 +47,8 @@ impl Engine for RocksDb {
         self.0.enter();
     }
 
-    fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>> {
+    #[inline]
+    fn get(&self, keys: &[Key], see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
         match keys {
             [key] => self.0.get(key, see),
             keys => self.0.multi_get(keys, see),
@@ -68,7 +69,12 @@ impl Engine for RocksDb {
         self.0.mark();
     }
 
-    fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>> {
+    fn scan(
+        &self,
+        from: &Key,
+        scan: Scan,
+        see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Box<ServerError>> {
         self.0.scan(from, scan.pairs, scan.reverse, see).map_err(Self::error)
     }
 }

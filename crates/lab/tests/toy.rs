@@ -11,7 +11,7 @@ use dbms::{
     Cache, Error, Footprint, Installation, Kind, Ledger, Origin, Restored, ServerSpec, ServerUser,
     Setting, Settled, Snapshot, System,
 };
-use drive::{Batch, Connect, Engine, Key, See, ServerError};
+use drive::{Batch, Connect, Engine, Key, ServerError};
 use lab::{Event, Installed, Options, Resume};
 use plan::Plan;
 use store::{Scope, Store};
@@ -46,7 +46,7 @@ impl Toy {
 }
 
 impl Engine for Toy {
-    fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>> {
+    fn get(&self, keys: &[Key], mut see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
         self.gets.fetch_add(keys.len() as u64, std::sync::atomic::Ordering::Relaxed);
         let pairs = self.pairs();
         keys.iter().filter_map(|key| pairs.get_key_value(key)).for_each(|(key, it)| see(key, it));
@@ -63,7 +63,12 @@ impl Engine for Toy {
         Ok(())
     }
 
-    fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>> {
+    fn scan(
+        &self,
+        from: &Key,
+        scan: Scan,
+        mut see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Box<ServerError>> {
         let pairs = self.pairs();
         pairs.range(*from..).take(scan.pairs as usize).for_each(|(key, value)| see(key, value));
         Ok(())

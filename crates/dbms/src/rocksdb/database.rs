@@ -29,9 +29,6 @@ const WORK: [&str; 4] = [
     "rocksdb.num-running-compactions",
 ];
 
-/// Gets each value that is found: its key and itself.
-pub type See<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
-
 /// A RocksDB database, open in this process. Any number of threads may use it. Errors are
 /// RocksDB's messages.
 pub struct Database {
@@ -107,12 +104,12 @@ impl Database {
         &self.directory
     }
 
-    /// Reads the value of a key, if it exists.
+    /// Reads the value of a key, if it exists; `see` gets both.
     ///
     /// # Errors
     /// RocksDB's message, also for damaged data.
     #[inline]
-    pub fn get(&self, key: &[u8], see: See<'_>) -> Result<(), String> {
+    pub fn get(&self, key: &[u8], mut see: impl FnMut(&[u8], &[u8])) -> Result<(), String> {
         let library = &self.library;
         // SAFETY: the key's length is its own; the value is only used until it is destroyed.
         unsafe {
@@ -130,11 +127,16 @@ impl Database {
         Ok(())
     }
 
-    /// Reads the values of those keys that exist, by MultiGet.
+    /// Reads the values of those keys that exist, by MultiGet; `see` gets each pair.
     ///
     /// # Errors
     /// As [`Database::get`].
-    pub fn multi_get<K: AsRef<[u8]>>(&self, keys: &[K], see: See<'_>) -> Result<(), String> {
+    #[inline(never)]
+    pub fn multi_get<K: AsRef<[u8]>>(
+        &self,
+        keys: &[K],
+        mut see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), String> {
         let library = &self.library;
         for keys in keys.chunks(KEYS) {
             let mut begins: [Bytes; KEYS] = [ptr::null(); KEYS];
@@ -228,7 +230,13 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::get`].
-    pub fn scan(&self, from: &[u8], pairs: u32, reverse: bool, see: See<'_>) -> Result<(), String> {
+    pub fn scan(
+        &self,
+        from: &[u8],
+        pairs: u32,
+        reverse: bool,
+        mut see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), String> {
         let library = &self.library;
         // SAFETY: keys and values are only used before the iterator moves or is destroyed.
         unsafe {

@@ -127,13 +127,11 @@ impl Library {
     }
 
     /// Calls a function that may fail: its last argument is where it puts an error.
+    #[inline]
     pub(super) fn call<T>(&self, function: impl FnOnce(Failure) -> T) -> Result<T, String> {
         let mut failure = ptr::null_mut();
         let result = function(&raw mut failure);
-        match self.take(failure) {
-            None => Ok(result),
-            Some(failure) => Err(failure),
-        }
+        if failure.is_null() { Ok(result) } else { Err(self.take(failure).unwrap_or_default()) }
     }
 
     /// A text of the library's, which is freed.

@@ -15,7 +15,7 @@ mod stats;
 
 use std::path::Path;
 
-pub use database::{Database, See};
+pub use database::Database;
 pub use inside::serve;
 pub use options::text as options_text;
 

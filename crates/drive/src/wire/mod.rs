@@ -18,14 +18,18 @@ pub struct Reply {
     pub affected: u64,
 }
 
+/// Why a session cannot send a request and read its answer later.
+const AT_ONCE: &str = "a system that answers at once cannot be sent a request ahead";
+
 /// A request prepared by [`Session::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handle(pub usize);
 
 /// One client's connection to one system under test.
 ///
-/// Requests and answers are separate, so several requests can be in progress. Answers come in the
-/// order of the requests.
+/// A session with a descriptor to wait for ([`Session::fd`]) has [`Session::send`] and
+/// [`Session::receive`]. Several of its requests can be in progress, and answers come in the order
+/// of the requests. Others have [`Session::call`].
 pub trait Session: Send {
     /// Prepares a request: the server parses it if needed, and its message is built.
     ///
@@ -34,24 +38,45 @@ pub trait Session: Send {
     /// The system's error; [`Error::Unsupported`] for a request it does not support.
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error>;
 
+    /// Draws new values, sends the request and reads the whole answer. `row` gets the integers of
+    /// its last row: `None` for a NULL.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Broken`], or the system's error.
+    fn call(
+        &mut self,
+        handle: Handle,
+        source: &mut Source<'_>,
+        row: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Reply, Error> {
+        self.send(handle, source)?;
+        self.receive(row)
+    }
+
     /// Draws new values and sends the request.
     ///
     /// # Errors
     ///
     /// [`Error::Broken`].
-    fn send(&mut self, handle: Handle, source: &mut Source<'_>) -> Result<(), Error>;
+    fn send(&mut self, _handle: Handle, _source: &mut Source<'_>) -> Result<(), Error> {
+        Err(Error::Unsupported(AT_ONCE))
+    }
 
-    /// Reads the whole answer to the oldest unanswered request. `row` gets the integers of its last
-    /// row: `None` for a NULL.
+    /// Reads the whole answer to the oldest unanswered request, as [`Session::call`] does.
     ///
     /// # Errors
     ///
-    /// [`Error::Broken`], or the system's error.
-    fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error>;
+    /// As [`Session::call`].
+    fn receive(&mut self, _row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
+        Err(Error::Unsupported(AT_ONCE))
+    }
 
     /// The descriptor that becomes readable when an answer arrives, if answers have to be waited
     /// for.
-    fn fd(&self) -> Option<RawFd>;
+    fn fd(&self) -> Option<RawFd> {
+        None
+    }
 
     /// Leaves a transaction that failed, if there is one.
     ///

@@ -7,8 +7,6 @@ mod seal;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
-use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use workload::{KeyAction, KeyValue, Request, Sampler, Scan, Source};
@@ -23,14 +21,14 @@ use seal::Reader;
 pub type Key = [u8; 20];
 
 /// The key with this number.
+#[inline]
 fn key(number: i64) -> Key {
     let mut key = [b'0'; 20];
-    key[..8].copy_from_slice(&number.to_be_bytes());
+    if let Some(first) = key.first_chunk_mut() {
+        *first = number.to_be_bytes();
+    }
     key
 }
-
-/// Gets each pair that an engine finds: key and value.
-pub type See<'a> = &'a mut dyn FnMut(&[u8], &[u8]);
 
 /// Pairs to write together.
 #[derive(Debug, Default)]
@@ -67,14 +65,15 @@ impl Batch {
 
 /// What an engine does. All clients call it concurrently.
 ///
-/// Errors have the engine's message and its meaning.
+/// `see` gets each pair that it finds: key and value. Errors have the engine's message and its
+/// meaning.
 #[allow(clippy::missing_errors_doc)]
 pub trait Engine: std::fmt::Debug + Send + Sync {
     /// A client's thread begins to use it.
     fn enter(&self) {}
 
     /// Reads the values of these keys, in one call if possible, and shows those that exist.
-    fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>>;
+    fn get(&self, keys: &[Key], see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>>;
 
     /// Writes pairs, all or none; `logged`: so that they survive a crash.
     fn put(&self, batch: &Batch, logged: bool) -> Result<(), Box<ServerError>>;
@@ -86,26 +85,25 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
     fn mark(&self) {}
 
     /// Seeks to a key and shows the pairs from there, at most as many as `scan` says.
-    fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>>;
+    fn scan(
+        &self,
+        from: &Key,
+        scan: Scan,
+        see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Box<ServerError>>;
 }
 
 impl<E: Engine + 'static> Connect for Arc<E> {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {
         self.enter();
-        Ok(Box::new(EngineSession {
-            engine: Arc::clone(self),
-            requests: Vec::new(),
-            answers: VecDeque::new(),
-            values: 0,
-        }))
+        Ok(Box::new(EngineSession { engine: Arc::clone(self), requests: Vec::new(), values: 0 }))
     }
 }
 
-/// One client's use of an engine. Sending a request executes it; its answer waits.
+/// One client's use of an engine.
 struct EngineSession<E> {
     engine: Arc<E>,
     requests: Vec<Ready>,
-    answers: VecDeque<Result<Reply, Error>>,
     /// Values read so far.
     values: u64,
 }
@@ -114,38 +112,67 @@ struct Ready {
     operation: KeyValue,
     key: Sampler,
     value: Option<Sampler>,
+    /// The keys of a get.
     keys: Vec<Key>,
     batch: Batch,
 }
 
-impl<E: Engine> EngineSession<E> {
-    fn run(&mut self, at: usize, source: &mut Source<'_>) -> Result<Reply, Error> {
-        let Some(ready) = self.requests.get_mut(at) else { return Ok(Reply::default()) };
+#[cold]
+fn failed(error: Box<ServerError>, action: &KeyAction) -> Error {
+    Error::Server { error, statement: format!("{action:?}") }
+}
+
+impl<E: Engine> Session for EngineSession<E> {
+    fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
+        let Request::KeyValue(operation) = request else {
+            return Err(Error::Unsupported("an engine without SQL accepts only keys and values"));
+        };
+        let (value, keys) = match &operation.action {
+            KeyAction::Put { value, .. } => (Some(value.into()), 0),
+            KeyAction::Get { keys } => (None, *keys as usize),
+            KeyAction::Scan(_) | KeyAction::Delete => (None, 0),
+        };
+        self.requests.push(Ready {
+            key: (&operation.key).into(),
+            value,
+            operation: operation.clone(),
+            keys: vec![key(0); keys],
+            batch: Batch::default(),
+        });
+        Ok(Handle(self.requests.len() - 1))
+    }
+
+    fn call(
+        &mut self,
+        handle: Handle,
+        source: &mut Source<'_>,
+        _row: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Reply, Error> {
+        let Some(ready) = self.requests.get_mut(handle.0) else {
+            return Err(Error::Protocol("an operation that was never prepared".to_owned()));
+        };
         let Ready { operation, key: sampler, value, keys, batch } = ready;
         let action = &operation.action;
-        let failed = |error| Error::Server { error, statement: format!("{action:?}") };
+        let failed = |error| failed(error, action);
         match action {
-            KeyAction::Get { keys: count } => {
-                keys.clear();
-                keys.extend((0..*count).map(|_| key(sampler.number(source, &[]))));
+            KeyAction::Get { .. } => {
+                keys.iter_mut().for_each(|it| *it = key(sampler.number(source, &[])));
                 let mut reader = Reader::new(&mut self.values);
-                let read = self.engine.get(keys, &mut |key, value| reader.value(key, value));
-                read.map_err(failed)?;
+                self.engine.get(keys, |key, value| reader.value(key, value)).map_err(failed)?;
                 reader.reply(action)
             }
             KeyAction::Scan(scan) => {
                 let from = key(sampler.number(source, &[]));
                 let mut reader = Reader::new(&mut self.values);
                 reader.expect_order(from, scan.reverse);
-                let read = self.engine.scan(&from, *scan, &mut |key, it| reader.value(key, it));
+                let read = self.engine.scan(&from, *scan, |key, value| reader.value(key, value));
                 read.map_err(failed)?;
                 reader.reply(action)
             }
             KeyAction::Put { keys: count, logged, .. } => {
                 batch.clear();
                 for _ in 0..*count {
-                    let key = key(sampler.number(source, &[]));
-                    batch.add(key, |bytes| {
+                    batch.add(key(sampler.number(source, &[])), |bytes| {
                         if let Some(value) = value {
                             value.text(source.rng, bytes);
                         }
@@ -160,44 +187,9 @@ impl<E: Engine> EngineSession<E> {
             }
         }
     }
-}
-
-impl<E: Engine> Session for EngineSession<E> {
-    fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
-        let Request::KeyValue(operation) = request else {
-            return Err(Error::Unsupported("an engine without SQL accepts only keys and values"));
-        };
-        let value = match &operation.action {
-            KeyAction::Put { value, .. } => Some(value.into()),
-            _ => None,
-        };
-        self.requests.push(Ready {
-            key: (&operation.key).into(),
-            value,
-            operation: operation.clone(),
-            keys: Vec::new(),
-            batch: Batch::default(),
-        });
-        Ok(Handle(self.requests.len() - 1))
-    }
-
-    fn send(&mut self, handle: Handle, source: &mut Source<'_>) -> Result<(), Error> {
-        let answer = self.run(handle.0, source);
-        self.answers.push_back(answer);
-        Ok(())
-    }
-
-    fn receive(&mut self, _row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
-        let none = || Error::Protocol("an answer to a request that was never sent".to_owned());
-        self.answers.pop_front().unwrap_or_else(|| Err(none()))
-    }
 
     fn roll_back(&mut self) -> Result<(), Error> {
         Ok(())
-    }
-
-    fn fd(&self) -> Option<RawFd> {
-        None
     }
 
     fn server_pid(&self) -> Option<u32> {

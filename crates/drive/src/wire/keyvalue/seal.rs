@@ -24,18 +24,37 @@ pub fn seal(key: &Key, value: &mut [u8]) {
     }
 }
 
-/// What is wrong with a value: expected, found. `whole`: its checksum counts, too.
-fn broken(key: &[u8], value: &[u8], whole: bool) -> Option<(String, String)> {
+/// Whether a value is that of the key; `whole`: its checksum counts, too.
+#[inline]
+fn sealed(key: &Key, value: &[u8], whole: bool) -> bool {
+    value.split_at_checked(SEAL).is_some_and(|(seal, rest)| {
+        seal[..8] == key[..8] && (!whole || seal[8..] == crc32fast::hash(rest).to_le_bytes())
+    })
+}
+
+/// What is wrong with such a value.
+#[cold]
+fn broken(key: &Key, value: &[u8]) -> Wrong {
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_be_bytes);
     let expected = |what: &str| format!("the value of key {}{what}", number(&key[..8]));
-    let Some((seal, rest)) = value.split_at_checked(SEAL) else {
-        return Some((expected(""), format!("{} bytes", value.len())));
-    };
-    if seal[..8] != key[..8] {
-        return Some((expected(""), format!("that of key {}", number(&seal[..8]))));
+    match value.get(..SEAL) {
+        None => Wrong(expected(""), format!("{} bytes", value.len())),
+        Some(seal) if seal[..8] != key[..8] => {
+            Wrong(expected(""), format!("that of key {}", number(&seal[..8])))
+        }
+        Some(_) => Wrong(expected(" with its checksum"), "other bytes".to_owned()),
     }
-    let damaged = whole && seal[8..] != crc32fast::hash(rest).to_le_bytes();
-    damaged.then(|| (expected(" with its checksum"), "other bytes".to_owned()))
+}
+
+/// What was expected, and what was found.
+struct Wrong(String, String);
+
+impl Wrong {
+    #[cold]
+    fn answer(self, action: &KeyAction) -> Error {
+        let Wrong(expected, found) = self;
+        Error::WrongAnswer { expected, found, statement: format!("{action:?}") }
+    }
 }
 
 /// Checks the pairs that one request finds.
@@ -45,10 +64,12 @@ pub struct Reader<'a> {
     values: &'a mut u64,
     /// The key before, and whether keys descend.
     order: Option<(Key, bool)>,
-    wrong: Option<(String, String)>,
+    /// The first that is wrong.
+    wrong: Option<Box<Wrong>>,
 }
 
 impl<'a> Reader<'a> {
+    #[inline]
     pub fn new(values: &'a mut u64) -> Reader<'a> {
         Reader { rows: 0, values, order: None, wrong: None }
     }
@@ -62,36 +83,35 @@ impl<'a> Reader<'a> {
     #[inline]
     pub fn value(&mut self, key: &[u8], value: &[u8]) {
         *self.values += 1;
-        let wrong = match <&Key>::try_from(key) {
-            Ok(key) => {
-                let unordered = self.unordered(key);
-                unordered.or_else(|| broken(key, value, self.values.is_multiple_of(ONE_IN)))
-            }
-            Err(_) => Some(("a key of 20 bytes".to_owned(), format!("{} bytes", key.len()))),
+        let Ok(key) = <&Key>::try_from(key) else {
+            let found = format!("{} bytes", key.len());
+            return self.keep(Wrong("a key of 20 bytes".to_owned(), found));
         };
-        if wrong.is_some() && self.wrong.is_none() {
-            self.wrong = wrong;
+        if let Some((before, descending)) = &mut self.order {
+            let (first, second) = if *descending { (key, &*before) } else { (&*before, key) };
+            let right = first < second || (self.rows == 0 && first == second);
+            let before = std::mem::replace(before, *key);
+            if !right {
+                self.keep(Wrong(format!("a key after {before:?}"), format!("{key:?}")));
+            }
+        }
+        if !sealed(key, value, self.values.is_multiple_of(ONE_IN)) {
+            self.keep(broken(key, value));
         }
         self.rows += 1;
     }
 
-    fn unordered(&mut self, key: &Key) -> Option<(String, String)> {
-        let (before, descending) = self.order.as_mut()?;
-        let (first, second) = if *descending { (key, &*before) } else { (&*before, key) };
-        let right = first < second || (self.rows == 0 && first == second);
-        let wrong = || (format!("a key after {before:?}"), format!("{key:?}"));
-        let wrong = (!right).then(wrong);
-        *before = *key;
-        wrong
+    #[cold]
+    fn keep(&mut self, wrong: Wrong) {
+        self.wrong.get_or_insert_with(|| Box::new(wrong));
     }
 
     /// The answer to the request.
+    #[inline]
     pub fn reply(self, action: &KeyAction) -> Result<Reply, Error> {
         match self.wrong {
             None => Ok(Reply { rows: self.rows, affected: 0 }),
-            Some((expected, found)) => {
-                Err(Error::WrongAnswer { expected, found, statement: format!("{action:?}") })
-            }
+            Some(wrong) => Err(wrong.answer(action)),
         }
     }
 }

@@ -19,7 +19,7 @@ impl Tree {
 }
 
 impl Engine for Tree {
-    fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>> {
+    fn get(&self, keys: &[Key], mut see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
         let tree = self.lock();
         keys.iter().filter_map(|key| tree.get_key_value(key)).for_each(|(key, it)| see(key, it));
         Ok(())
@@ -35,7 +35,12 @@ impl Engine for Tree {
         Ok(())
     }
 
-    fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>> {
+    fn scan(
+        &self,
+        from: &Key,
+        scan: Scan,
+        mut see: impl FnMut(&[u8], &[u8]),
+    ) -> Result<(), Box<ServerError>> {
         let (tree, pairs) = (self.lock(), scan.pairs as usize);
         if scan.reverse {
             tree.range(..=*from).rev().take(pairs).for_each(|(key, value)| see(key, value));
@@ -140,7 +145,7 @@ fn damaged_misplaced_and_unordered_pairs_fail_a_step() {
     #[derive(Debug)]
     struct Unordered(Arc<Tree>);
     impl Engine for Unordered {
-        fn get(&self, keys: &[Key], see: See<'_>) -> Result<(), Box<ServerError>> {
+        fn get(&self, keys: &[Key], see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
             self.0.get(keys, see)
         }
         fn put(&self, batch: &Batch, logged: bool) -> Result<(), Box<ServerError>> {
@@ -149,7 +154,12 @@ fn damaged_misplaced_and_unordered_pairs_fail_a_step() {
         fn delete(&self, key: &Key) -> Result<(), Box<ServerError>> {
             self.0.delete(key)
         }
-        fn scan(&self, from: &Key, scan: Scan, see: See<'_>) -> Result<(), Box<ServerError>> {
+        fn scan(
+            &self,
+            from: &Key,
+            scan: Scan,
+            see: impl FnMut(&[u8], &[u8]),
+        ) -> Result<(), Box<ServerError>> {
             let other = Scan { reverse: !scan.reverse, ..scan };
             self.0.scan(from, other, see)
         }
