@@ -197,7 +197,7 @@ impl Seat<'_> {
 
     /// Takes the answer that arrived and continues. Returns whether another one is due.
     fn answer(&mut self, bundle: &mut Bundle) -> Result<bool, Error> {
-        let (context, found) = (self.context, self.lane.tally.found);
+        let context = self.context;
         match context.answer(self.lane, self.asked) {
             Ok(rows) => self.rows += rows,
             Err(error) => {
@@ -216,7 +216,6 @@ impl Seat<'_> {
             self.ask()?;
             return Ok(true);
         }
-        context.found(self.lane, 0, self.rows);
         self.lane.rounds += 1;
         let now = Moment::now();
         let at = now.nanos_since(bundle.start);
@@ -225,9 +224,9 @@ impl Seat<'_> {
         let left_out = late || context.gate.leaves_out(at);
         bundle.count(!left_out);
         if left_out {
-            self.lane.tally.found = found;
             self.lane.tally.left_out(operations);
         } else {
+            context.found(self.lane, 0, self.rows);
             let latency = now.nanos_since(self.begin);
             self.lane.tally.round(at, latency, operations, now <= bundle.deadline);
         }

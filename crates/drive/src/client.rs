@@ -156,6 +156,7 @@ impl Context<'_> {
 
     /// Runs the stream on its only target from `start` to its end. Returns when it ended, relative
     /// to the start.
+    // In a frame of its own, its numbers stay in registers.
     #[inline(never)]
     pub fn run(&self, lane: &mut Lane, start: Moment) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
@@ -210,12 +211,9 @@ impl Context<'_> {
             }
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
             let begin = begin.unwrap_or(now);
-            let found = lane.tally.found;
-            let done = self.round(lane, 0)?;
+            let rows = self.round(lane, 0)?;
             now = Moment::now();
-            if !done {
-                break;
-            }
+            let Some(rows) = rows else { break };
             lane.rounds += 1;
             let at = now.nanos_since(start);
             let left_out = over || self.gate.leaves_out(at);
@@ -229,9 +227,9 @@ impl Context<'_> {
                 _ => {}
             }
             if left_out {
-                lane.tally.found = found;
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
+                self.found(lane, 0, rows);
                 let latency = now.nanos_since(begin);
                 let in_time = now <= deadline;
                 lane.tally.round(at, latency, self.stream.operations_per_round, in_time);
@@ -315,23 +313,37 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// One round of the script; `false` if the step ended in the middle of it.
+    /// One round of the script; returns the rows found. `None` if the step ended in the middle of
+    /// it.
     #[inline]
-    pub fn round(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
+    pub fn round(&self, lane: &mut Lane, target: usize) -> Result<Option<u64>, Error> {
         self.reconnect(lane)?;
         let before = lane.rng.clone();
+        self.script(lane, target).or_else(|error| self.again(lane, target, &before, error))
+    }
+
+    /// Repeats a round that failed, until it succeeds or has failed too often.
+    #[cold]
+    fn again(
+        &self,
+        lane: &mut Lane,
+        target: usize,
+        before: &Rng,
+        mut error: Error,
+    ) -> Result<Option<u64>, Error> {
         for attempt in 1.. {
-            match self.script(lane, target) {
-                Ok(done) => return Ok(done),
-                Err(error) => self.retry(lane, error, attempt)?,
-            }
+            self.retry(lane, error, attempt)?;
             // The same parameters again.
             lane.rng = before.clone();
             if self.gate.stopped() {
                 break;
             }
+            match self.script(lane, target) {
+                Ok(rows) => return Ok(rows),
+                Err(next) => error = next,
+            }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Prepares a lane for another attempt at its round, if the error of the last one can be
@@ -355,8 +367,8 @@ impl Context<'_> {
         lane.session.roll_back()
     }
 
-    #[inline]
-    fn script(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
+    #[inline(always)]
+    fn script(&self, lane: &mut Lane, target: usize) -> Result<Option<u64>, Error> {
         let mut rows = 0;
         self.keep(lane, target);
         for action in &self.stream.script {
@@ -364,12 +376,11 @@ impl Context<'_> {
                 if self.rest(Duration::from_millis(*milliseconds)) {
                     continue;
                 }
-                return Ok(false);
+                return Ok(None);
             }
             rows += self.act(lane, action, target)?;
         }
-        self.found(lane, target, rows);
-        Ok(true)
+        Ok(Some(rows))
     }
 
     /// Rests; `false` if the step ended meanwhile, and with it the stream.
@@ -395,6 +406,12 @@ impl Context<'_> {
     /// Draws the numbers that the requests of a round share.
     #[inline]
     pub fn keep(&self, lane: &mut Lane, target: usize) {
+        if !lane.keeps.is_empty() {
+            self.keep_all(lane, target);
+        }
+    }
+
+    fn keep_all(&self, lane: &mut Lane, target: usize) {
         lane.kept.clear();
         for sampler in &lane.keeps {
             let cells = &self.gate.cells[target];
@@ -405,13 +422,13 @@ impl Context<'_> {
     }
 
     /// Sends the request of an action and reads its answer; returns the rows in it.
-    #[inline]
+    #[inline(always)]
     pub fn act(&self, lane: &mut Lane, action: &Action, target: usize) -> Result<u64, Error> {
         let index = choose(lane, action);
         let mut source =
             Source { rng: &mut lane.rng, cells: &self.gate.cells[target], kept: &lane.kept };
-        let (handle, expect) = lane.requests[index];
-        let reply = lane.session.call(handle, &mut source, None)?;
+        let (handle, expect) = &lane.requests[index];
+        let reply = lane.session.call(*handle, &mut source, None)?;
         self.rows(index, expect, reply)
     }
 
@@ -429,12 +446,12 @@ impl Context<'_> {
     #[inline]
     pub fn answer(&self, lane: &mut Lane, index: usize) -> Result<u64, Error> {
         let reply = lane.session.receive(None)?;
-        self.rows(index, lane.requests[index].1, reply)
+        self.rows(index, &lane.requests[index].1, reply)
     }
 
     /// The rows in the answer to the request with this index, if it is right.
     #[inline]
-    fn rows(&self, index: usize, expect: Expect, reply: Reply) -> Result<u64, Error> {
+    fn rows(&self, index: usize, expect: &Expect, reply: Reply) -> Result<u64, Error> {
         check(expect, reply, || self.stream.requests[index].to_string())?;
         Ok(u64::from(reply.rows))
     }
@@ -447,7 +464,7 @@ impl Context<'_> {
         let cells = &self.gate.cells[target];
         let mut source = Source { rng: &mut lane.rng, cells, kept: &[] };
         let reply = lane.session.call(handle, &mut source, Some(&mut lane.row))?;
-        check(refresh.statement.expect, reply, || refresh.statement.numbered())?;
+        check(&refresh.statement.expect, reply, || refresh.statement.numbered())?;
         for (cell, value) in refresh.into.iter().zip(&lane.row) {
             if let (Some(cell), Some(value)) = (cells.get(cell.0), value) {
                 cell.0.store(*value, Ordering::Relaxed);
@@ -460,27 +477,32 @@ impl Context<'_> {
 /// The index of an action's request.
 #[inline]
 fn choose(lane: &mut Lane, action: &Action) -> usize {
+    if let Action::Run(index) = action { *index } else { draw(lane, action) }
+}
+
+/// The same for an action that has several.
+#[inline(never)]
+fn draw(lane: &mut Lane, action: &Action) -> usize {
     let (place, among) = match action {
-        Action::Run(index) => return *index,
         Action::Choose(among) => (lane.rng.below(among.len() as u64) as usize, among),
         Action::Kept { number, among } => {
             let kept = lane.kept.get(*number).and_then(|kept| usize::try_from(*kept).ok());
             (kept.unwrap_or(usize::MAX), among)
         }
-        Action::Rest(_) => return 0,
+        Action::Run(_) | Action::Rest(_) => return 0,
     };
     among.get(place).copied().unwrap_or(0)
 }
 
 /// Whether the answer is right for the request; `shown` gives the request for a message.
 #[inline]
-pub fn check(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
-    let right = match expect {
+pub fn check(expect: &Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
+    let right = match *expect {
         Expect::Rows { min, max } => (min..=max).contains(&reply.rows),
         Expect::Affected { min, max } => (min..=max).contains(&reply.affected),
         Expect::Success => true,
     };
-    if right { Ok(()) } else { Err(wrong(expect, reply, shown)) }
+    if right { Ok(()) } else { Err(wrong(*expect, reply, shown)) }
 }
 
 #[cold]

@@ -238,11 +238,9 @@ pub fn sum<'a>(
         sum.least_rows += tally.found.least;
         sum.scatter = sum.scatter.hypot(tally.found.variance.sqrt());
         sum.missed += tally.missed;
-        for (into, from) in sum.per_second.iter_mut().zip(&tally.per_second) {
-            *into += u64::from(*from);
-        }
-        for (into, from) in sum.worst_us.iter_mut().zip(&tally.worst) {
-            *into = (*into).max(*from);
+        for (place, second) in tally.seconds.iter().enumerate().take(length) {
+            sum.per_second[place] += u64::from(second.operations);
+            sum.worst_us[place] = sum.worst_us[place].max(second.worst_us);
         }
         for value in tally.latency.iter_recorded() {
             let count = u64::from(value.count_at_value());

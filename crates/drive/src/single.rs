@@ -77,7 +77,7 @@ impl Single {
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
         let reply = self.session.call(Handle(prepared.0), &mut source, None)?;
         match self.requests.get(prepared.0) {
-            Some(request) => check(request.expect(), reply, || request.to_string()),
+            Some(request) => check(&request.expect(), reply, || request.to_string()),
             None => Ok(()),
         }
     }
@@ -107,7 +107,7 @@ impl Single {
         let mut row = Vec::new();
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
         let reply = self.session.call(Handle(prepared.0), &mut source, Some(&mut row))?;
-        check(statement.expect, reply, || statement.numbered())?;
+        check(&statement.expect, reply, || statement.numbered())?;
         Ok(row)
     }
 

@@ -289,11 +289,10 @@ impl<'a> Tour<'a> {
             return self.resume(target, until);
         }
         let begin = begin.unwrap_or(self.now);
-        let done = context.round(lane, target)?;
+        let rows = context.round(lane, target)?;
         self.now = Moment::now();
-        if !done {
-            return Ok(Did::Ended);
-        }
+        let Some(rows) = rows else { return Ok(Did::Ended) };
+        context.found(lane, target, rows);
         lane.rounds += 1;
         Ok(Did::Round(self.now.nanos_since(begin)))
     }

@@ -30,6 +30,14 @@ pub struct Found {
     pub variance: f64,
 }
 
+/// The rounds that ended in one second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Second {
+    pub operations: u32,
+    /// The longest latency in microseconds.
+    pub worst_us: u32,
+}
+
 /// The counts of one client for one target.
 #[derive(Debug)]
 pub struct Tally {
@@ -45,10 +53,8 @@ pub struct Tally {
     pub found: Found,
     /// Scheduled rounds that did not begin in time.
     pub missed: u64,
-    /// Operations by the second in which their round ended.
-    pub per_second: Vec<u32>,
-    /// The longest latency by second, in microseconds.
-    pub worst: Vec<u32>,
+    /// By the second in which a round ended.
+    pub seconds: Vec<Second>,
     /// Latencies in nanoseconds.
     pub latency: Histogram<u32>,
     /// Measurements of the target's slots, by round. Empty for streams that don't count.
@@ -68,8 +74,7 @@ impl Tally {
             left_out: 0,
             found: Found::default(),
             missed: 0,
-            per_second: Vec::with_capacity(room),
-            worst: Vec::with_capacity(room),
+            seconds: Vec::with_capacity(room),
             latency: histogram(),
             slices: Vec::new(),
             retried: Vec::new(),
@@ -88,18 +93,17 @@ impl Tally {
         self.rounds += 1;
         self.operations += operations;
         let second = (at / SECOND) as usize;
-        if second >= self.per_second.len() {
+        if second >= self.seconds.len() {
             self.go_on_to(second);
         }
-        self.per_second[second] = self.per_second[second].saturating_add(operations as u32);
-        let micros = u32::try_from(latency / 1000).unwrap_or(u32::MAX);
-        self.worst[second] = self.worst[second].max(micros);
+        let second = &mut self.seconds[second];
+        second.operations = second.operations.saturating_add(operations as u32);
+        second.worst_us = second.worst_us.max((latency / 1000).min(u32::MAX.into()) as u32);
     }
 
     #[cold]
     fn go_on_to(&mut self, second: usize) {
-        self.per_second.resize(second + 1, 0);
-        self.worst.resize(second + 1, 0);
+        self.seconds.resize(second + 1, Second::default());
     }
 
     /// A latency in nanoseconds.
@@ -153,8 +157,8 @@ mod tests {
         tally.round(ms(1500), ms(20), 50, true);
         tally.round(ms(1999), ms(40), 50, true);
         tally.round(ms(3100), ms(1101), 50, false);
-        assert_eq!(tally.per_second, [50, 100]);
-        assert_eq!(tally.worst, [500_000, 40_000]);
+        let second = |operations, worst_us| Second { operations, worst_us };
+        assert_eq!(tally.seconds, [second(50, 500_000), second(100, 40_000)]);
         assert_eq!((tally.operations, tally.rounds, tally.all_rounds), (150, 3, 4));
         assert_eq!(tally.latency.len(), 4);
     }

@@ -201,6 +201,7 @@ impl Sampler {
         }
     }
 
+    #[inline(never)]
     fn skewed(&self, rng: &mut Rng, low: i64, high: i64, by: Skew) -> i64 {
         let span = high.saturating_sub(low).max(1);
         let place = match (by, &self.zipf) {

@@ -131,6 +131,7 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::get`].
+    // Beside `get` in its caller, it would take the registers from it.
     #[inline(never)]
     pub fn multi_get<K: AsRef<[u8]>>(
         &self,

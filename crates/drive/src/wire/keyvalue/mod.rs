@@ -149,7 +149,7 @@ impl<E: Engine> Session for EngineSession<E> {
         _row: Option<&mut Vec<Option<i64>>>,
     ) -> Result<Reply, Error> {
         let Some(ready) = self.requests.get_mut(handle.0) else {
-            return Err(Error::Protocol("an operation that was never prepared".to_owned()));
+            return Err(Error::Unsupported("it was never prepared"));
         };
         let Ready { operation, key: sampler, value, keys, batch } = ready;
         let action = &operation.action;

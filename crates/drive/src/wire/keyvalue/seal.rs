@@ -25,16 +25,20 @@ pub fn seal(key: &Key, value: &mut [u8]) {
 }
 
 /// Whether a value is that of the key; `whole`: its checksum counts, too.
-#[inline]
-fn sealed(key: &Key, value: &[u8], whole: bool) -> bool {
-    value.split_at_checked(SEAL).is_some_and(|(seal, rest)| {
-        seal[..8] == key[..8] && (!whole || seal[8..] == crc32fast::hash(rest).to_le_bytes())
-    })
+#[inline(always)]
+fn sealed(key: &[u8], value: &[u8], whole: bool) -> bool {
+    let Some((seal, rest)) = value.split_at_checked(SEAL) else { return false };
+    key.len() == size_of::<Key>()
+        && seal[..8] == key[..8]
+        && (!whole || seal[8..] == crc32fast::hash(rest).to_le_bytes())
 }
 
-/// What is wrong with such a value.
+/// What is wrong if it is not.
 #[cold]
-fn broken(key: &Key, value: &[u8]) -> Wrong {
+fn broken(key: &[u8], value: &[u8]) -> Wrong {
+    if key.len() != size_of::<Key>() {
+        return Wrong("a key of 20 bytes".to_owned(), format!("{} bytes", key.len()));
+    }
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_be_bytes);
     let expected = |what: &str| format!("the value of key {}{what}", number(&key[..8]));
     match value.get(..SEAL) {
@@ -80,14 +84,22 @@ impl<'a> Reader<'a> {
     }
 
     /// Gets a pair.
-    #[inline]
+    #[inline(always)]
     pub fn value(&mut self, key: &[u8], value: &[u8]) {
         *self.values += 1;
-        let Ok(key) = <&Key>::try_from(key) else {
-            let found = format!("{} bytes", key.len());
-            return self.keep(Wrong("a key of 20 bytes".to_owned(), found));
-        };
-        if let Some((before, descending)) = &mut self.order {
+        if self.order.is_some() {
+            self.follow(key);
+        }
+        if !sealed(key, value, self.values.is_multiple_of(ONE_IN)) {
+            self.keep(broken(key, value));
+        }
+        self.rows += 1;
+    }
+
+    /// Whether a key comes after the one before.
+    #[inline(never)]
+    fn follow(&mut self, key: &[u8]) {
+        if let (Some((before, descending)), Ok(key)) = (&mut self.order, <&Key>::try_from(key)) {
             let (first, second) = if *descending { (key, &*before) } else { (&*before, key) };
             let right = first < second || (self.rows == 0 && first == second);
             let before = std::mem::replace(before, *key);
@@ -95,10 +107,6 @@ impl<'a> Reader<'a> {
                 self.keep(Wrong(format!("a key after {before:?}"), format!("{key:?}")));
             }
         }
-        if !sealed(key, value, self.values.is_multiple_of(ONE_IN)) {
-            self.keep(broken(key, value));
-        }
-        self.rows += 1;
     }
 
     #[cold]
