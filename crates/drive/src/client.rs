@@ -11,6 +11,7 @@ use workload::{
     Action, Cell, End, Expect, Pace, Refresh, Request, Rng, Role, Sampler, Source, Stream,
 };
 
+use crate::check::check;
 use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
@@ -492,33 +493,4 @@ fn draw(lane: &mut Lane, action: &Action) -> usize {
         Action::Run(_) | Action::Rest(_) => return 0,
     };
     among.get(place).copied().unwrap_or(0)
-}
-
-/// Whether the answer is right for the request; `shown` gives the request for a message.
-#[inline]
-pub fn check(expect: &Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
-    let right = match *expect {
-        Expect::Rows { min, max } => (min..=max).contains(&reply.rows),
-        Expect::Affected { min, max } => (min..=max).contains(&reply.affected),
-        Expect::Success => true,
-    };
-    if right { Ok(()) } else { Err(wrong(*expect, reply, shown)) }
-}
-
-#[cold]
-fn wrong(expect: Expect, reply: Reply, shown: impl Fn() -> String) -> Error {
-    let (expected, found) = match expect {
-        Expect::Rows { min, max } => {
-            (format!("{} rows", numbers(min.into(), max.into())), reply.rows.to_string())
-        }
-        Expect::Affected { min, max } => {
-            (format!("{} rows affected", numbers(min, max)), reply.affected.to_string())
-        }
-        Expect::Success => ("success".to_owned(), "failure".to_owned()),
-    };
-    Error::WrongAnswer { expected, found, statement: shown().chars().take(120).collect() }
-}
-
-fn numbers(min: u64, max: u64) -> String {
-    if min == max { min.to_string() } else { format!("{min} to {max}") }
 }

@@ -17,6 +17,7 @@
 //! omission", Gil Tene).
 
 mod bundle;
+mod check;
 mod client;
 mod clock;
 mod engine;

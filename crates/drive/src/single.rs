@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
 
-use crate::client::check;
+use crate::check::check;
 use crate::error::Error;
 use crate::target::{Connect, Reach, Target};
 use crate::wire::{Handle, Session};
