@@ -138,6 +138,17 @@ impl StoreError {
         )
     }
 
+    /// Classifies an error about the file or directory at `path`.
+    pub(crate) fn from_io(path: &Path, source: std::io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                StoreError::Full(path)
+            }
+            _ => StoreError::Directory { path, source },
+        }
+    }
+
     /// Classifies an SQLite error about the database at `path`.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();

@@ -22,6 +22,7 @@ mod records;
 mod schema;
 mod step;
 mod store;
+mod transfer;
 mod write;
 
 pub use counts::{CountFunction, CountPhase, CountRecord};
@@ -36,3 +37,4 @@ pub use step::{
     StepRecord, StepValues, StoredWarning, Warning,
 };
 pub use store::{ARTIFACTS, DATABASE, Store, now_ms};
+pub use transfer::{Incoming, NewIds};

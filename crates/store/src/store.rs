@@ -47,6 +47,7 @@ impl Store {
         store.check(true)?;
         store.wrap(store.prepare_writing())?;
         store.wrap(migrate(&store.connection, &MIGRATIONS))?;
+        store.sweep_incoming();
         if new {
             // The names of the new files must also survive a power failure.
             for folder in [Some(directory), directory.parent()].into_iter().flatten() {

@@ -10,3 +10,4 @@ mod counts;
 mod crash;
 mod opening;
 mod round_trip;
+mod transfer;

@@ -1,0 +1,155 @@
+//! Which files among the artifacts belong to an experiment.
+//!
+//! By their names: `KIND/EXPERIMENT/…`, or `KIND/….bBLOCK….tTRIAL.EXTENSION`. A file of the first
+//! form may also name its trial in that way.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use crate::error::{Result, StoreError};
+use crate::records::{ExperimentId, TrialId};
+use crate::store::Store;
+
+/// The ids of an experiment and its trials in two stores: in the first, in the second.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewIds {
+    /// Of the experiment.
+    pub experiment: (ExperimentId, ExperimentId),
+    /// Of its trials.
+    pub trials: BTreeMap<TrialId, TrialId>,
+}
+
+impl NewIds {
+    /// The path, below `artifacts/` of the second store, of a file below `artifacts/` of the first;
+    /// `None` if it doesn't belong to the experiment.
+    pub fn artifact(&self, path: &Path) -> Option<PathBuf> {
+        let mut parts = Vec::new();
+        for component in path.components() {
+            let Component::Normal(part) = component else { return None };
+            parts.push(part.to_str()?.to_owned());
+        }
+        let (old, new) = self.experiment;
+        let file = parts.last()?.clone();
+        let renamed = self.renamed(&file);
+        match parts.len() {
+            2 => *parts.last_mut()? = renamed?,
+            3.. if *parts.get(1)? == old.to_string() => {
+                *parts.get_mut(1)? = new.to_string();
+                *parts.last_mut()? = renamed.unwrap_or(file);
+            }
+            _ => return None,
+        }
+        Some(parts.iter().collect())
+    }
+
+    /// The name of a file that names one of the trials.
+    fn renamed(&self, file: &str) -> Option<String> {
+        let (stem, extension) = file.rsplit_once('.')?;
+        let (before, trial) = stem.rsplit_once(".t")?;
+        if !trial.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let is_block = |part: &str| {
+            let digits = part.strip_prefix('b').unwrap_or_default();
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if !before.split('.').skip(1).any(is_block) {
+            return None;
+        }
+        let new = self.trials.get(&TrialId(trial.parse().ok()?))?;
+        Some(format!("{before}.t{new}.{extension}"))
+    }
+}
+
+impl Store {
+    /// The artifacts of an experiment: their paths below `artifacts/` with the second ids, and the
+    /// files, in the order of these paths. Links and special files are no artifacts.
+    ///
+    /// # Errors
+    /// If a directory cannot be read.
+    pub fn artifacts_of(
+        &self,
+        experiment: ExperimentId,
+        ids: &NewIds,
+    ) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let root = self.artifacts();
+        let mut found = Vec::new();
+        let number = experiment.to_string();
+        for kind in entries(&root)? {
+            for path in entries(&kind)? {
+                // Directories of other experiments need not be searched.
+                let named = path.file_name().is_some_and(|name| name == number.as_str());
+                if path.is_file() || named {
+                    files(&path, &mut found)?;
+                }
+            }
+        }
+        let renamed = |file: PathBuf| {
+            let path = file.strip_prefix(&root).ok()?;
+            Some((ids.artifact(path)?, file))
+        };
+        let mut found: Vec<_> = found.into_iter().filter_map(renamed).collect();
+        found.sort();
+        Ok(found)
+    }
+}
+
+/// Files at or below a path.
+fn files(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    let kind = fs::symlink_metadata(path)
+        .map_err(|source| StoreError::Directory { path: path.to_owned(), source })?;
+    if kind.is_file() {
+        found.push(path.to_owned());
+    } else if kind.is_dir() {
+        for entry in entries(path)? {
+            files(&entry, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// What is in a directory; nothing if there is none.
+fn entries(path: &Path) -> Result<Vec<PathBuf>> {
+    let wrap = |source| StoreError::Directory { path: path.to_owned(), source };
+    let listing = match fs::read_dir(path) {
+        Ok(listing) => listing,
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(wrap(error)),
+    };
+    let entries = listing.map(|entry| entry.map(|entry| entry.path()));
+    entries.collect::<io::Result<Vec<_>>>().map_err(wrap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_by_their_names() {
+        let trials = [(TrialId(8), TrialId(1)), (TrialId(12), TrialId(2))].into();
+        let ids = NewIds { experiment: (ExperimentId(3), ExperimentId(1)), trials };
+        let of = |path: &str| {
+            ids.artifact(Path::new(path)).map(|path| path.to_str().unwrap().to_owned())
+        };
+        for (path, renamed) in [
+            ("logs/pg13.7.b1.dop1.t12.log", "logs/pg13.7.b1.dop1.t2.log"),
+            ("profiles/3/l.i0.dop1/a.b2.t8.folded", "profiles/1/l.i0.dop1/a.b2.t1.folded"),
+            ("profiles/3/l.i0.dop1/a-b.diff.svg", "profiles/1/l.i0.dop1/a-b.diff.svg"),
+            // A variant may be called like a trial.
+            ("profiles/3/l.i0.dop1/x.t8.svg", "profiles/1/l.i0.dop1/x.t8.svg"),
+            ("doctor/3/report.json", "doctor/1/report.json"),
+        ] {
+            assert_eq!(of(path).as_deref(), Some(renamed));
+        }
+        for other in
+            ["logs/pg13.7.b1.dop1.t9.log", "profiles/4/x", "x", "logs/x.log", "../3/x", "/3/3/x"]
+        {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

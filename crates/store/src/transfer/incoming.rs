@@ -1,0 +1,154 @@
+//! Bringing an experiment with its artifacts into a results directory: all of it or nothing.
+//!
+//! It waits in a directory `.incoming-…` next to the database. The artifacts are moved to their
+//! places within the transaction that adds its rows, after their paths were written to a list. If
+//! the process is killed in between, the next process that opens the store for writing removes
+//! what that list names and the rest of the directory.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use crate::error::{Result, StoreError};
+use crate::records::ExperimentId;
+use crate::store::{ARTIFACTS, Store};
+
+const PREFIX: &str = ".incoming-";
+/// Held locked by the process that fills the directory.
+const LOCK: &str = "lock";
+/// The experiment's new id, then the paths its artifacts get.
+const LIST: &str = "list";
+
+/// A directory next to a store's database for an experiment that comes from elsewhere. Removed when
+/// dropped.
+#[derive(Debug)]
+pub struct Incoming {
+    directory: tempfile::TempDir,
+    _lock: File,
+}
+
+impl Incoming {
+    /// A results directory in it, to be filled by the caller.
+    pub fn results(&self) -> PathBuf {
+        self.directory.path().join("results")
+    }
+}
+
+/// Taking in what comes from elsewhere.
+impl Store {
+    /// An empty directory on the same filesystem as the results.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn incoming(&self) -> Result<Incoming> {
+        let wrap = |source| StoreError::from_io(self.directory(), source);
+        // Nobody removes what a killed process left while the lock is being taken.
+        self.transaction(|_| {
+            let directory = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .tempdir_in(self.directory())
+                .map_err(wrap)?;
+            let lock = File::create(directory.path().join(LOCK)).map_err(wrap)?;
+            lock.lock().map_err(wrap)?;
+            Ok(Incoming { directory, _lock: lock })
+        })
+    }
+
+    /// Adds an experiment of the results directory in `incoming`, with its artifacts. It gets the
+    /// id `wanted` if it is the first in this store.
+    ///
+    /// # Errors
+    /// If it does not fit or cannot be written; nothing has changed then.
+    pub fn admit(
+        &self,
+        incoming: &Incoming,
+        experiment: ExperimentId,
+        wanted: Option<ExperimentId>,
+    ) -> Result<ExperimentId> {
+        let staged = Store::open_read_only(&incoming.results())?;
+        let mut placed = Vec::new();
+        let copied = staged.copy_then(experiment, self, wanted, |ids| {
+            let files = staged.artifacts_of(experiment, ids)?;
+            let files: Vec<(PathBuf, PathBuf)> =
+                files.into_iter().map(|(name, file)| (self.artifacts().join(name), file)).collect();
+            placed.extend(files.iter().map(|(to, _)| to.clone()));
+            if files.is_empty() {
+                return Ok(());
+            }
+            write_list(incoming.directory.path(), ids.experiment.1, self.directory(), &placed)
+                .map_err(|source| StoreError::from_io(self.directory(), source))?;
+            for (to, file) in &files {
+                place(file, to).map_err(|source| StoreError::from_io(to, source))?;
+            }
+            Ok(())
+        });
+        match copied {
+            Ok(ids) => Ok(ids.experiment.1),
+            Err(error) => {
+                for path in &placed {
+                    let _ = fs::remove_file(path);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes what killed processes left. Failing to is no reason not to open the store: the next
+    /// one tries again.
+    pub(crate) fn sweep_incoming(&self) {
+        let Ok(listing) = fs::read_dir(self.directory()) else { return };
+        for entry in listing.flatten() {
+            if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
+                let _ = self.transaction(|connection| {
+                    let _ = self.sweep_one(connection, &entry.path());
+                    Ok(())
+                });
+            }
+        }
+    }
+
+    fn sweep_one(&self, connection: &Connection, directory: &Path) -> io::Result<()> {
+        let path = directory.join(LOCK);
+        let lock = File::options().write(true).create(true).truncate(false).open(path)?;
+        if lock.try_lock().is_err() {
+            return Ok(()); // its process is at work
+        }
+        if let Ok(list) = fs::read_to_string(directory.join(LIST)) {
+            let mut lines = list.lines();
+            let id = lines.next().and_then(|line| line.parse().ok()).unwrap_or(i64::MAX);
+            if self.require(connection, "experiment", id).is_err() {
+                for line in lines.filter(|line| line.starts_with(ARTIFACTS)) {
+                    let _ = fs::remove_file(self.directory().join(line));
+                }
+            }
+        }
+        fs::remove_dir_all(directory)
+    }
+}
+
+fn write_list(
+    directory: &Path,
+    id: ExperimentId,
+    results: &Path,
+    placed: &[PathBuf],
+) -> io::Result<()> {
+    let mut list = File::create(directory.join(LIST))?;
+    writeln!(list, "{id}")?;
+    for path in placed {
+        let path = path.strip_prefix(results).unwrap_or(path);
+        writeln!(list, "{}", path.display())?;
+    }
+    list.sync_all()?;
+    File::open(directory)?.sync_all()
+}
+
+/// Moves a file to its place, durably.
+fn place(file: &Path, to: &Path) -> io::Result<()> {
+    File::open(file)?.sync_all()?;
+    let Some(folder) = to.parent() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    fs::create_dir_all(folder)?;
+    fs::rename(file, to)?;
+    File::open(folder)?.sync_all()
+}
