@@ -108,6 +108,8 @@ impl Store {
         let connection = Connection::open_with_flags(name, flags)
             .and_then(|connection| {
                 connection.busy_timeout(BUSY)?;
+                // A database may come from elsewhere: its schema must not run functions.
+                connection.pragma_update(None, "trusted_schema", false)?;
                 connection.set_prepared_statement_cache_capacity(STATEMENTS);
                 Ok(connection)
             })
@@ -153,6 +155,22 @@ impl Store {
         }
         // FULL syncs the WAL at every commit: a step reported as stored survives a power failure.
         connection.pragma_update(None, "synchronous", "FULL")
+    }
+
+    /// The newest version of the schema, which this crate writes.
+    pub fn schema() -> u32 {
+        MIGRATIONS.len() as u32
+    }
+
+    /// Closes a store that nobody else has open, leaving a single file without a write-ahead log.
+    ///
+    /// # Errors
+    /// If the log cannot be written back.
+    pub fn into_single_file(self) -> Result<PathBuf> {
+        let mode =
+            self.connection.pragma_update_and_check(None, "journal_mode", "delete", |_| Ok(()));
+        self.wrap(mode)?;
+        Ok(self.database)
     }
 
     /// The results directory.

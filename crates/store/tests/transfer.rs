@@ -295,13 +295,15 @@ fn what_a_killed_process_left_is_removed() {
         fs::write(logs.join(file), "x").unwrap();
         fs::write(dead.join("list"), format!("{id}\nartifacts/logs/{file}\n../precious\n"))
             .unwrap();
-        let alive = store.incoming().unwrap();
         drop(open(&folder));
         assert!(!dead.exists());
         assert_eq!(logs.join(file).exists(), stays, "{file}");
-        // Another process at work keeps its directory.
-        assert!(alive.results().parent().unwrap().is_dir());
     }
+    let alive = store.incoming().unwrap();
+    drop(open(&folder));
+    // Another process at work keeps its directory.
+    assert!(alive.results().parent().unwrap().is_dir());
+    drop(alive);
     let left: BTreeSet<_> =
         fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!left.iter().any(|name| name.to_str().unwrap().starts_with(".incoming")), "{left:?}");
@@ -317,6 +319,7 @@ fn a_file_that_cannot_be_placed_leaves_nothing() {
     let incoming = to.incoming().unwrap();
     let staged = copy_out(&from, experiment, &incoming.results());
     to.admit(&incoming, staged, None).unwrap_err();
+    drop(incoming); // nobody else may take anything in before
     assert!(to.all_experiments().unwrap().is_empty());
     let logs = to.artifacts().join("logs");
     assert!(!logs.exists() || fs::read_dir(logs).unwrap().next().is_none());

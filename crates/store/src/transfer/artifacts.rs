@@ -21,6 +21,15 @@ pub struct NewIds {
 }
 
 impl NewIds {
+    /// Of an experiment that stays where it is.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn same(store: &Store, experiment: ExperimentId) -> Result<Self> {
+        let trials = store.trials(experiment)?.into_iter().map(|trial| (trial.id, trial.id));
+        Ok(Self { experiment: (experiment, experiment), trials: trials.collect() })
+    }
+
     /// The path, below `artifacts/` of the second store, of a file below `artifacts/` of the first;
     /// `None` if it doesn't belong to the experiment.
     pub fn artifact(&self, path: &Path) -> Option<PathBuf> {

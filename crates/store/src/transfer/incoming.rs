@@ -9,23 +9,20 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
-
 use crate::error::{Result, StoreError};
 use crate::records::ExperimentId;
 use crate::store::{ARTIFACTS, Store};
 
 const PREFIX: &str = ".incoming-";
-/// Held locked by the process that fills the directory.
-const LOCK: &str = "lock";
 /// The experiment's new id, then the paths its artifacts get.
 const LIST: &str = "list";
 
 /// A directory next to a store's database for an experiment that comes from elsewhere. Removed when
-/// dropped.
+/// dropped; until then, nobody else takes anything into the store.
 #[derive(Debug)]
 pub struct Incoming {
     directory: tempfile::TempDir,
+    /// The results directory, locked.
     _lock: File,
 }
 
@@ -38,22 +35,18 @@ impl Incoming {
 
 /// Taking in what comes from elsewhere.
 impl Store {
-    /// An empty directory on the same filesystem as the results.
+    /// An empty directory on the same filesystem as the results. Waits while another process takes
+    /// something in.
     ///
     /// # Errors
     /// If it cannot be created.
     pub fn incoming(&self) -> Result<Incoming> {
         let wrap = |source| StoreError::from_io(self.directory(), source);
-        // Nobody removes what a killed process left while the lock is being taken.
-        self.transaction(|_| {
-            let directory = tempfile::Builder::new()
-                .prefix(PREFIX)
-                .tempdir_in(self.directory())
-                .map_err(wrap)?;
-            let lock = File::create(directory.path().join(LOCK)).map_err(wrap)?;
-            lock.lock().map_err(wrap)?;
-            Ok(Incoming { directory, _lock: lock })
-        })
+        let lock = File::open(self.directory()).map_err(wrap)?;
+        lock.lock().map_err(wrap)?;
+        self.sweep();
+        let builder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(self.directory());
+        Ok(Incoming { directory: builder.map_err(wrap)?, _lock: lock })
     }
 
     /// Adds an experiment of the results directory in `incoming`, with its artifacts. It gets the
@@ -95,36 +88,37 @@ impl Store {
         }
     }
 
-    /// Removes what killed processes left. Failing to is no reason not to open the store: the next
-    /// one tries again.
+    /// Removes what killed processes left, unless one is at work. Failing to is no reason not to
+    /// open the store: the next one tries again.
     pub(crate) fn sweep_incoming(&self) {
-        let Ok(listing) = fs::read_dir(self.directory()) else { return };
-        for entry in listing.flatten() {
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
-                let _ = self.transaction(|connection| {
-                    let _ = self.sweep_one(connection, &entry.path());
-                    Ok(())
-                });
-            }
+        let lock = File::open(self.directory());
+        if !self.left().is_empty() && lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+            self.sweep();
         }
     }
 
-    fn sweep_one(&self, connection: &Connection, directory: &Path) -> io::Result<()> {
-        let path = directory.join(LOCK);
-        let lock = File::options().write(true).create(true).truncate(false).open(path)?;
-        if lock.try_lock().is_err() {
-            return Ok(()); // its process is at work
-        }
-        if let Ok(list) = fs::read_to_string(directory.join(LIST)) {
-            let mut lines = list.lines();
-            let id = lines.next().and_then(|line| line.parse().ok()).unwrap_or(i64::MAX);
-            if self.require(connection, "experiment", id).is_err() {
-                for line in lines.filter(|line| line.starts_with(ARTIFACTS)) {
-                    let _ = fs::remove_file(self.directory().join(line));
+    /// Directories of those who take something in.
+    fn left(&self) -> Vec<PathBuf> {
+        let Ok(listing) = fs::read_dir(self.directory()) else { return Vec::new() };
+        let entries = listing.flatten();
+        let left = entries.filter(|e| e.file_name().to_string_lossy().starts_with(PREFIX));
+        left.map(|entry| entry.path()).collect()
+    }
+
+    /// Removes them, for a process that holds the lock.
+    fn sweep(&self) {
+        for directory in self.left() {
+            if let Ok(list) = fs::read_to_string(directory.join(LIST)) {
+                let mut lines = list.lines();
+                let id = lines.next().and_then(|line| line.parse().ok()).unwrap_or(i64::MAX);
+                if self.require(&self.connection, "experiment", id).is_err() {
+                    for line in lines.filter(|line| line.starts_with(ARTIFACTS)) {
+                        let _ = fs::remove_file(self.directory().join(line));
+                    }
                 }
             }
+            let _ = fs::remove_dir_all(directory);
         }
-        fs::remove_dir_all(directory)
     }
 }
 

@@ -1,0 +1,114 @@
+//! What can go wrong with archives.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use store::StoreError;
+
+/// Why an experiment could not be exported, imported, pushed or pulled.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file is something else.
+    #[error(
+        "{name} is not an experiment exported by steelyard: expected a file that `steelyard export -o` wrote, found {found}"
+    )]
+    NotAnArchive {
+        /// The file.
+        name: String,
+        /// What its beginning looks like.
+        found: String,
+    },
+    /// The file is cut off or was changed.
+    #[error("{name} is damaged: {problem}; nothing of it was imported; copy or export it again")]
+    Damaged {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A newer steelyard wrote it.
+    #[error(
+        "{name} was written by a newer steelyard ({steelyard}; {found}), but this one reads up to {known}; update steelyard"
+    )]
+    Newer {
+        /// The file or object.
+        name: String,
+        /// Version of the steelyard that wrote it.
+        steelyard: String,
+        /// Versions of format and schema found.
+        found: String,
+        /// The newest known.
+        known: String,
+    },
+    /// The results directory has the same experiment in another state.
+    #[error(
+        "experiment {here} in {results} is the same experiment in another state: {here_state} there, {state} in {name}; both together would count its trials twice; name another directory with --results"
+    )]
+    OtherState {
+        /// The file or object.
+        name: String,
+        /// State and number of trials in it.
+        state: String,
+        /// The results directory.
+        results: PathBuf,
+        /// Number of the experiment in it.
+        here: i64,
+        /// State and number of trials of that.
+        here_state: String,
+    },
+    /// No space left.
+    #[error("no space left in {}; nothing was changed there; free some space and try again", .0.display())]
+    Full(PathBuf),
+    /// A file or directory cannot be read or written.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The results cannot be read or written.
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+impl Error {
+    /// Whether the request was wrong, in which case a retry can't help.
+    pub fn is_request(&self) -> bool {
+        match self {
+            Error::NotAnArchive { .. }
+            | Error::Damaged { .. }
+            | Error::Newer { .. }
+            | Error::OtherState { .. } => true,
+            Error::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            Error::Store(error) => error.is_request(),
+            Error::Full(_) => false,
+        }
+    }
+
+    /// For `map_err`: an error at a file or directory.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                let place = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+                Error::Full(place.to_owned())
+            }
+            _ => Error::Io { action, path: path.to_owned(), source },
+        }
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            // What it says of steps and resuming is about runs.
+            StoreError::Full(path) => {
+                let path = path.parent().unwrap_or(&path).to_owned();
+                Error::Full(path)
+            }
+            error => Error::Store(error),
+        }
+    }
+}

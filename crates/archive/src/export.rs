@@ -1,0 +1,84 @@
+//! From a results directory to an archive file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use store::{DATABASE, Experiment, ExperimentId, Store};
+
+use crate::Error;
+use crate::file::{describe, pack};
+use crate::manifest::{FORMAT, Manifest, Summary};
+use crate::workshop::Workshop;
+
+/// Name of an archive in a directory for work in progress.
+const PACKED: &str = "packed";
+
+/// Writes one experiment with its artifacts to a file, replacing an existing one. The file appears
+/// when it is complete. Returns what is in it.
+///
+/// # Errors
+/// If the experiment cannot be read or the file cannot be written; then there is no new file.
+pub fn export(
+    store: &Store,
+    experiment: ExperimentId,
+    to: &Path,
+    steelyard: &str,
+) -> Result<Manifest, Error> {
+    let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let missing = std::io::ErrorKind::NotFound.into();
+        return Err(Error::io("write into the directory", folder)(missing));
+    }
+    let workshop = Workshop::open(folder)?;
+    let (manifest, packed) = pack_in(&workshop, store, experiment, steelyard)?;
+    fs::rename(&packed, to).map_err(Error::io("write", to))?;
+    Ok(manifest)
+}
+
+/// Makes an archive in a directory for work in progress.
+pub(crate) fn pack_in(
+    workshop: &Workshop,
+    store: &Store,
+    experiment: ExperimentId,
+    steelyard: &str,
+) -> Result<(Manifest, PathBuf), Error> {
+    let results = workshop.path().join("results");
+    let (copy, experiment) = stage(store, experiment, &results)?;
+    let content = copy.content_hash(ExperimentId(1))?;
+    let mut summary = Summary::of(&copy, &copy.experiment(ExperimentId(1))?)?;
+    summary.number = experiment.id.0;
+    let ids = store::NewIds::same(&copy, ExperimentId(1))?;
+    let artifacts = copy.artifacts_of(ExperimentId(1), &ids)?;
+    copy.into_single_file()?;
+    let mut files = vec![describe(&results, DATABASE)?];
+    for (name, _) in artifacts {
+        // Names are checked to be UTF-8 where artifacts are found.
+        files.push(describe(&results, &format!("artifacts/{}", name.display()))?);
+    }
+    let manifest = Manifest {
+        format: FORMAT,
+        schema: Store::schema(),
+        steelyard: steelyard.to_owned(),
+        content,
+        experiment: summary,
+        files,
+    };
+    let packed = workshop.path().join(PACKED);
+    pack(&manifest, &results, &packed)?;
+    Ok((manifest, packed))
+}
+
+/// Copies an experiment with its artifacts into a results directory of its own.
+fn stage(store: &Store, experiment: ExperimentId, to: &Path) -> Result<(Store, Experiment), Error> {
+    let original = store.experiment(experiment)?;
+    let copy = Store::open(to)?;
+    let ids = store.copy_experiment(experiment, &copy, None)?;
+    for (name, file) in store.artifacts_of(experiment, &ids)? {
+        let place = copy.artifacts().join(name);
+        if let Some(folder) = place.parent() {
+            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
+        }
+        fs::copy(&file, &place).map_err(Error::io("copy", &file))?;
+    }
+    Ok((copy, original))
+}

@@ -1,0 +1,93 @@
+//! From an archive file into a results directory.
+
+use std::path::Path;
+
+use store::{ExperimentId, Store};
+
+use crate::Error;
+use crate::file;
+use crate::manifest::{Manifest, Summary};
+
+/// What became of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Imported {
+    /// It was added with this number.
+    Added(ExperimentId, Summary),
+    /// The results directory has the same experiment already, with this number.
+    Present(ExperimentId, Summary),
+}
+
+/// Whether a file is one that [`crate::export`] wrote, by its beginning.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn is_archive(path: &Path) -> Result<bool, Error> {
+    file::is_archive(path).map_err(Error::io("read", path))
+}
+
+/// Reads an archive file to its end and checks all of it.
+///
+/// # Errors
+/// If it is damaged, something else, or was written by a newer steelyard.
+pub fn verify(path: &Path) -> Result<Manifest, Error> {
+    file::read(path, &path.display().to_string(), None)
+}
+
+/// Adds the experiment of an archive file to a results directory, which is created if it does not
+/// exist: all of it in one transaction, or nothing.
+///
+/// # Errors
+/// As [`verify`]; if the directory has the same experiment in another state; or if it cannot be
+/// written.
+pub fn import(path: &Path, results: &Path) -> Result<Imported, Error> {
+    import_named(path, &path.display().to_string(), results)
+}
+
+/// The same; `name` says in errors where the file came from.
+pub(crate) fn import_named(path: &Path, name: &str, results: &Path) -> Result<Imported, Error> {
+    // Before anything is made: a bad file leaves no trace.
+    file::read(path, name, None)?;
+    let store = Store::open(results)?;
+    let incoming = store.incoming()?;
+    let staged = incoming.results();
+    let manifest = file::read(path, name, Some(&staged))?;
+    let damaged = |problem: String| Error::Damaged { name: name.to_owned(), problem };
+    let content = |store: &Store, id| store.content_hash(id);
+    let copy = Store::open_read_only(&staged)
+        .map_err(|error| damaged(format!("its database cannot be read ({error})")))?;
+    let all = copy.all_experiments()?;
+    let [experiment] = all.as_slice() else {
+        return Err(damaged(format!("expected one experiment, found {}", all.len())));
+    };
+    let found = content(&copy, experiment.id)?;
+    // An older schema may give another hash; the files' own hashes were right.
+    if manifest.schema == Store::schema() && found != manifest.content {
+        let expected = &manifest.content;
+        return Err(damaged(format!("expected the content hash {expected}, found {found}")));
+    }
+    let summary = Summary { number: manifest.experiment.number, ..Summary::of(&copy, experiment)? };
+    let mut other = None;
+    for same in store.begun_like(experiment)? {
+        if content(&store, same.id)? == found {
+            return Ok(Imported::Present(same.id, summary));
+        }
+        other = Some(same);
+    }
+    if let Some(other) = other {
+        let here = Summary::of(&store, &other)?;
+        let state = |it: &Summary| format!("{} with {} finished trials", it.state, it.trials);
+        return Err(Error::OtherState {
+            name: name.to_owned(),
+            state: state(&summary),
+            results: results.to_owned(),
+            here: other.id.0,
+            here_state: state(&here),
+        });
+    }
+    let id = experiment.id;
+    drop(copy);
+    // Its number, if it is the first there; not one that leaves no room for others.
+    let wanted = Some(summary.number).filter(|id| (1..1 << 31).contains(id)).map(ExperimentId);
+    let new = store.admit(&incoming, id, wanted)?;
+    Ok(Imported::Added(new, summary))
+}

@@ -1,0 +1,28 @@
+//! Experiments as files and in object storage.
+//!
+//! [`export`] writes one experiment with its artifacts to a file, and [`import`] adds it to the
+//! results on any machine, with nothing lost and nothing doubled. An experiment is identified by
+//! the hash of its content ([`store::Store::content_hash`]).
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # use std::path::Path;
+//! let results = store::Store::open_read_only(Path::new("steelyard-results"))?;
+//! archive::export(&results, store::ExperimentId(3), Path::new("load.steelyard"), "0.1.0")?;
+//! archive::import(Path::new("load.steelyard"), Path::new("elsewhere"))?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod export;
+mod file;
+mod import;
+mod manifest;
+mod workshop;
+
+pub use error::Error;
+pub use export::export;
+pub use file::MAGIC;
+pub use import::{Imported, import, is_archive, verify};
+pub use manifest::{Entry, FORMAT, Manifest, Summary};

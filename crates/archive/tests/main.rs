@@ -1,0 +1,8 @@
+//! Tests of the crate on real files and a real server for object storage.
+//!
+//! One binary for all, so it is linked once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+mod common;
+mod files;
