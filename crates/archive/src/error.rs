@@ -56,6 +56,29 @@ pub enum Error {
         /// State and number of trials of that.
         here_state: String,
     },
+    /// An address makes no sense.
+    #[error("cannot use the address `{address}`: {problem}")]
+    Address {
+        /// The address, without what may be a password.
+        address: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// There are no credentials.
+    #[error("found no credentials for object storage: {0}")]
+    NoCredentials(String),
+    /// Object storage refused, or could not be reached.
+    #[error("could not {action} at {address}: {problem}; {remedy}")]
+    Remote {
+        /// Where.
+        address: String,
+        /// What was tried.
+        action: String,
+        /// What it said.
+        problem: String,
+        /// What to do.
+        remedy: &'static str,
+    },
     /// No space left.
     #[error("no space left in {}; nothing was changed there; free some space and try again", .0.display())]
     Full(PathBuf),
@@ -81,10 +104,12 @@ impl Error {
             Error::NotAnArchive { .. }
             | Error::Damaged { .. }
             | Error::Newer { .. }
-            | Error::OtherState { .. } => true,
+            | Error::OtherState { .. }
+            | Error::Address { .. }
+            | Error::NoCredentials(_) => true,
             Error::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
             Error::Store(error) => error.is_request(),
-            Error::Full(_) => false,
+            Error::Full(_) | Error::Remote { .. } => false,
         }
     }
 

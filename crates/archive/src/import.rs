@@ -40,11 +40,17 @@ pub fn verify(path: &Path) -> Result<Manifest, Error> {
 /// As [`verify`]; if the directory has the same experiment in another state; or if it cannot be
 /// written.
 pub fn import(path: &Path, results: &Path) -> Result<Imported, Error> {
-    import_named(path, &path.display().to_string(), results)
+    import_named(path, &path.display().to_string(), results, None)
 }
 
-/// The same; `name` says in errors where the file came from.
-pub(crate) fn import_named(path: &Path, name: &str, results: &Path) -> Result<Imported, Error> {
+/// The same; `name` says in errors where the file came from. It gets this `number`; if none is
+/// given, and it is the first there, its old one.
+pub(crate) fn import_named(
+    path: &Path,
+    name: &str,
+    results: &Path,
+    number: Option<i64>,
+) -> Result<Imported, Error> {
     // Before anything is made: a bad file leaves no trace.
     file::read(path, name, None)?;
     let store = Store::open(results)?;
@@ -86,8 +92,10 @@ pub(crate) fn import_named(path: &Path, name: &str, results: &Path) -> Result<Im
     }
     let id = experiment.id;
     drop(copy);
-    // Its number, if it is the first there; not one that leaves no room for others.
-    let wanted = Some(summary.number).filter(|id| (1..1 << 31).contains(id)).map(ExperimentId);
-    let new = store.admit(&incoming, id, wanted)?;
+    // Not a number that leaves no room for others.
+    let fits = |number: &i64| (1..1 << 31).contains(number);
+    let first = store.all_experiments()?.is_empty();
+    let wanted = number.or(Some(summary.number).filter(|_| first)).filter(fits);
+    let new = store.admit(&incoming, id, wanted.map(ExperimentId))?;
     Ok(Imported::Added(new, summary))
 }

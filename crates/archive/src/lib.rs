@@ -14,15 +14,21 @@
 //! # }
 //! ```
 
+mod archive;
 mod error;
 mod export;
 mod file;
 mod import;
 mod manifest;
+mod remote;
+mod view;
 mod workshop;
 
+pub use archive::{Archive, Archived, Pushed};
 pub use error::Error;
 pub use export::export;
 pub use file::MAGIC;
 pub use import::{Imported, import, is_archive, verify};
 pub use manifest::{Entry, FORMAT, Manifest, Summary};
+pub use remote::Address;
+pub use view::Wanted;

@@ -271,7 +271,7 @@ fn what_is_damaged_is_not_copied() {
 }
 
 #[test]
-fn the_first_experiment_of_a_store_may_keep_its_number() {
+fn an_experiment_may_keep_its_number_if_that_is_free() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let [from, to] = folders.each_ref().map(open);
     let experiment = full(&from, "this");

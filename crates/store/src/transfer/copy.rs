@@ -14,8 +14,8 @@ use crate::store::Store;
 /// An experiment as a unit.
 impl Store {
     /// Copies an experiment into another store, in a single transaction: every row of every table
-    /// that belongs to it, with new ids in the same order. It gets the id `wanted` if the other
-    /// store has no experiment yet. Artifacts stay where they are.
+    /// that belongs to it, with new ids in the same order. It gets the id `wanted` if that is
+    /// free. Artifacts stay where they are.
     ///
     /// # Errors
     /// If the experiment does not exist, its rows contradict each other or the other schema, or the
@@ -43,8 +43,7 @@ impl Store {
         let reading = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
         self.require(&reading, "experiment", experiment.0)?;
         to.transaction(|connection| {
-            let first = "SELECT NOT EXISTS (SELECT 1 FROM experiment)";
-            let first: bool = to.wrap(connection.query_row(first, [], |row| row.get(0)))?;
+            let wanted = wanted.filter(|id| to.require(connection, "experiment", id.0).is_err());
             let mut copier = Copier {
                 from: self,
                 reading: &reading,
@@ -54,7 +53,7 @@ impl Store {
                 ids: HashMap::new(),
             };
             for (table, _) in shape.owned() {
-                copier.table(table, experiment, wanted.filter(|_| first))?;
+                copier.table(table, experiment, wanted)?;
             }
             let ids = copier.new_ids(experiment)?;
             last(&ids)?;

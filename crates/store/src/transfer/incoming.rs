@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// Adds an experiment of the results directory in `incoming`, with its artifacts. It gets the
-    /// id `wanted` if it is the first in this store.
+    /// id `wanted` if that is free.
     ///
     /// # Errors
     /// If it does not fit or cannot be written; nothing has changed then.

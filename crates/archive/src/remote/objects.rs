@@ -1,0 +1,205 @@
+//! The objects at an address.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use object_store::path::Path as Key;
+use object_store::{
+    ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig, WriteMultipart,
+};
+use tokio::runtime::Runtime;
+
+use super::address::{Address, Place};
+use super::credentials;
+use super::explain::failed;
+use super::http::Connector;
+use crate::Error;
+
+/// Larger files are uploaded in parts of this size, of which the last makes them visible.
+pub(super) const PART: usize = 8 << 20;
+/// How many requests are made at once.
+const AT_ONCE: usize = 4;
+/// How often, and how long, a request that may pass is tried again.
+const RETRIES: usize = 4;
+const RETRY_LIMIT: Duration = Duration::from_secs(60);
+
+/// The objects at an address. All functions wait for the result.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    address: Address,
+    store: Arc<dyn ObjectStore>,
+    runtime: Runtime,
+}
+
+impl Objects {
+    /// Connects, as far as that is possible without a request.
+    ///
+    /// # Errors
+    /// If credentials are missing or make no sense.
+    pub(crate) fn open(address: &Address) -> Result<Self, Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(Error::io("start a runtime for", Path::new("object storage")))?;
+        let store = connect(address)?;
+        Ok(Self { address: address.clone(), store, runtime })
+    }
+
+    /// The address.
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn key(&self, name: &str) -> Key {
+        Key::from_iter(self.address.prefix.parts().chain(Key::from(name).parts()))
+    }
+
+    /// The last parts of the names that begin with `folder/`.
+    pub(crate) fn names(&self, folder: &str) -> Result<Vec<String>, Error> {
+        let key = self.key(folder);
+        let listing = self.store.list(Some(&key));
+        let names = listing.map_ok(|object| object.location.filename().map(str::to_owned));
+        let names = self.runtime.block_on(names.try_collect::<Vec<_>>());
+        let names = names.map_err(failed(&self.address, "list the experiments"))?;
+        Ok(names.into_iter().flatten().collect())
+    }
+
+    /// Whether there is an object of this name.
+    pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
+        let key = self.key(name);
+        let missing = |error: &object_store::Error| {
+            // A bucket that does not exist is not found either, and its answer has no text.
+            matches!(error, object_store::Error::NotFound { .. })
+        };
+        match self.runtime.block_on(self.store.head(&key)) {
+            Ok(_) => Ok(true),
+            Err(error) if missing(&error) => Ok(false),
+            Err(error) => Err(failed(&self.address, &format!("look for {name}"))(error)),
+        }
+    }
+
+    /// Adds a small object; `false` if there is one of this name.
+    pub(crate) fn add(&self, name: &str, content: Vec<u8>) -> Result<bool, Error> {
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        let (key, payload) = (self.key(name), PutPayload::from(content));
+        let put = |options| self.store.put_opts(&key, payload.clone(), options);
+        let mut added = self.runtime.block_on(put(options));
+        if matches!(&added, Err(error) if without_conditions(error)) {
+            // Whoever writes this name writes the same content, so nothing can be lost.
+            added = self.runtime.block_on(put(PutOptions::default()));
+        }
+        match added {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(failed(&self.address, &format!("write {name}"))(error)),
+        }
+    }
+
+    /// Adds a file, which becomes visible when it is complete.
+    pub(crate) fn add_file(&self, name: &str, path: &Path) -> Result<(), Error> {
+        let mut file = File::open(path).map_err(Error::io("read", path))?;
+        let bytes = file.metadata().map_err(Error::io("read", path))?.len();
+        if bytes <= PART as u64 {
+            let mut content = Vec::new();
+            file.read_to_end(&mut content).map_err(Error::io("read", path))?;
+            return self.add(name, content).map(|_| ());
+        }
+        let key = self.key(name);
+        let wrap = |error| failed(&self.address, &format!("upload {name}"))(error);
+        self.runtime.block_on(async {
+            let upload = self.store.put_multipart(&key).await.map_err(wrap)?;
+            let mut upload = WriteMultipart::new_with_chunk_size(upload, PART);
+            let mut buffer = vec![0; 1 << 20];
+            loop {
+                let read = match file.read(&mut buffer) {
+                    Ok(0) => break,
+                    Ok(read) => read,
+                    Err(error) => {
+                        let _ = upload.abort().await;
+                        return Err(Error::io("read", path)(error));
+                    }
+                };
+                upload.write(buffer.get(..read).unwrap_or_default());
+                if let Err(error) = upload.wait_for_capacity(AT_ONCE).await {
+                    let _ = upload.abort().await;
+                    return Err(wrap(error));
+                }
+            }
+            // It aborts by itself if it fails.
+            upload.finish().await.map(|_| ()).map_err(wrap)
+        })
+    }
+
+    /// Small objects by their names, all of which exist.
+    pub(crate) fn read(&self, names: &[String]) -> Result<Vec<Vec<u8>>, Error> {
+        let get = |name: &String| {
+            let key = self.key(name);
+            let store = Arc::clone(&self.store);
+            async move { store.get(&key).await?.bytes().await.map(|bytes| bytes.to_vec()) }
+        };
+        let all = stream::iter(names.iter().map(get)).buffered(AT_ONCE).try_collect();
+        self.runtime.block_on(all).map_err(failed(&self.address, "read the index"))
+    }
+
+    /// Downloads an object into a new file.
+    pub(crate) fn read_file(&self, name: &str, to: &Path) -> Result<(), Error> {
+        let key = self.key(name);
+        let wrap = |error| failed(&self.address, &format!("download {name}"))(error);
+        let mut file = File::create_new(to).map_err(Error::io("create", to))?;
+        self.runtime.block_on(async {
+            let found = self.store.get(&key).await.map_err(wrap)?;
+            let expected = found.meta.size;
+            let mut chunks = found.into_stream();
+            let mut written = 0;
+            while let Some(chunk) = chunks.next().await {
+                let chunk = chunk.map_err(wrap)?;
+                file.write_all(&chunk).map_err(Error::io("write", to))?;
+                written += chunk.len() as u64;
+            }
+            if written != expected {
+                let problem = format!("expected {expected} bytes, received {written}");
+                return Err(Error::Damaged { name: format!("{}/{name}", self.address), problem });
+            }
+            file.sync_all().map_err(Error::io("write", to))
+        })
+    }
+}
+
+/// Some services that speak like S3 know no conditions.
+fn without_conditions(error: &object_store::Error) -> bool {
+    matches!(error, object_store::Error::NotImplemented { .. })
+        || error.to_string().contains("<Code>NotImplemented</Code>")
+}
+
+fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>, Error> {
+    use object_store::azure::MicrosoftAzureBuilder;
+    use object_store::gcp::GoogleCloudStorageBuilder;
+    let retry =
+        RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_LIMIT, ..RetryConfig::default() };
+    let wrap = |error| failed(address, "use the credentials")(error);
+    Ok(match &address.place {
+        Place::S3(bucket) => {
+            let builder = credentials::s3(bucket)?.with_http_connector(Connector);
+            Arc::new(builder.with_retry(retry).build().map_err(wrap)?)
+        }
+        Place::Google(bucket) => {
+            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket);
+            let builder = builder.with_http_connector(Connector).with_retry(retry);
+            Arc::new(builder.build().map_err(wrap)?)
+        }
+        Place::Azure(container) => {
+            let builder = MicrosoftAzureBuilder::from_env().with_container_name(container);
+            let builder = builder.with_http_connector(Connector).with_retry(retry);
+            Arc::new(builder.build().map_err(wrap)?)
+        }
+        Place::Directory(path) => {
+            std::fs::create_dir_all(path).map_err(Error::io("create", path))?;
+            let store = object_store::local::LocalFileSystem::new_with_prefix(path);
+            Arc::new(store.map_err(wrap)?.with_fsync(true))
+        }
+    })
+}
