@@ -231,6 +231,25 @@ unpack_cloud_init() {
         echo "setup: cloud-init could not be fetched; the test that needs it is skipped"
 }
 
+# moto, a server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs:
+# all of moto takes three times as long.
+install_moto() {
+    local wanted=5.2.5 venv=target/moto
+    [ "$(cat "$venv/version" 2> /dev/null)" != "$wanted" ] || return 0
+    have python3 || install_packages python3
+    if ! python3 -c 'import ensurepip' 2> /dev/null; then install_packages python3-venv; fi
+    echo "setup: installing moto $wanted in $venv"
+    rm -rf "$venv"
+    mkdir -p target
+    if python3 -m venv "$venv" &&
+        "$venv/bin/pip" -q --disable-pip-version-check install "moto[s3]==$wanted" flask flask-cors; then
+        echo "$wanted" > "$venv/version"
+    else
+        rm -rf "$venv"
+        echo "setup: moto could not be installed; tests of object storage that need it are skipped"
+    fi
+}
+
 if [ "$purpose" = test ]; then
     # For builds of PostgreSQL; with ccache, the second of two takes half the time.
     packages=()
@@ -268,6 +287,7 @@ if [ "$purpose" = test ]; then
     unpack_cloud_init
     install_postgres
     install_perf
+    install_moto
 fi
 
 # ---- benchmarks --------------------------------------------------------------------------------

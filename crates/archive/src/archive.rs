@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use store::{ExperimentId, Store};
 
 use crate::Error;
@@ -54,13 +55,25 @@ fn object(content: &str) -> String {
 }
 
 impl Archive {
-    /// Opens an address. `cache` is a directory of this address's own, created if it does not exist.
+    /// Opens an address. `caches` is the directory for the caches of all addresses, created if it
+    /// does not exist.
     ///
     /// # Errors
     /// If there are no credentials for it.
-    pub fn open(address: &Address, cache: &Path) -> Result<Self, Error> {
-        fs::create_dir_all(cache).map_err(Error::io("create", cache))?;
-        Ok(Self { objects: Objects::open(address)?, cache: cache.to_owned() })
+    pub fn open(address: &Address, caches: &Path) -> Result<Self, Error> {
+        let objects = Objects::open(address)?;
+        // Another endpoint has other buckets of the same names.
+        let endpoint = std::env::var("AWS_ENDPOINT_URL").unwrap_or_default();
+        let sum = Sha256::digest(format!("{address} {endpoint}"));
+        let name: String = sum.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let cache = caches.join(name);
+        fs::create_dir_all(&cache).map_err(Error::io("create", &cache))?;
+        Ok(Self { objects, cache })
+    }
+
+    /// The cache of this address.
+    pub(crate) fn cache(&self) -> &Path {
+        &self.cache
     }
 
     /// The address.

@@ -32,7 +32,8 @@ impl Archive {
     ///
     /// # Errors
     /// As [`Archive::list`] and [`Archive::pull`]; or if nothing that is wanted is there.
-    pub fn view(&self, cache: &Path, wanted: Wanted<'_>) -> Result<PathBuf, Error> {
+    pub fn view(&self, wanted: Wanted<'_>) -> Result<PathBuf, Error> {
+        let cache = self.cache();
         let all = self.list()?;
         let lock = cache.join("lock");
         let lock = File::create(&lock).and_then(|file| file.lock().map(|()| file));

@@ -68,7 +68,7 @@ pub struct CountArgs {
 
 /// Counts and prints the tables.
 pub fn run(args: &CountArgs) -> anyhow::Result<()> {
-    let results = &args.chosen.directory.results;
+    let results = args.chosen.directory.writable()?;
     let options = CountOptions {
         base: args.base.clone(),
         margin: args.margin.map(|percent| percent / 100.0),
@@ -115,7 +115,7 @@ fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
 impl CountArgs {
     fn count(&self, plan: Plan) -> anyhow::Result<ExperimentId> {
         let Ready { options, cache, ledger, interrupted, mut progress } =
-            self.machine.ready(&self.chosen.directory.results)?;
+            self.machine.ready(self.chosen.directory.writable()?)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = self.workers.map_or(cpus, |workers| workers as usize);
         let experiment =

@@ -1,10 +1,12 @@
-//! `steelyard import`: finished output of other people's benchmark programs.
+//! `steelyard import`: finished output of other people's benchmark programs, and exported
+//! experiments.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::Context;
+use archive::Imported;
 use clap::Args;
 use lab::{Finished, Pattern};
 use store::Store;
@@ -12,9 +14,9 @@ use store::Store;
 use crate::exit::{WrongRequest, refuse};
 use crate::results::ResultsDir;
 
-/// Import finished output of pgbench, sysbench, db_bench, fio and others, to compare it
+/// Import finished output of pgbench, sysbench, db_bench, fio and others, or exported experiments
 ///
-/// All files become trials of one new experiment, so name the files of all variants in one call.
+/// Files that `steelyard export` wrote are added as they are. Of other programs' output, all files become trials of one new experiment, so name the files of all variants in one call.
 /// Without --variant or --pattern, each file is a variant and is called like it. Without a block,
 /// the k-th time that a variant has a test, it is of block k. What vmstat or iostat saw becomes
 /// costs per operation of the test with the same variant and block. If one file is not the whole
@@ -59,8 +61,35 @@ pub struct ImportArgs {
     base: Option<String>,
 }
 
-/// Reads all files, then stores what is in them.
+/// Imports experiments one by one; other output all together.
 pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
+    let results = args.directory.writable()?;
+    let (experiments, outputs): (Vec<_>, Vec<_>) =
+        args.files.iter().partition(|file| archive::is_archive(file));
+    if !experiments.is_empty() && !outputs.is_empty() {
+        return refuse(
+            "some files are exported experiments, others are not; import them in separate calls",
+        );
+    }
+    for file in &experiments {
+        say("imported", &archive::import(file, results)?, results);
+    }
+    if outputs.is_empty() { Ok(()) } else { import(args, results) }
+}
+
+/// Says what became of an experiment that came from elsewhere.
+pub fn say(what: &str, imported: &Imported, results: &Path) {
+    let place = results.display();
+    match imported {
+        Imported::Added(id, it) => println!("{what} `{}` as experiment {id} of {place}", it.name),
+        Imported::Present(id, it) => {
+            println!("`{}` is already there: experiment {id} of {place}", it.name);
+        }
+    }
+}
+
+/// Reads all files, then stores what is in them.
+fn import(args: &ImportArgs, results: &Path) -> anyhow::Result<()> {
     let format = args.format.as_deref().map(str::parse::<foreign::Format>);
     let format = format.transpose().map_err(|error| WrongRequest(error.to_string()))?;
     let pattern = args.pattern.as_deref().map(Pattern::new).transpose()?;
@@ -70,7 +99,7 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
     }
     let arranged = lab::arrange(&files)?;
     let name = args.name.as_deref().unwrap_or_else(|| arranged.default_name()).to_owned();
-    let store = Store::open(&args.directory.results)?;
+    let store = Store::open(results)?;
     let base = args.base.as_deref();
     let imported = arranged.store(&store, &name, base, env!("CARGO_PKG_VERSION"))?;
     let lab::Imported { experiment, name, variants, blocks, trials, steps } = imported;

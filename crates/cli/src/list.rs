@@ -1,10 +1,11 @@
-//! `steelyard list`: the experiments in a results directory.
+//! `steelyard list`: the experiments in a results directory or at an address.
 
 use std::io::Write;
 
+use archive::Summary;
 use clap::Args;
 
-use crate::results::ResultsDir;
+use crate::results::{ResultsDir, address, open_archive};
 
 /// List the experiments in a results directory
 #[derive(Debug, Args)]
@@ -13,26 +14,32 @@ pub struct ListArgs {
     directory: ResultsDir,
 }
 
-/// Prints a line for each experiment, oldest first.
+/// Prints a line for each experiment, newest first.
 pub fn run(args: &ListArgs) -> anyhow::Result<()> {
-    let store = store::Store::open_read_only(&args.directory.results)?;
+    let results = &args.directory.results;
+    let listed: Vec<(i64, Summary)> = match address(results)? {
+        Some(address) => {
+            let all = open_archive(&address)?.list()?;
+            let numbered = (1..).zip(all.into_iter().map(|archived| archived.experiment));
+            let mut numbered: Vec<_> = numbered.collect();
+            numbered.reverse();
+            numbered
+        }
+        None => {
+            let store = store::Store::open_read_only(results)?;
+            let mut listed = Vec::new();
+            for experiment in store.all_experiments()? {
+                listed.push((experiment.id.0, Summary::of(&store, &experiment)?));
+            }
+            listed
+        }
+    };
     let mut out = std::io::stdout().lock();
     writeln!(out, "id\tname\tworkload\tstate\ttrials\tvariants\tpurpose")?;
-    for experiment in store.all_experiments()? {
-        let variants: Vec<String> =
-            store.variants(experiment.id)?.into_iter().map(|variant| variant.name).collect();
-        writeln!(
-            out,
-            "{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            experiment.id,
-            experiment.name,
-            experiment.workload,
-            experiment.state.as_str(),
-            // Block 0 holds the loads of a plan that loads once.
-            store.finished_trials(experiment.id)?.iter().filter(|(block, ..)| *block > 0).count(),
-            variants.join(" "),
-            experiment.purpose.as_str()
-        )?;
+    for (id, it) in listed {
+        let Summary { name, workload, state, trials, purpose, .. } = &it;
+        let variants = it.variants.join(" ");
+        writeln!(out, "{id}\t{name}\t{workload}\t{state}\t{trials}\t{variants}\t{purpose}")?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ mod doctor;
 mod engine;
 mod exit;
 mod explain;
+mod export;
 mod fetch;
 mod format;
 mod history;
@@ -16,6 +17,8 @@ mod intervals;
 mod list;
 mod machine;
 mod progress;
+mod pull;
+mod push;
 mod report;
 mod results;
 mod run;
@@ -57,7 +60,10 @@ enum Command {
     Advise(advise::AdviseArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
+    Export(export::ExportArgs),
     Import(import::ImportArgs),
+    Push(push::PushArgs),
+    Pull(pull::PullArgs),
     #[command(hide = true)]
     Engine(engine::EngineArgs),
 }
@@ -77,7 +83,10 @@ fn main() -> ExitCode {
         Command::Advise(args) => advise::run(args),
         Command::Report(args) => report::run(args),
         Command::List(args) => list::run(args),
+        Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
+        Command::Push(args) => push::run(args),
+        Command::Pull(args) => pull::run(args),
         Command::Engine(args) => engine::run(args),
     };
     match result {

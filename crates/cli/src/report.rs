@@ -26,8 +26,13 @@ pub struct ReportArgs {
 
 /// Writes the page and says where it is.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    // The page shows counts too: if there is no run, the latest count is enough.
-    let (store, results) = args.chosen.open(Which::LatestOrCount)?;
+    // The page shows counts too: if there is no run, the latest count is enough. The history is of
+    // all experiments.
+    let (store, results) = if args.history {
+        args.chosen.open_all(Which::LatestOrCount)?
+    } else {
+        args.chosen.open(Which::LatestOrCount)?
+    };
     if args.order.given() && !args.history {
         return refuse("--by and --commits work only with --history; add it");
     }

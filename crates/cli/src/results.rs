@@ -1,15 +1,19 @@
-//! Options for the results directory and its experiment, shared by all subcommands that read.
+//! Where results are and which experiment is meant, shared by all subcommands that read. What an
+//! address instead of a directory means is known only here.
 
 use std::path::{Path, PathBuf};
 
+use archive::{Address, Archive, Wanted};
 use clap::Args;
 use report::{Results, Which};
-use store::Store;
+use store::{Experiment, ExperimentId, Store};
+
+use crate::exit::{WrongRequest, refuse};
 
 /// Where results are.
 #[derive(Debug, Clone, Args)]
 pub struct ResultsDir {
-    /// The results directory
+    /// The results directory; to read from, also an address such as s3://BUCKET/PREFIX
     #[arg(
         long,
         value_name = "DIR",
@@ -32,8 +36,30 @@ pub struct Chosen {
 impl Chosen {
     /// Opens the store and loads the experiment, or the `latest` if none is named.
     pub fn open(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
-        let which = self.experiment.as_deref().map_or(latest, Which::Named);
-        load_which(&self.directory.results, which)
+        let named = self.experiment.as_deref();
+        let store = open(&self.directory.results, named.as_slice())?;
+        let results = report::load(&store, named.map_or(latest, Which::Named))?;
+        Ok((store, results))
+    }
+
+    /// The same, with all other experiments in the store, if it is at an address.
+    pub fn open_all(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
+        let store = open_wanted(&self.directory.results, Wanted::All)?;
+        let results =
+            report::load(&store, self.experiment.as_deref().map_or(latest, Which::Named))?;
+        Ok((store, results))
+    }
+}
+
+impl ResultsDir {
+    /// The directory, for what writes into it.
+    pub fn writable(&self) -> anyhow::Result<&Path> {
+        match address(&self.results)? {
+            None => Ok(&self.results),
+            Some(address) => refuse(format!(
+                "results are written into a directory, not to {address}; name one with --results, then `steelyard push`"
+            )),
+        }
     }
 }
 
@@ -42,4 +68,67 @@ pub fn load_which(directory: &Path, which: Which<'_>) -> anyhow::Result<(Store, 
     let store = Store::open_read_only(directory)?;
     let results = report::load(&store, which)?;
     Ok((store, results))
+}
+
+/// Opens a results directory, or an address with at least the named experiments, for reading. If
+/// none is named, the latest.
+pub fn open(results: &Path, named: &[&str]) -> anyhow::Result<Store> {
+    let named: Vec<String> = named.iter().map(|name| (*name).to_owned()).collect();
+    open_wanted(results, if named.is_empty() { Wanted::Latest } else { Wanted::Named(&named) })
+}
+
+/// The same with all experiments that are wanted.
+pub fn open_wanted(results: &Path, wanted: Wanted<'_>) -> anyhow::Result<Store> {
+    let Some(address) = address(results)? else { return Ok(Store::open_read_only(results)?) };
+    let archive = open_archive(&address)?;
+    Ok(Store::open_read_only(&archive.view(wanted)?)?)
+}
+
+/// The address that is meant instead of a results directory.
+pub fn address(results: &Path) -> anyhow::Result<Option<Address>> {
+    match results.to_str().filter(|text| Address::is_meant(text)) {
+        Some(text) => Ok(Some(text.parse()?)),
+        None => Ok(None),
+    }
+}
+
+/// Opens an address, with its place in the cache.
+pub fn open_archive(address: &Address) -> anyhow::Result<Archive> {
+    let cache = dbms::Cache::open_default()?;
+    Ok(Archive::open(address, &cache.path().join("archives"))?)
+}
+
+/// An experiment by its name (the newest run, or count, that has it) or number; without either, the
+/// newest run or, if there is none, the newest count.
+pub fn find(store: &Store, named: Option<&str>) -> anyhow::Result<Experiment> {
+    let found = match named {
+        None => match store.latest()? {
+            Some(run) => Some(run),
+            None => store.latest_count()?,
+        },
+        Some(name) => {
+            let run = store.experiment_named(name)?;
+            let all = if run.is_none() { store.all_experiments()? } else { Vec::new() };
+            let id = name.parse().ok().map(ExperimentId);
+            run.or_else(|| all.into_iter().find(|it| it.name == name || Some(it.id) == id))
+        }
+    };
+    let place = store.directory().display();
+    found.ok_or_else(|| {
+        let text = match named {
+            Some(name) => format!("no experiment `{name}` in {place}; `steelyard list` shows them"),
+            None => format!("no experiment in {place}; make one with `steelyard run`"),
+        };
+        WrongRequest(text).into()
+    })
+}
+
+/// Says that an experiment is not known to have ended.
+pub fn note_running(experiment: &Experiment) {
+    if experiment.state == store::ExperimentState::Running {
+        let (id, name) = (experiment.id, &experiment.name);
+        eprintln!(
+            "note: experiment {id} `{name}` is marked as running; this is its state at the moment"
+        );
+    }
 }

@@ -59,7 +59,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
     };
     let Ready { options, cache, ledger, interrupted, mut progress } =
-        args.machine.ready(&args.directory.results)?;
+        args.machine.ready(args.directory.writable()?)?;
     if let Resume::New(plan) = &resume {
         progress.tell(Event::Note(intention(plan)));
     }

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
+use archive::Wanted;
 use clap::Args;
 use report::{Chosen, Source};
 use store::Store;
 
 use crate::exit::refuse;
+use crate::results::open_wanted;
 
 /// Which results to read.
 #[derive(Debug, Clone, Args)]
 pub struct Sources {
-    /// A results directory; repeat for several
+    /// A results directory, or an address such as s3://BUCKET/PREFIX; repeat for several
     #[arg(
         long,
         value_name = "DIR",
@@ -48,7 +50,12 @@ impl Sources {
         }
         let mut stores = Vec::new();
         for (place, directory) in self.results.iter().enumerate() {
-            let store = Store::open_read_only(directory)?;
+            let wanted = if self.experiments.is_empty() {
+                Wanted::All
+            } else {
+                Wanted::Named(&self.experiments)
+            };
+            let store = open_wanted(directory, wanted)?;
             let machine = self.machines.get(place).cloned();
             stores.push((store, directory.display().to_string(), machine));
         }

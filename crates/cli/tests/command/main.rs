@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)] // a test fails by it
 
 mod adaptive;
+mod archive;
 mod attached;
 mod builds;
 mod count;
@@ -17,6 +18,7 @@ mod gate;
 mod import;
 mod interrupted;
 mod kv;
+mod moto;
 mod own_server;
 mod place;
 mod plan_files;

@@ -97,7 +97,7 @@ impl Place {
     }
 
     /// Starts a command made by [`Place::command`], or one that becomes such a command.
-    fn spawn(&self, mut command: Command) -> Running {
+    pub fn spawn(&self, mut command: Command) -> Running {
         let mut child = command.spawn().unwrap();
         self.pids.borrow_mut().push(child.id());
         let lines = Arc::new(Mutex::new(String::new()));

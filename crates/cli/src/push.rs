@@ -1,0 +1,80 @@
+//! `steelyard push`: experiments to object storage.
+
+use archive::{Address, Pushed};
+use clap::Args;
+use store::{ExperimentState, Store};
+
+use crate::exit::refuse;
+use crate::results::{ResultsDir, address, find, note_running, open_archive};
+
+/// What the commands about addresses say of them.
+pub const ADDRESSES: &str = "\
+Addresses:
+  s3://BUCKET/PREFIX     Amazon S3, or with AWS_ENDPOINT_URL any service that speaks like it
+                         (AWS_ALLOW_HTTP=true permits an endpoint without TLS)
+  gs://BUCKET/PREFIX     Google Cloud Storage
+  az://CONTAINER/PREFIX  Azure Blob Storage
+  file:///PATH, PATH     a directory
+
+Credentials come from the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY), from the
+files that the cloud's own tools use (for AWS the profile AWS_PROFILE of ~/.aws/credentials and
+~/.aws/config: keys, region, endpoint_url; no roles, no single sign-on), or from the machine's
+metadata service. An address has none.";
+
+/// Copy experiments to object storage, from where any machine can pull or read them
+///
+/// An experiment that is already there costs one request. Several machines may push at once. One
+/// that was interrupted leaves nothing visible; push again.
+#[derive(Debug, Args)]
+#[command(after_help = ADDRESSES)]
+pub struct PushArgs {
+    /// The experiments, by number or name [default: all that are not running]; and last where to,
+    /// for example s3://bucket/prefix
+    #[arg(required = true, value_name = "EXPERIMENT… ADDRESS")]
+    words: Vec<String>,
+    #[command(flatten)]
+    directory: ResultsDir,
+}
+
+/// Pushes each experiment and says what became of it.
+pub fn run(args: &PushArgs) -> anyhow::Result<()> {
+    let Some((address_of, experiments)) = args.words.split_last() else {
+        return refuse("expected an address such as s3://bucket/prefix");
+    };
+    let to: Address = address_of.parse()?;
+    if let Some(from) = address(&args.directory.results)? {
+        return refuse(format!(
+            "a push takes a results directory, not {from}; pull from there first"
+        ));
+    }
+    let store = Store::open_read_only(&args.directory.results)?;
+    let mut chosen = Vec::new();
+    if experiments.is_empty() {
+        for experiment in store.all_experiments()?.into_iter().rev() {
+            if experiment.state == ExperimentState::Running {
+                let (id, name) = (experiment.id, &experiment.name);
+                eprintln!(
+                    "experiment {id} `{name}` is marked as running and left out; name it to push it as it is"
+                );
+            } else {
+                chosen.push(experiment);
+            }
+        }
+    } else {
+        for name in experiments {
+            let experiment = find(&store, Some(name))?;
+            note_running(&experiment);
+            chosen.push(experiment);
+        }
+    }
+    let archive = open_archive(&to)?;
+    for experiment in chosen {
+        let (id, name) = (experiment.id, &experiment.name);
+        match archive.push(&store, id, env!("CARGO_PKG_VERSION"))? {
+            Pushed::Added => println!("pushed experiment {id} `{name}` to {to}"),
+            Pushed::Present => println!("experiment {id} `{name}` is already at {to}"),
+        }
+    }
+    Ok(())
+}
