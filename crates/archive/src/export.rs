@@ -24,15 +24,31 @@ pub fn export(
     to: &Path,
     steelyard: &str,
 ) -> Result<Manifest, Error> {
+    let workshop = beside(to)?;
+    let (manifest, packed) = pack_in(&workshop, store, experiment, steelyard)?;
+    fs::rename(&packed, to).map_err(Error::io("write", to))?;
+    Ok(manifest)
+}
+
+/// Writes a file, replacing an existing one. It appears when it is complete.
+///
+/// # Errors
+/// If it cannot be written; then there is no new file.
+pub fn write_whole(to: &Path, content: &[u8]) -> Result<(), Error> {
+    let workshop = beside(to)?;
+    let new = workshop.path().join(PACKED);
+    fs::write(&new, content).map_err(Error::io("write", to))?;
+    fs::rename(&new, to).map_err(Error::io("write", to))
+}
+
+/// A place for work in the directory of a file.
+fn beside(to: &Path) -> Result<Workshop, Error> {
     let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let missing = std::io::ErrorKind::NotFound.into();
         return Err(Error::io("write into the directory", folder)(missing));
     }
-    let workshop = Workshop::open(folder)?;
-    let (manifest, packed) = pack_in(&workshop, store, experiment, steelyard)?;
-    fs::rename(&packed, to).map_err(Error::io("write", to))?;
-    Ok(manifest)
+    Workshop::open(folder)
 }
 
 /// Makes an archive in a directory for work in progress.

@@ -26,7 +26,7 @@ mod workshop;
 
 pub use archive::{Archive, Archived, Pushed};
 pub use error::Error;
-pub use export::export;
+pub use export::{export, write_whole};
 pub use file::MAGIC;
 pub use import::{Imported, import, is_archive, verify};
 pub use manifest::{Entry, FORMAT, Manifest, Summary};

@@ -1,16 +1,20 @@
-//! `steelyard export`: one experiment as a single file.
+//! `steelyard export`: one experiment as a single file, or its figures in the formats of other
+//! programs.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use report::Which;
 
 use crate::results::{ResultsDir, find, note_running, open};
 
-/// Write one experiment, with all its data and artifacts, to a single file
+/// Write one experiment to a file: with all its data and artifacts, or its figures for other
+/// programs
 ///
-/// `steelyard import` reads it on any machine. The file is a compressed tar archive; unpacked, it
-/// is a results directory.
+/// `steelyard import` reads a file of the first kind on any machine. It is a compressed tar
+/// archive; unpacked, it is a results directory.
 #[derive(Debug, Args)]
+#[command(after_long_help = COLUMNS)]
 pub struct ExportArgs {
     /// The experiment, by number or name [default: the latest]
     #[arg(value_name = "EXPERIMENT")]
@@ -18,9 +22,35 @@ pub struct ExportArgs {
     /// The file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Kind::Steelyard)]
+    format: Kind,
     #[command(flatten)]
     directory: ResultsDir,
 }
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Everything, for `steelyard import`
+    Steelyard,
+    /// A long table for notebooks: a line for each metric of each step of each finished trial
+    Csv,
+    /// The Go benchmark format; compare with `benchstat -col /variant FILE`
+    Benchstat,
+    /// Bencher Metric Format, JSON: medians over blocks with least and greatest values
+    Bmf,
+}
+
+const COLUMNS: &str = "\
+Columns of csv:
+  experiment, name, workload   the experiment: its number, its name, what it runs
+  variant, dbms, version       name in the plan, dbms in the plan, version that the DBMS reports
+  block, trial                 trials of the same block are pairs; the trial's number
+  started_ms                   when the step began, milliseconds since 1970 (UTC)
+  step, dop, labels            the step, its number of clients, its labels as name=value;…
+  kind                         measured, warm-up, or loaded-once (one value for all blocks)
+  metric, unit, better         as in docs/glossary.md; better is more, less or neither
+  value                        with all its digits";
 
 /// Writes the file and says what is in it.
 pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
@@ -28,9 +58,20 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let store = open(&args.directory.results, named.as_slice())?;
     let experiment = find(&store, named)?;
     note_running(&experiment);
-    let version = env!("CARGO_PKG_VERSION");
-    let manifest = archive::export(&store, experiment.id, &args.output, version)?;
     let (id, name, output) = (experiment.id, &experiment.name, args.output.display());
-    println!("exported experiment {id} `{name}` to {output}; content hash {}", manifest.content);
+    let figures = || report::load(&store, Which::Id(id));
+    let text = match args.format {
+        Kind::Steelyard => {
+            let version = env!("CARGO_PKG_VERSION");
+            let content = archive::export(&store, id, &args.output, version)?.content;
+            println!("exported experiment {id} `{name}` to {output}; content hash {content}");
+            return Ok(());
+        }
+        Kind::Csv => report::long_csv(&figures()?),
+        Kind::Benchstat => report::benchstat(&figures()?),
+        Kind::Bmf => report::bmf(&figures()?),
+    };
+    archive::write_whole(&args.output, text.as_bytes())?;
+    println!("exported the figures of experiment {id} `{name}` to {output}");
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(crate) fn csv(tables: &[&Table]) -> String {
     out
 }
 
-fn quoted(field: &str) -> String {
+pub(crate) fn quoted(field: &str) -> String {
     if field.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

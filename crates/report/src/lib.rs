@@ -21,6 +21,7 @@ mod csv;
 mod document;
 mod error;
 mod explain;
+mod export;
 mod figures;
 mod gate;
 mod history;
@@ -69,6 +70,7 @@ pub use explain::{
     ExplainDocument, ExplainOptions, ExplainedChild, ExplainedShift, ExplainedStep,
     ExplainedVariant, Explanation, explain,
 };
+pub use export::{benchstat, bmf, long_csv};
 pub use gate::Gate;
 pub use history::{
     ChangeDocument, History, HistoryDocument, HistoryOptions, HistoryPoint, HistoryRun,

@@ -51,6 +51,7 @@ fn add(results: &Path, name: &str, created_ms: i64, log: usize) -> ExperimentId 
             let mut step = StepRecord::new(0, "l.i0", 1);
             step.seconds = 2.5;
             step.operations = 1000;
+            step.measure.unit = "rows".to_owned();
             let rate = 400.0 + f64::from(block) - 50.0 * f64::from(place);
             step.metrics.push(("o/s".to_owned(), rate));
             step.metrics.push(("cpu/o".to_owned(), 1e6 / rate));
@@ -162,6 +163,48 @@ fn requests_about_files_are_checked() {
     let to_bucket = ["import", "x", "--results", BUCKET];
     place.steelyard(&to_bucket).expect(2, &["written into a directory", "push"]);
     place.steelyard(&["run", "insert", "--results", BUCKET]).expect(2, &[]);
+}
+
+#[test]
+fn figures_are_exported_for_other_programs() {
+    let place = Place::new();
+    add(&place.results(), "load", 1_000, 10);
+    let export = |format: &str| {
+        place.steelyard(&["export", "--format", format, "-o", "x"]).expect(0, &[]);
+        fs::read_to_string(place.path().join("x")).unwrap()
+    };
+    let csv = export("csv");
+    let mut lines = csv.lines();
+    let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let line = lines.find(|line| line.contains(",o/s,")).unwrap();
+    let fields: BTreeMap<&str, &str> = columns.iter().copied().zip(line.split(',')).collect();
+    for (column, value) in [
+        ("name", "load"),
+        ("variant", "pg13.7"),
+        ("block", "1"),
+        ("step", "l.i0"),
+        ("kind", "measured"),
+        ("unit", "rows/s"),
+        ("better", "more"),
+        ("value", "401"),
+    ] {
+        assert_eq!(fields[column], value, "{line}");
+    }
+    // Two metrics of one step in six trials.
+    assert_eq!(csv.lines().count(), 13);
+
+    let go = export("benchstat");
+    assert!(go.contains("Unit rows/s better=higher\n"), "{go}");
+    assert!(go.contains("Unit cpu/o(µs) better=lower\n"), "{go}");
+    let line = "BenchmarkStep/step=l.i0/dop=1/variant=pg14.3 1 ";
+    assert_eq!(go.matches(line).count(), 3, "{go}");
+    assert!(go.contains(" 351 rows/s"), "{go}");
+
+    let bmf: serde_json::Value = serde_json::from_str(&export("bmf")).unwrap();
+    let throughput = &bmf["pg13.7/l.i0.1"]["throughput"];
+    let expected = serde_json::json!({"value": 402.0, "lower_value": 401.0, "upper_value": 403.0});
+    assert_eq!(*throughput, expected);
+    place.steelyard(&["export", "--format", "csv", "-o", "no/x"]).expect(2, &["no"]);
 }
 
 #[test]

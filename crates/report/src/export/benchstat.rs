@@ -1,0 +1,74 @@
+//! The Go benchmark format, which benchstat reads: `benchstat -col /variant FILE`.
+//!
+//! Its definition: <https://go.dev/design/14313-benchmark-format>, and the package `benchfmt` of
+//! `golang.org/x/perf` for `Unit` lines.
+
+use std::collections::BTreeMap;
+
+use metrics::Better;
+
+use crate::model::{Results, StepKey};
+
+use super::{labels, rows};
+
+/// A line for each step of each finished trial, with throughput, costs and response times. Units
+/// are the metrics' names with their units; `Unit` lines say which direction is better. Warm-ups
+/// are left out.
+pub fn benchstat(results: &Results) -> String {
+    let experiment = &results.experiment;
+    let mut out = format!(
+        "experiment: {}\nworkload: {}\n",
+        line(&experiment.name),
+        line(&experiment.workload)
+    );
+    let mut units = BTreeMap::new();
+    let mut lines: Vec<((usize, i64, &StepKey), String)> = Vec::new();
+    for row in rows(results).filter(|row| row.kind != "warm-up") {
+        if row.better == Better::Neither || !row.value.is_finite() {
+            continue;
+        }
+        let unit = if row.metric.name == metrics::OPS.name {
+            row.unit.clone()
+        } else {
+            format!("{}({})", row.metric.name, row.unit).replace(char::is_whitespace, "_")
+        };
+        let better = if row.better == Better::More { "higher" } else { "lower" };
+        units.insert(unit.clone(), better);
+        let key = (row.variant, row.trial, row.step);
+        if lines.last().is_none_or(|(last, _)| *last != key) {
+            lines.push((key, begin(results, row.variant, row.step)));
+        }
+        if let Some((_, text)) = lines.last_mut() {
+            text.push_str(&format!(" {} {unit}", row.value));
+        }
+    }
+    for (unit, better) in units {
+        out.push_str(&format!("Unit {unit} better={better}\n"));
+    }
+    out.push('\n');
+    for (_, text) in lines {
+        out.push_str(&text);
+        out.push('\n');
+    }
+    out
+}
+
+/// The name of a benchmark and its number of iterations: a trial is one.
+fn begin(results: &Results, variant: usize, step: &StepKey) -> String {
+    let mut name = format!("BenchmarkStep/step={}/dop={}", word(&step.name), step.dop);
+    let labels = labels(step);
+    if !labels.is_empty() {
+        name.push_str(&format!("/labels={}", word(&labels)));
+    }
+    format!("{name}/variant={} 1", word(results.variant_name(variant)))
+}
+
+/// A text without what separates words and parts of names.
+fn word(text: &str) -> String {
+    text.replace(|c: char| c.is_whitespace() || c == '/', "_")
+}
+
+/// A text on one line.
+fn line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
