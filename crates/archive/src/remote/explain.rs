@@ -54,7 +54,8 @@ fn explain(error: &object_store::Error, text: &str) -> (String, &'static str) {
             | "AuthFailure"
             | "AuthenticationFailed"
             | "TokenRefreshRequired"
-            | "RequestTimeTooSkewed",
+            | "RequestTimeTooSkewed"
+            | "XAdminUserNotFound",
         ) => return (format!("wrong credentials ({said})"), CREDENTIALS),
         Some("AccessDenied" | "AllAccessDisabled" | "AccountProblem" | "AuthorizationFailure") => {
             return (format!("no permission ({said})"), PERMISSION);

@@ -11,44 +11,57 @@ use crate::model::{Results, StepKey};
 
 use super::{labels, rows};
 
+/// The figures of a step of a trial.
+struct Line<'a> {
+    /// Variant, trial, step.
+    key: (usize, i64, &'a StepKey),
+    /// The name, and the throughput.
+    begin: String,
+    /// The other figures.
+    rest: String,
+}
+
 /// A line for each step of each finished trial, with throughput, costs and response times. Units
-/// are the metrics' names with their units; `Unit` lines say which direction is better. Warm-ups
-/// are left out.
+/// are the metrics' names with their units (`dbms.cpu/o-µs`); `Unit` lines say which direction is
+/// better. Warm-ups are left out.
 pub fn benchstat(results: &Results) -> String {
     let experiment = &results.experiment;
     let mut out = format!(
         "experiment: {}\nworkload: {}\n",
-        line(&experiment.name),
-        line(&experiment.workload)
+        one_line(&experiment.name),
+        one_line(&experiment.workload)
     );
     let mut units = BTreeMap::new();
-    let mut lines: Vec<((usize, i64, &StepKey), String)> = Vec::new();
+    let mut lines: Vec<Line<'_>> = Vec::new();
     for row in rows(results).filter(|row| row.kind != "warm-up") {
         if row.better == Better::Neither || !row.value.is_finite() {
             continue;
         }
-        let unit = if row.metric.name == metrics::OPS.name {
-            row.unit.clone()
-        } else {
-            format!("{}({})", row.metric.name, row.unit).replace(char::is_whitespace, "_")
+        let throughput = row.metric.name == metrics::OPS.name;
+        let unit = match (throughput, row.unit.as_str()) {
+            (true, unit) => unit.to_owned(),
+            (false, "") => row.metric.name.to_owned(),
+            (false, unit) => format!("{}-{unit}", row.metric.name),
         };
+        let unit = unit.replace(char::is_whitespace, "_");
         let better = if row.better == Better::More { "higher" } else { "lower" };
         units.insert(unit.clone(), better);
         let key = (row.variant, row.trial, row.step);
-        if lines.last().is_none_or(|(last, _)| *last != key) {
-            lines.push((key, begin(results, row.variant, row.step)));
+        if lines.last().is_none_or(|last| last.key != key) {
+            let begin = begin(results, row.variant, row.step);
+            lines.push(Line { key, begin, rest: String::new() });
         }
-        if let Some((_, text)) = lines.last_mut() {
-            text.push_str(&format!(" {} {unit}", row.value));
+        if let Some(line) = lines.last_mut() {
+            let part = if throughput { &mut line.begin } else { &mut line.rest };
+            part.push_str(&format!(" {} {unit}", row.value));
         }
     }
     for (unit, better) in units {
         out.push_str(&format!("Unit {unit} better={better}\n"));
     }
     out.push('\n');
-    for (_, text) in lines {
-        out.push_str(&text);
-        out.push('\n');
+    for Line { begin, rest, .. } in lines {
+        out.push_str(&format!("{begin}{rest}\n"));
     }
     out
 }
@@ -69,6 +82,6 @@ fn word(text: &str) -> String {
 }
 
 /// A text on one line.
-fn line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }
