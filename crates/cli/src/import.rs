@@ -64,14 +64,16 @@ pub struct ImportArgs {
 /// Imports experiments one by one; other output all together.
 pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
-    let (experiments, outputs): (Vec<_>, Vec<_>) =
-        args.files.iter().partition(|file| archive::is_archive(file));
+    let (mut experiments, mut outputs) = (Vec::new(), Vec::new());
+    for file in &args.files {
+        if archive::is_archive(file)? { &mut experiments } else { &mut outputs }.push(file);
+    }
     if !experiments.is_empty() && !outputs.is_empty() {
         return refuse(
             "some files are exported experiments, others are not; import them in separate calls",
         );
     }
-    for file in &experiments {
+    for file in experiments {
         say("imported", &archive::import(file, results)?, results);
     }
     if outputs.is_empty() { Ok(()) } else { import(args, results) }
