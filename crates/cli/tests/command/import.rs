@@ -170,7 +170,7 @@ fn one_bad_file_and_nothing_is_imported() {
         .expect(2, &["a.1.txt: line 1: expected", "is this the output of sysbench?"]);
     let typo = place.steelyard(&["import", "--format", "pg_bench", &good]);
     typo.expect(2, &["did you mean \"pgbench\"?"]);
-    place.steelyard(&["import", "missing.txt"]).expect(2, &["could not read missing.txt"]);
+    place.steelyard(&["import", "missing.txt"]).expect(2, &["cannot read missing.txt"]);
 
     let named = |pattern: &str| place.steelyard(&["import", "--pattern", pattern, &good]);
     named("{variant}.{block}.log").expect(2, &["a.1.txt: its name does not match"]);
