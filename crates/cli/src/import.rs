@@ -16,11 +16,12 @@ use crate::results::ResultsDir;
 
 /// Import finished output of pgbench, sysbench, db_bench, fio and others, or exported experiments
 ///
-/// Files that `steelyard export` wrote are added as they are. Of other programs' output, all files become trials of one new experiment, so name the files of all variants in one call.
-/// Without --variant or --pattern, each file is a variant and is called like it. Without a block,
-/// the k-th time that a variant has a test, it is of block k. What vmstat or iostat saw becomes
-/// costs per operation of the test with the same variant and block. If one file is not the whole
-/// output of a run without failures, nothing is imported.
+/// Files that `steelyard export` wrote are added as they are. Of other programs' output, all files
+/// become trials of one new experiment, so name the files of all variants in one call. Without
+/// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
+/// time that a variant has a test, it is of block k. What vmstat or iostat saw becomes costs per
+/// operation of the test with the same variant and block. If one file is not the whole output of a
+/// run without failures, nothing is imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt

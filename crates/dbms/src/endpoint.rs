@@ -87,7 +87,8 @@ impl Endpoint {
         match self {
             Self::Process(_) => BTreeMap::new(),
             Self::Nowhere { device, words } => {
-                let device = device.as_ref().map(|it| ("device".to_owned(), it.display().to_string()));
+                let device =
+                    device.as_ref().map(|it| ("device".to_owned(), it.display().to_string()));
                 words.clone().into_iter().chain(device).collect()
             }
             Self::Postgres { host, port, user, database, .. } => [
@@ -108,7 +109,8 @@ impl Endpoint {
         let Self::Postgres { host, port, user, password, database } = self else {
             return Vec::new();
         };
-        let password = password.as_ref().map(|password| ("PGPASSWORD", password.reveal().to_owned()));
+        let password =
+            password.as_ref().map(|password| ("PGPASSWORD", password.reveal().to_owned()));
         let parts = [
             ("PGHOST", host.to_string()),
             ("PGPORT", port.to_string()),

@@ -20,6 +20,7 @@ pub(crate) fn own(root: &Path, data_dir: &Path) -> Vec<Finding> {
         throttled(),
         time(),
         upgrades(root),
+        clockwork(root),
         reboot(root),
     ];
     findings.extend(health(data_dir));
@@ -209,6 +210,36 @@ fn upgrades(root: &Path) -> Finding {
     )
 }
 
+/// What is started by the clock: by cron in the middle of a run, by systemd mostly once a day.
+fn clockwork(root: &Path) -> Finding {
+    let names = |directory: &str| -> Vec<String> {
+        let files = fs::read_dir(root.join(directory)).into_iter().flatten().flatten();
+        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
+        names.sort();
+        names
+    };
+    let cron = ["run/crond.pid", "run/cron.pid"].iter().any(|file| root.join(file).exists());
+    let places = ["etc/cron.d", "etc/cron.hourly", "var/spool/cron/crontabs", "var/spool/cron"];
+    let mut jobs: Vec<String> = places.into_iter().filter(|_| cron).flat_map(names).collect();
+    jobs.retain(|name| name != "crontabs");
+    let systemd = root.join("run/systemd/system").exists();
+    let timers = names("etc/systemd/system/timers.target.wants");
+    let timers = if systemd { timers } else { Vec::new() };
+    let mut said = Vec::new();
+    for (what, names) in [("cron", &jobs), ("timers", &timers)] {
+        if !names.is_empty() {
+            said.push(format!("{what}: {}", names.join(", ")));
+        }
+    }
+    let state = if jobs.is_empty() { State::Ok } else { State::Warn };
+    let said = if said.is_empty() { "nothing".to_owned() } else { said.join("; ") };
+    Finding::new("started by the clock", state, said).advise(
+        "a job takes CPU and storage in the middle of a run",
+        "while you measure: systemctl stop cron",
+    )
+}
+
 /// Whether a new kernel or library waits for a reboot.
 fn reboot(root: &Path) -> Finding {
     let pending = ["run/reboot-required", "var/run/reboot-required"];
@@ -301,6 +332,23 @@ mod tests {
         assert_eq!((found.state, &*found.found), (State::Warn, "POLL 0 µs, C1 2 µs, C6 133 µs"));
         write(states.join("state2/disable"), "1");
         assert_eq!(idle_states(root.path()).state, State::Ok);
+    }
+
+    #[test]
+    fn jobs_of_cron_count_where_cron_runs() {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path().join("etc/cron.d/sysstat"), "5-55/10 * * * * root sa1\n");
+        write(root.path().join("etc/cron.d/.placeholder"), "");
+        assert_eq!(
+            (clockwork(root.path()).state, &*clockwork(root.path()).found),
+            (State::Ok, "nothing")
+        );
+        write(root.path().join("run/crond.pid"), "1");
+        write(root.path().join("run/systemd/system/x"), "");
+        write(root.path().join("etc/systemd/system/timers.target.wants/fstrim.timer"), "");
+        let found = clockwork(root.path());
+        assert_eq!(found.state, State::Warn);
+        assert_eq!(found.found, "cron: sysstat; timers: fstrim.timer");
     }
 
     #[test]

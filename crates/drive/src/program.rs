@@ -253,7 +253,8 @@ impl Turns {
         let Some(first) = pieces.first() else { return Err("it did not run".to_owned()) };
         reported.value = if outcome.slices.is_empty() { first.value } else { outcome.rate() };
         for (name, _, unit) in &first.metrics {
-            let of = |figures: &Figures| figures.metrics.iter().find(|it| it.0 == *name).map(|it| it.1);
+            let of =
+                |figures: &Figures| figures.metrics.iter().find(|it| it.0 == *name).map(|it| it.1);
             let mut values: Vec<f64> = pieces.iter().filter_map(of).collect();
             values.sort_by(f64::total_cmp);
             let median = values[values.len() / 2];
@@ -393,7 +394,8 @@ mod tests {
         let slices = Slices { seed: 3, lengths: vec![Duration::from_secs(1)], lead_in: 0.0 };
         let mut reads = of("regex:did ([0-9]+)");
         reads.step.seconds = Some(3.0);
-        let target = |name: &str| Target { name: name.to_owned(), reach: Reach::Process("/".into()) };
+        let target =
+            |name: &str| Target { name: name.to_owned(), reach: Reach::Process("/".into()) };
         let load = Load {
             step: Arc::new(reads.step.clone()),
             targets: vec![target("a"), target("b")],

@@ -68,7 +68,8 @@ impl Output {
         let Some(parse) = &self.parse else {
             return Ok(Figures { operations: 1, seconds, value: seconds, ..Figures::default() });
         };
-        let format: foreign::Format = parse.parse().map_err(|e: foreign::ForeignError| e.to_string())?;
+        let format: foreign::Format =
+            parse.parse().map_err(|e: foreign::ForeignError| e.to_string())?;
         let reading = format.read(stdout).map_err(|error| error.to_string())?;
         let test = self.choose(&step.name, &reading.tests)?;
         if test.less_is_better != step.less_is_better && format.knows_direction() {
@@ -81,15 +82,19 @@ impl Output {
             ));
         }
         let seconds = test.seconds.unwrap_or(seconds);
-        let counted = if step.less_is_better { 1.0 } else { (test.value * seconds).round().max(1.0) };
+        let counted =
+            if step.less_is_better { 1.0 } else { (test.value * seconds).round().max(1.0) };
         // Some programs print their progress to standard error.
         let progress = || format.read(&format!("{stderr}\n{stdout}")).ok();
-        let told = |reading: foreign::Reading| Some(self.choose(&step.name, &reading.tests).ok()?.series.clone());
+        let told = |reading: foreign::Reading| {
+            Some(self.choose(&step.name, &reading.tests).ok()?.series.clone())
+        };
         let series = match test.series.is_empty() {
             true => progress().and_then(told).unwrap_or_default(),
             false => test.series.clone(),
         };
-        let metrics = test.metrics.iter().map(|it| (it.name.clone(), it.value, it.unit.to_string()));
+        let metrics =
+            test.metrics.iter().map(|it| (it.name.clone(), it.value, it.unit.to_string()));
         Ok(Figures {
             operations: test.operations.unwrap_or(counted as u64),
             seconds,
@@ -100,14 +105,19 @@ impl Output {
     }
 
     /// The one to take: the only one, or the one with the name.
-    fn choose<'t>(&self, step: &str, tests: &'t [foreign::Test]) -> Result<&'t foreign::Test, String> {
+    fn choose<'t>(
+        &self,
+        step: &str,
+        tests: &'t [foreign::Test],
+    ) -> Result<&'t foreign::Test, String> {
         let wanted = self.test.as_deref().unwrap_or(step);
         let named = |test: &&foreign::Test| test.name.as_deref() == Some(wanted);
         match (tests, self.test.is_some()) {
             ([only], false) => Ok(only),
             _ => {
                 let mut found = tests.iter().filter(named);
-                let names: Vec<&str> = tests.iter().filter_map(|test| test.name.as_deref()).collect();
+                let names: Vec<&str> =
+                    tests.iter().filter_map(|test| test.name.as_deref()).collect();
                 match (found.next(), found.next()) {
                     (Some(test), None) => Ok(test),
                     (Some(_), Some(_)) => Err(format!("its output has `{wanted}` several times")),
@@ -154,7 +164,9 @@ pub fn fill(text: &str, places: &BTreeMap<String, String>) -> Result<String, Str
         let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let name = after.split_once('}').map(|(name, _)| name);
         let name = name.filter(|name| {
-            brace == "{" && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(word)
+            brace == "{"
+                && name.starts_with(|c: char| c.is_ascii_lowercase())
+                && name.chars().all(word)
         });
         rest = match (doubled, name) {
             (Some(after), _) => {

@@ -4,9 +4,9 @@
 use plan::{Sequence, ToyPlan, WorkloadPlan};
 
 use crate::class::{Class, Effect};
+use crate::command::{Output, Program};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, KeyAction, KeyValue};
-use crate::command::{Output, Program};
 use crate::step::{Benchmark, End, Finds, Phase, Step, Stream};
 use crate::{Dialect, Error};
 

@@ -162,7 +162,9 @@ fn requests_about_files_are_checked() {
     place.steelyard(&["export", "-o", "no/x"]).expect(2, &["no"]);
     place.steelyard(&["export", "load", "-o", "x"]).expect(0, &[]);
     let other = place.file("other", "{}");
-    place.steelyard(&["import", &other]).expect(2, &["expected output of a known program", "found"]);
+    place
+        .steelyard(&["import", &other])
+        .expect(2, &["expected output of a known program", "found"]);
     let to_bucket = ["import", "x", "--results", BUCKET];
     place.steelyard(&to_bucket).expect(2, &["written into a directory", "push"]);
     place.steelyard(&["run", "insert", "--results", BUCKET]).expect(2, &[]);

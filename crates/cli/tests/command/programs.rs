@@ -154,9 +154,8 @@ fn what_fails_is_no_result() {
 #[test]
 fn a_program_ends_with_the_run() {
     let place = Place::new();
-    let file = place.plan(&alone(
-        "[workload.program]\ncommand = \"sh -c 'sleep 1000 & sleep 1000'\"\ndop = 1",
-    ));
+    let file = place
+        .plan(&alone("[workload.program]\ncommand = \"sh -c 'sleep 1000 & sleep 1000'\"\ndop = 1"));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 1/2", "dop");
     std::thread::sleep(std::time::Duration::from_millis(700));

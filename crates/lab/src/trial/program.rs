@@ -65,7 +65,8 @@ pub fn command(
     words: &[String],
 ) -> Result<Command, Trouble> {
     let places = places(conditions, attempt, program);
-    let filled: Result<Vec<String>, String> = words.iter().map(|word| fill(word, &places)).collect();
+    let filled: Result<Vec<String>, String> =
+        words.iter().map(|word| fill(word, &places)).collect();
     let filled = filled.map_err(|error| Trouble::failed(of(program, &error)))?;
     let endpoint = attempt.server.endpoint();
     // Without a DBMS the program is what is limited and counted.
@@ -120,7 +121,8 @@ pub fn keep_output(
         "{}.b{block}.{}.dop{}.t{trial}.txt",
         attempt.subject.variant.name, record.name, record.dop
     );
-    let kept = fs::create_dir_all(&directory).and_then(|()| fs::write(directory.join(name), printed));
+    let kept =
+        fs::create_dir_all(&directory).and_then(|()| fs::write(directory.join(name), printed));
     if let Err(error) = kept {
         record.notes.push(format!("could not keep what the program printed: {error}"));
     }

@@ -198,7 +198,8 @@ impl WorkloadPlan {
                 section.keys(p, workload.family_mut().keys());
                 section.finish(p);
                 workload.family_mut().complete(&|key| table.contains_key(key));
-                for NamedFile { keys: (key, text_key), file, text } in workload.family_mut().files() {
+                for NamedFile { keys: (key, text_key), file, text } in workload.family_mut().files()
+                {
                     if let (Some(file), None) = (file, &text) {
                         *text = read_beside(p, folder, file, (&join(&path, key), text_key));
                     }

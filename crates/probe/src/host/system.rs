@@ -19,6 +19,7 @@ const SETTINGS: &[&str] = &[
     "vm.swappiness",
     "vm.zone_reclaim_mode",
     "kernel.numa_balancing",
+    "kernel.kptr_restrict",
     "kernel.perf_event_paranoid",
     "kernel.randomize_va_space",
     "kernel.sched_autogroup_enabled",

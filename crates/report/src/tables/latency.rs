@@ -62,7 +62,8 @@ fn reported(view: View<'_>) -> Option<Table> {
     table.columns = texts(columns.chain(["step"]));
     table.legend = vec![
         view.over_blocks("medians"),
-        "o/s: operations per second, or the cost that is judged; mean … max: microseconds".to_owned(),
+        "o/s: operations per second, or the cost that is judged; mean … max: microseconds"
+            .to_owned(),
     ];
     for (number, step, label) in view.steps() {
         for (place, name, figures) in view.variants(number) {

@@ -49,8 +49,7 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
         let each: Vec<String> = costs.iter().map(cost).collect();
         what.push(format!("{}, less is better", each.join(", ")));
     }
-    table.legend =
-        vec![format!("{}: {}", what.join("; "), view.over_blocks("geometric means"))];
+    table.legend = vec![format!("{}: {}", what.join("; "), view.over_blocks("geometric means"))];
     table.legend.extend(view.relative_legend());
     table.columns = view.step_columns(&shown);
     let [mut absolute, mut relative_table] = table.in_two_parts();

@@ -7,8 +7,7 @@ use crate::command::{Output, Program};
 use crate::step::{Benchmark, Phase, Step};
 
 /// What the operations of a program are, whatever they are called.
-pub(crate) const OPERATION: Class =
-    Class::new("op", "operations", "operations", Effect::Reads);
+pub(crate) const OPERATION: Class = Class::new("op", "operations", "operations", Effect::Reads);
 /// One whole run, of which the time is taken.
 const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);
 

@@ -41,7 +41,9 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
     }
     // Files have to be written before they can be read.
     let most = phases.iter().map(|program| program.step.dop).max().unwrap_or(1);
-    if let Some(first) = phases.first_mut().filter(|_| !device && plan.steps.iter().any(|s| s != JOB)) {
+    if let Some(first) =
+        phases.first_mut().filter(|_| !device && plan.steps.iter().any(|s| s != JOB))
+    {
         first.prepare = Request::LAYOUT.command(plan, device, most, "layout");
     }
     let phases = phases.into_iter().map(Phase::Program).collect();

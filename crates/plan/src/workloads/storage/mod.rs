@@ -92,7 +92,9 @@ fn word(value: &toml::de::DeValue) -> Result<String, String> {
     let text = string(value)?;
     match !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
         true => Ok(text),
-        false => Err(format!("expected a name such as \"libaio\", found `{}`", text.escape_debug())),
+        false => {
+            Err(format!("expected a name such as \"libaio\", found `{}`", text.escape_debug()))
+        }
     }
 }
 
