@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_programs_output_gives_its_figures() {
         let done = outcome(start("echo did 500"));
-        assert_eq!((done.fatal.as_deref(), done.value()), (None, 500.0));
+        assert!(done.fatal.is_none() && (done.value() - 500.0).abs() < 1e-9, "{done:?}");
         assert!(done.seconds > 0.0 && done.operations >= 1);
     }
 
@@ -386,7 +386,7 @@ mod tests {
         let script = "test \"$(cat)\" = 'some input'";
         let done = outcome(program("a", sh(script), &timed).go(Instant::now()));
         assert_eq!((done.operations, done.fatal.as_deref()), (1, None));
-        assert_eq!(done.value(), done.seconds);
+        assert!((done.value() - done.seconds).abs() < 1e-12);
     }
 
     #[test]
@@ -412,7 +412,9 @@ mod tests {
         let [a, b] = &run(["echo did 500", "echo did 600"])[..] else { panic!("two targets") };
         assert_eq!((a.fatal.as_deref(), a.slices.len(), b.slices.len()), (None, 3, 3));
         for (one, value) in [(a, 500.0), (b, 600.0)] {
-            assert!(one.slices.iter().all(|it| (it.rate().unwrap() / value - 1.0).abs() < 0.2));
+            // A whole number of operations.
+            let near = |it: &Slice| (it.operations as f64 - value * it.seconds).abs() <= 0.5;
+            assert!(one.slices.iter().all(near), "{one:?}");
         }
         assert_eq!(a.slices.iter().map(|slice| slice.round).collect::<Vec<_>>(), [0, 1, 2]);
         // What fails in one piece is no result of the whole.

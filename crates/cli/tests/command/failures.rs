@@ -147,7 +147,7 @@ fn a_full_disk_under_the_data_is_named() {
 #[test]
 fn a_full_disk_under_the_results_loses_no_finished_step() {
     let place = Place::new();
-    let Some(disk) = SmallDisk::mount(&place.results(), "size=420k") else { return };
+    let Some(disk) = SmallDisk::mount(&place.results(), "size=480k") else { return };
     let file =
         place.plan(&plan(ONE, "blocks = 12", "rows = 2000\nsteps = [\"l.i0\", \"l.x\", \"l.i1\"]"));
     let ended = place.run(&[&file]);

@@ -84,8 +84,11 @@ fn the_options_of_all_examples_exist() {
     let mut seen = 0;
     for (_, body) in blocks(&readme()) {
         for line in body.replace("\\\n", " ").lines() {
-            let mut words =
-                line.split_whitespace().take_while(|word| !["#", "|", ">"].contains(word));
+            let split = shlex::split(line).unwrap_or_default();
+            let mut words = split
+                .iter()
+                .map(String::as_str)
+                .take_while(|word| !["|", ">", "&&"].contains(word));
             if !words.any(|word| word == "steelyard" || word.ends_with("/steelyard")) {
                 continue;
             }
