@@ -26,6 +26,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// A build at an address is not what its entry says.
+    #[error("{name}: {problem}")]
+    DamagedBuild {
+        /// The object.
+        name: String,
+        /// What was expected and found.
+        problem: String,
+    },
     /// A newer steelyard wrote it.
     #[error(
         "{name} was written by a newer steelyard ({steelyard}; {found}), but this one reads up to {known}; update steelyard"
@@ -103,6 +111,7 @@ impl Error {
         match self {
             Error::NotAnArchive { .. }
             | Error::Damaged { .. }
+            | Error::DamagedBuild { .. }
             | Error::Newer { .. }
             | Error::OtherState { .. }
             | Error::Address { .. }

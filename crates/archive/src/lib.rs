@@ -1,4 +1,4 @@
-//! Experiments as files and in object storage.
+//! Experiments as files and in object storage, and builds in object storage.
 //!
 //! [`export`] writes one experiment with its artifacts to a file, and [`import`] adds it to the
 //! results on any machine, with nothing lost and nothing doubled. An experiment is identified by
@@ -15,6 +15,7 @@
 //! ```
 
 mod archive;
+mod builds;
 mod error;
 mod export;
 mod file;
@@ -25,6 +26,7 @@ mod view;
 mod workshop;
 
 pub use archive::{Archive, Archived, Pushed};
+pub use builds::{Builds, SharedBuild};
 pub use error::Error;
 pub use export::{export, write_whole};
 pub use file::MAGIC;

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::builds::BuildsFrom;
+
 /// Download or build the binaries of a version and print where they are (run does this too)
 #[derive(Debug, Args)]
 pub struct FetchArgs {
@@ -9,10 +11,13 @@ pub struct FetchArgs {
     /// git:REPOSITORY#COMMIT and src:TARBALL are built from source
     #[arg(required = true, value_name = "DBMS@VERSION")]
     references: Vec<String>,
+    #[command(flatten)]
+    builds: BuildsFrom,
 }
 
 /// Fetches each and prints its version and directory on one line.
 pub fn run(args: &FetchArgs) -> anyhow::Result<()> {
+    args.builds.register()?;
     let cache = dbms::Cache::open_default()?;
     for text in &args.references {
         let reference: dbms::Reference = text.parse()?;

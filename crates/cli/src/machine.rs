@@ -9,9 +9,10 @@ use clap::Args;
 use dbms::{Cache, Ledger};
 use lab::Options;
 
+use crate::builds::BuildsFrom;
 use crate::progress::Progress;
 
-/// Where servers run on this machine, and whether to show progress.
+/// Where servers run on this machine, where their builds may come from, and whether to show progress.
 #[derive(Debug, Args)]
 pub struct Machine {
     /// Where servers keep their data; a run measures the storage of this directory [default:
@@ -27,6 +28,8 @@ pub struct Machine {
     /// Show no progress, only the tables at the end
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    builds: BuildsFrom,
 }
 
 /// A machine that is ready: signals are caught, the cache and the ledger are open.
@@ -42,8 +45,9 @@ impl Machine {
     /// Prepares for servers whose results go to `results`.
     ///
     /// # Errors
-    /// When signals can't be caught, or the cache or the ledger can't be opened.
+    /// When the address for builds is not one, signals can't be caught, or the cache or the ledger can't be opened.
     pub fn ready(&self, results: &Path) -> anyhow::Result<Ready> {
+        self.builds.register()?;
         let mut options = Options::new(results.to_owned(), env!("CARGO_PKG_VERSION"));
         if let Some(directory) = &self.data_dir {
             options.data_dir = std::path::absolute(directory).context("--data-dir")?;

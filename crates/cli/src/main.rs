@@ -1,6 +1,7 @@
 //! The `steelyard` command: one file per subcommand, no logic of its own.
 
 mod advise;
+mod builds;
 mod changes;
 mod compare;
 mod count;

@@ -1,11 +1,11 @@
-//! `steelyard push`: experiments to object storage.
+//! `steelyard push`: experiments, or builds, to object storage.
 
-use archive::{Address, Pushed};
+use archive::{Address, Builds, Pushed};
 use clap::Args;
 use store::{ExperimentState, Store};
 
 use crate::exit::refuse;
-use crate::results::{ResultsDir, address, find, note_running, open_archive};
+use crate::results::{ResultsDir, address, archives, find, note_running, open_archive};
 
 /// What the commands about addresses say of them.
 pub const ADDRESSES: &str = "\
@@ -24,8 +24,14 @@ metadata service. An address has none.";
 
 /// Copy experiments to object storage, from where any machine can pull or read them
 ///
-/// An experiment that is already there costs one request. Several machines may push at once. One
-/// that was interrupted leaves nothing visible; push again.
+/// What is already there costs one request. Several machines may push at once. A push that was
+/// interrupted leaves nothing visible; push again.
+///
+/// With --builds, the builds from source in this machine's cache are copied instead of experiments.
+/// `run`, `count` and `fetch` obtain them on other machines, if STEELYARD_BUILDS names the address.
+/// A build fits only a machine that would build the same: same commit or tarball, options,
+/// compiler, processor, distribution and C library. A machine without a compiler gets what fits
+/// otherwise, if that is a single build.
 #[derive(Debug, Args)]
 #[command(after_help = ADDRESSES)]
 pub struct PushArgs {
@@ -33,6 +39,9 @@ pub struct PushArgs {
     /// for example s3://bucket/prefix
     #[arg(required = true, value_name = "EXPERIMENT… ADDRESS")]
     words: Vec<String>,
+    /// Copy the finished builds in the cache, not experiments
+    #[arg(long)]
+    builds: bool,
     #[command(flatten)]
     directory: ResultsDir,
 }
@@ -43,6 +52,12 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
         return refuse("expected an address such as s3://bucket/prefix");
     };
     let to: Address = address_of.parse()?;
+    if args.builds {
+        return match experiments {
+            [] => push_builds(&to),
+            _ => refuse("--builds takes only an address; all finished builds are pushed"),
+        };
+    }
     if let Some(from) = address(&args.directory.results)? {
         return refuse(format!(
             "a push takes a results directory, not {from}; pull from there first"
@@ -74,6 +89,37 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
         match archive.push(&store, id, env!("CARGO_PKG_VERSION"))? {
             Pushed::Added => println!("pushed experiment {id} `{name}` to {to}"),
             Pushed::Present => println!("experiment {id} `{name}` is already at {to}"),
+        }
+    }
+    Ok(())
+}
+
+/// Pushes all finished builds of the cache.
+fn push_builds(to: &Address) -> anyhow::Result<()> {
+    let cache = dbms::Cache::open_default()?;
+    let finished = dbms::finished_builds(&cache);
+    let builds = Builds::open(to)?;
+    if finished.is_empty() {
+        eprintln!("no builds from source in {}", cache.path().display());
+    }
+    for build in finished {
+        let directory = build.directory.display();
+        let Some(key) = &build.key else {
+            eprintln!(
+                "{directory} is left out: an earlier steelyard built it and did not record what it depends on; remove the directory to have it built again"
+            );
+            continue;
+        };
+        if let Some(why) = key.unshareable() {
+            eprintln!("{directory} is left out: {why}");
+            continue;
+        }
+        let name = key.shared_name();
+        let described = (name.as_str(), serde_json::to_value(key)?);
+        let pack = |file: &std::path::Path| Ok::<_, anyhow::Error>(build.pack(file)?);
+        match builds.push(described, &archives(&cache), env!("CARGO_PKG_VERSION"), pack)? {
+            Pushed::Added => println!("pushed build {name} to {to}"),
+            Pushed::Present => println!("build {name} is already at {to}"),
         }
     }
     Ok(())

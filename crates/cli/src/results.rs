@@ -95,7 +95,12 @@ pub fn address(results: &Path) -> anyhow::Result<Option<Address>> {
 /// Opens an address, with its place in the cache.
 pub fn open_archive(address: &Address) -> anyhow::Result<Archive> {
     let cache = dbms::Cache::open_default()?;
-    Ok(Archive::open(address, &cache.path().join("archives"))?)
+    Ok(Archive::open(address, &archives(&cache))?)
+}
+
+/// The place in the cache for what concerns addresses.
+pub fn archives(cache: &dbms::Cache) -> PathBuf {
+    cache.path().join("archives")
 }
 
 /// An experiment by its name (the newest run, or count, that has it) or number; without either, the

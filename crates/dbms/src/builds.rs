@@ -44,6 +44,8 @@ pub const COMMIT_DATE: &str = "commit date";
 pub const COMMIT_SUBJECT: &str = "commit subject";
 /// Key: SHA-256 of the tarball that was built.
 pub const TARBALL_HASH: &str = "tarball sha256";
+/// Key: the address of the object from which a build was obtained that another machine made.
+pub const OBTAINED: &str = "obtained from";
 /// Key: SHA-256 of the archive that was fetched.
 pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 

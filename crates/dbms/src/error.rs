@@ -123,6 +123,16 @@ pub enum Error {
         /// The entry and what is wrong with it.
         problem: String,
     },
+    /// A build that another machine pushed is not what it should be.
+    #[error(
+        "cannot use the build {object}: {problem}. Nothing of it was used. Remove that object and the .json of the same name, then push the build again; or build here, without --builds and STEELYARD_BUILDS"
+    )]
+    SharedBuild {
+        /// The address of the object.
+        object: String,
+        /// What was expected and found.
+        problem: String,
+    },
     /// A directory that other users can change.
     #[error(
         "cannot keep the servers' data in {}: {problem}, so someone else could read or replace the data; remove it or choose another directory with --data-dir",
@@ -310,6 +320,7 @@ impl Error {
                 | Self::BuildOption { .. }
                 | Self::Source { .. }
                 | Self::Tools { .. }
+                | Self::SharedBuild { .. }
                 | Self::Unsupported { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }

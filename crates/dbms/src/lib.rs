@@ -66,7 +66,11 @@ mod systems;
 mod unpack;
 mod user;
 
+pub use build::key::BuildKey;
 pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
+pub use build::shared::{
+    BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
+};
 pub use builds::{Compared, Difference};
 pub use cache::Cache;
 pub use count_method::{CountMethod, SqlCount};

@@ -33,6 +33,14 @@ impl Address {
     pub fn is_meant(text: &str) -> bool {
         text.contains("://")
     }
+
+    /// The directory, if it is one.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Directory(path) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 impl FromStr for Address {

@@ -3,6 +3,9 @@
 use super::credentials::without_secrets;
 use crate::{Address, Error};
 
+/// Codes for a bucket or container that does not exist.
+const NO_BUCKET: [&str; 2] = ["NoSuchBucket", "ContainerNotFound"];
+
 /// For `map_err`: an error while doing `action` at an address.
 pub(super) fn failed(address: &Address, action: &str) -> impl FnOnce(object_store::Error) -> Error {
     let (address, action) = (address.to_string(), action.to_owned());
@@ -11,6 +14,13 @@ pub(super) fn failed(address: &Address, action: &str) -> impl FnOnce(object_stor
         let (problem, remedy) = explain(&error, &text);
         Error::Remote { address, action, problem: without_secrets(&problem), remedy }
     }
+}
+
+/// Whether there is no such object, in a bucket that exists.
+pub(super) fn is_missing_object(error: &object_store::Error) -> bool {
+    let code = || element(&chain(error), "Code");
+    matches!(error, object_store::Error::NotFound { .. })
+        && !code().is_some_and(|code| NO_BUCKET.contains(&code.as_str()))
 }
 
 /// An error with its causes.
@@ -42,7 +52,7 @@ fn explain(error: &object_store::Error, text: &str) -> (String, &'static str) {
     const CREDENTIALS: &str = "check the credentials in the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_KEY) or in the profile";
     const PERMISSION: &str = "the credentials need permission to list, read and write objects there; ask whoever owns the bucket";
     match code.as_deref() {
-        Some("NoSuchBucket" | "ContainerNotFound") => {
+        Some(code) if NO_BUCKET.contains(&code) => {
             return (format!("no such bucket ({said})"), BUCKET);
         }
         Some(

@@ -1,13 +1,16 @@
-//! Object storage: experiments by content hash.
+//! Object storage: experiments by content hash, builds by what they depend on.
 //!
 //! ```text
 //! PREFIX/experiments/HASH.steelyard   an archive file
 //! PREFIX/index/HASH.json              what `list` shows of it; written last
+//! PREFIX/builds/KEY.SHA256.tar.gz     a packed build
+//! PREFIX/builds/KEY.json              what it is; written last, and names the file by its hash
 //! ```
 //!
 //! Nothing is ever changed or shared: whoever pushes only adds objects of his own, so two who push
 //! at once lose nothing. An experiment is there once its index entry is; an upload that was killed
-//! leaves nothing that anybody sees.
+//! leaves nothing that anybody sees. Two machines may build the same commit at once, with a few
+//! different bytes in the results. Each uploads its own file; only one can write the entry.
 
 mod address;
 mod credentials;

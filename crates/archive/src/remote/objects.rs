@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use super::address::{Address, Place};
 use super::credentials;
-use super::explain::failed;
+use super::explain::{failed, is_missing_object};
 use super::http::Connector;
 use crate::Error;
 
@@ -64,7 +64,7 @@ impl Objects {
         let listing = self.store.list(Some(&key));
         let names = listing.map_ok(|object| object.location.filename().map(str::to_owned));
         let names = self.runtime.block_on(names.try_collect::<Vec<_>>());
-        let names = names.map_err(failed(&self.address, "list the experiments"))?;
+        let names = names.map_err(failed(&self.address, &format!("list {folder}")))?;
         Ok(names.into_iter().flatten().collect())
     }
 
@@ -132,6 +132,23 @@ impl Objects {
             // It aborts by itself if it fails.
             upload.finish().await.map(|_| ()).map_err(wrap)
         })
+    }
+
+    /// A small object, if it is there.
+    pub(crate) fn read_if_there(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let key = self.key(name);
+        let get = async { self.store.get(&key).await?.bytes().await };
+        match self.runtime.block_on(get) {
+            Ok(content) => Ok(Some(content.to_vec())),
+            Err(error) if is_missing_object(&error) => Ok(None),
+            Err(error) => Err(failed(&self.address, &format!("read {name}"))(error)),
+        }
+    }
+
+    /// Removes an object.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
+        let removed = self.runtime.block_on(self.store.delete(&self.key(name)));
+        removed.map_err(failed(&self.address, &format!("remove {name}")))
     }
 
     /// Small objects by their names, all of which exist.

@@ -30,6 +30,7 @@ mod readme;
 mod requests;
 mod restore;
 mod setup;
+mod shared_builds;
 mod slices;
 mod trials;
 mod whole;

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::tools;
 use super::work::{Work, ask};
 use crate::source::Repository;
 use crate::{Error, place};
@@ -18,6 +19,14 @@ pub(super) struct Commit {
 /// Finds the commit that `revision` currently means. A remote repository is only asked for its list
 /// of names.
 pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Commit, Error> {
+    match repository {
+        // A full object name needs no lookup, so builds in the cache or from elsewhere need neither
+        // network nor git.
+        Repository::Remote(_) if is_whole_id(revision) => {
+            return Ok(Commit { id: revision.to_owned(), place: repository.clone() });
+        }
+        _ => need_git()?,
+    }
     match repository {
         Repository::Local(path) => resolve_local(&place::expand_home(path), revision),
         Repository::Remote(url) => resolve_remote(url, revision),
@@ -48,10 +57,6 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
 fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
     let problem = |problem: &str| Error::no_source(format!("git:{url}#{revision}"), problem);
     let place = Repository::Remote(url.to_owned());
-    // A full object name needs no lookup, so cached builds need no network.
-    if is_whole_id(revision) {
-        return Ok(Commit { id: revision.to_owned(), place });
-    }
     let mut words = git();
     words.extend(["ls-remote", "--", url].map(OsString::from));
     // A name followed by `^{}` is what an annotated tag points to.
@@ -75,6 +80,10 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
     Ok(Commit { id, place })
 }
 
+fn need_git() -> Result<(), Error> {
+    tools::check("a commit of git", &["git"])
+}
+
 /// The object of the first of `names` in the output of `git ls-remote`: object, tab, name.
 fn find(listing: &str, names: &[String]) -> Option<String> {
     let lines: Vec<(&str, &str)> =
@@ -94,6 +103,7 @@ impl Commit {
     /// Writes the commit's files as a tar file, `workshop`/source.tar, and says when and why the
     /// commit was made. The repository's work tree is not touched.
     pub(super) fn export(&self, work: &Work<'_>, workshop: &Path) -> Result<Exported, Error> {
+        need_git()?;
         let git_dir = match &self.place {
             Repository::Local(path) => path.clone(),
             Repository::Remote(url) => {

@@ -3,10 +3,13 @@
 //! source gives the same binary.
 //!
 //! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the
-//! commands; `tools` first checks that they exist.
+//! commands; `tools` first checks that they exist. What was built elsewhere under the same `key` is
+//! obtained instead (`shared`).
 
 mod git;
+pub(crate) mod key;
 pub(crate) mod options;
+pub(crate) mod shared;
 pub(crate) mod tools;
 pub(crate) mod work;
 
@@ -22,9 +25,8 @@ use crate::keep::installed;
 use crate::kind::{Kind, Recipe};
 use crate::source::{Source, SourceTree};
 use crate::unpack::Modes;
-use crate::{
-    BuildOptions, BuildSystem, Cache, Error, Installation, ServerUser, hash, identity, place,
-};
+use crate::{BuildOptions, Cache, Error, Installation, ServerUser, hash, identity, place};
+use key::BuildKey;
 use work::Work;
 
 /// The lock and the directory of all builds of one cache. They run one after another, since each
@@ -50,50 +52,58 @@ pub(crate) fn obtain(
     let what = &format!("{}@{source}", kind.name());
     let options = &source.options;
     let code = find(&source.tree)?;
-    let compiler = compiler_version(what, options, user)?;
     let (sort, identity) = match &code {
         Code::Commit(commit) => ("git", &commit.id),
         Code::Tarball { hash, .. } => ("src", hash),
     };
-    let short = identity.get(..12).unwrap_or(identity);
-    let hash = hash_of([recipe.form(), sort, identity], options, &compiler);
-    let name = &format!("{}-{sort}-{short}-{}", kind.name(), &hash[..12]);
-    let installation = installed::find_or_make(kind, cache, name, WORKSHOP, user, || {
-        let begin = Instant::now();
-        progress(&format!("building {what} ({short})"));
-        let build = Build { kind, recipe, what, options, cache, name, user, interrupted, progress };
-        let installation = build.make(&code)?;
-        progress(&format!(
-            "built {} {} in {:.0} s: {}",
-            kind.name(),
-            installation.version,
-            begin.elapsed().as_secs_f64(),
-            cache.finished(name).display()
-        ));
-        Ok(installation)
-    })?;
+    let (version, lacking) = match compiler_version(what, options, user) {
+        Ok(version) => (Some(version), None),
+        Err(error @ Error::Tools { .. }) => (None, Some(error)),
+        Err(error) => return Err(error),
+    };
+    let key = &BuildKey::new(kind.name(), [recipe.form(), sort, identity], options, version);
+    let installation = match lacking {
+        None => {
+            let name = &key.name();
+            installed::find_or_make(kind, cache, name, WORKSHOP, user, || {
+                if let Some(obtained) = shared::obtain(kind, key, cache, user, what, progress)? {
+                    return Ok(obtained);
+                }
+                Error::check(interrupted, "obtaining a build")?;
+                let begin = Instant::now();
+                progress(&format!("building {what} ({})", key.short()));
+                let build =
+                    Build { kind, recipe, what, options, cache, key, user, interrupted, progress };
+                let installation = build.make(&code)?;
+                progress(&format!(
+                    "built {} {} in {:.0} s: {}",
+                    kind.name(),
+                    installation.version,
+                    begin.elapsed().as_secs_f64(),
+                    cache.finished(name).display()
+                ));
+                Ok(installation)
+            })?
+        }
+        // A machine that only measures.
+        Some(lacking) => {
+            let _lock = cache.lock(WORKSHOP)?;
+            let found = match shared::only_one(kind, key, cache, user)? {
+                None => shared::obtain(kind, key, cache, user, what, progress)?,
+                found => found,
+            };
+            found.ok_or(lacking)?
+        }
+    };
     // The same commit by another name is the same build, but a report should use the caller's
     // words.
-    Ok(Installation { source: format!("{what} ({sort} {short})"), ..installation })
-}
-
-/// A hash of everything that a build depends on. `compiler` is the compiler's version text.
-fn hash_of(source: [&str; 3], options: &BuildOptions, compiler: &str) -> String {
-    let mut parts = source.to_vec();
-    parts.extend([&options.cflags, &options.compiler, compiler, std::env::consts::ARCH]);
-    parts.extend(options.configure.iter().map(String::as_str));
-    parts.extend(options.system.map(|system| match system {
-        BuildSystem::Make => "by make",
-        BuildSystem::Meson => "by meson",
-    }));
-    hash::of_texts(parts.into_iter().map(str::to_owned))
+    Ok(Installation { source: format!("{what} ({sort} {})", key.short()), ..installation })
 }
 
 /// Finds the named source, without changing or fetching anything.
 fn find(tree: &SourceTree) -> Result<Code, Error> {
     match tree {
         SourceTree::Git { repository, revision } => {
-            tools::check("a commit of git", &["git"])?;
             git::resolve(repository, revision).map(Code::Commit)
         }
         SourceTree::Tarball(path) => {
@@ -152,8 +162,7 @@ struct Build<'a> {
     what: &'a str,
     options: &'a BuildOptions,
     cache: &'a Cache,
-    /// Its name in the cache.
-    name: &'a str,
+    key: &'a BuildKey,
     /// Who compiles.
     user: &'a ServerUser,
     interrupted: &'a AtomicBool,
@@ -164,7 +173,7 @@ impl Build<'_> {
     fn make(&self, code: &Code) -> Result<Installation, Error> {
         self.user.check_reach(self.cache.path())?;
         let workshop = self.cache.fixed_workshop(WORKSHOP)?;
-        let kept_log = self.cache.finished(&format!("{}.failed.log", self.name));
+        let kept_log = self.cache.finished(&format!("{}.failed.log", self.key.name()));
         let mut work = Work::begin(self.what, self.user, workshop.path(), self.interrupted)?;
         if self.options.compiler.starts_with("ccache ") {
             work.keep_ccache_in(self.cache.finished("ccache"))?;
@@ -211,7 +220,8 @@ impl Build<'_> {
         let mut installation = self.kind.describe(&made, self.what.to_owned(), self.user)?;
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         installation.build.extend(known.map(|(key, value)| (key.to_owned(), value)));
-        installed::publish(self.cache, self.name, &made, &mut installation)?;
+        self.key.write(&made)?;
+        installed::publish(self.cache, &self.key.name(), &made, &mut installation)?;
         Ok(installation)
     }
 
@@ -307,30 +317,5 @@ mod tests {
         let options =
             BuildOptions { compiler: compiler.display().to_string(), ..BuildOptions::default() };
         assert_eq!(compiler_version("x", &options, &user).unwrap(), user.uid.to_string());
-    }
-
-    #[test]
-    fn names_differ_with_all_that_matters() {
-        let options = BuildOptions::default();
-        let name = |kind: &str, id: &str, options: &BuildOptions, compiler: &str| {
-            hash_of(["x", kind, &id.repeat(40)], options, compiler)
-        };
-        let first = name("git", "a", &options, "cc 12");
-        assert_eq!(first, name("git", "a", &options, "cc 12"));
-        let other = |options: BuildOptions| name("git", "a", &options, "cc 12");
-        let mut names = vec![
-            first,
-            name("src", "a", &options, "cc 12"),
-            name("git", "b", &options, "cc 12"),
-            name("git", "a", &options, "cc 13"),
-            other(BuildOptions { cflags: "-O3".to_owned(), ..options.clone() }),
-            other(BuildOptions { compiler: "clang".to_owned(), ..options.clone() }),
-            other(BuildOptions { configure: vec!["--with-icu".to_owned()], ..options.clone() }),
-            other(BuildOptions { system: Some(BuildSystem::Make), ..options.clone() }),
-            other(BuildOptions { system: Some(BuildSystem::Meson), ..options.clone() }),
-        ];
-        names.sort();
-        names.dedup();
-        assert_eq!(names.len(), 9);
     }
 }

@@ -9,7 +9,7 @@ use crate::kind::Kind;
 use crate::{Cache, Error, Installation, ServerUser, place};
 
 /// The file.
-const DESCRIPTION: &str = "steelyard.json";
+pub(crate) const DESCRIPTION: &str = "steelyard.json";
 
 /// The installation called `name`, if it is in the cache.
 pub(crate) fn find(
