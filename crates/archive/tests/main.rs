@@ -4,5 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod builds;
 mod common;
 mod files;
