@@ -12,7 +12,8 @@ use lab::Options;
 use crate::builds::BuildsFrom;
 use crate::progress::Progress;
 
-/// Where servers run on this machine, where their builds may come from, and whether to show progress.
+/// Where servers run on this machine, where their builds may come from, and whether to show
+/// progress.
 #[derive(Debug, Args)]
 pub struct Machine {
     /// Where servers keep their data; a run measures the storage of this directory [default:
@@ -45,7 +46,8 @@ impl Machine {
     /// Prepares for servers whose results go to `results`.
     ///
     /// # Errors
-    /// When the address for builds is not one, signals can't be caught, or the cache or the ledger can't be opened.
+    /// When the address for builds is not one, signals can't be caught, or the cache or the ledger
+    /// can't be opened.
     pub fn ready(&self, results: &Path) -> anyhow::Result<Ready> {
         self.builds.register()?;
         let mut options = Options::new(results.to_owned(), env!("CARGO_PKG_VERSION"));
