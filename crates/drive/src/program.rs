@@ -21,9 +21,18 @@ use crate::outcome::{ClassOutcome, Outcome, Reported};
 use crate::slice::Slice;
 use crate::timetable::{Slot, Timetable};
 
-/// Prepares a program as the load of a step on `target`; `command` is its command, filled in.
-pub fn program(target: &str, command: Command, program: &Program) -> Box<dyn Ready> {
-    Box::new(Turns::new(vec![(target.to_owned(), command)], program, vec![(0, None)]))
+/// Prepares a program as the load of a step on `target`; `command` is its command, filled in. `then`
+/// is run once more after it, uncounted, to observe the target under this load at any cost.
+pub fn program(
+    target: &str,
+    command: Command,
+    program: &Program,
+    then: Option<Command>,
+) -> Box<dyn Ready> {
+    let targets = vec![(target.to_owned(), command)];
+    let mut turns = Turns::new(targets, program, vec![(0, None)]);
+    turns.then = then;
+    Box::new(turns)
 }
 
 /// Prepares a program that runs for a slice at a time on each of several targets, in the order of
@@ -77,6 +86,8 @@ struct Turns {
     commands: Vec<Command>,
     /// The targets in order, with the slot of each where there are several.
     turns: Vec<(usize, Option<Slot>)>,
+    /// What runs after them, uncounted.
+    then: Option<Command>,
     state: Arc<Watched>,
     thread: Option<JoinHandle<Vec<Ended>>>,
 }
@@ -88,6 +99,9 @@ struct Ended {
     said: Result<Said, String>,
     cost: ThreadCost,
 }
+
+/// Between a program and its second, uncounted run.
+const PAUSE: Duration = Duration::from_millis(30);
 
 type Watched = (Mutex<State>, Condvar);
 
@@ -103,6 +117,8 @@ struct State {
     /// To send it signals.
     child: Option<Pid>,
     stopped: bool,
+    /// When what counts was over, since the start; only if something follows.
+    measured: Option<Duration>,
     ended: bool,
 }
 
@@ -114,7 +130,7 @@ impl Turns {
     ) -> Turns {
         let (targets, commands) = targets.into_iter().unzip();
         let (program, state) = (program.clone(), Arc::default());
-        Turns { targets, program, commands, turns, state, thread: None }
+        Turns { targets, program, commands, turns, then: None, state, thread: None }
     }
 }
 
@@ -122,6 +138,7 @@ impl Ready for Turns {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
         let (state, input) = (Arc::clone(&self.state), self.program.input.clone());
         let (mut commands, turns) = (take(&mut self.commands), take(&mut self.turns));
+        let then = self.then.take();
         // The thread that starts the program lives as long as the program, because the kernel
         // considers it the parent (prctl(2), PR_SET_PDEATHSIG).
         self.thread = Some(thread::spawn(move || {
@@ -142,6 +159,16 @@ impl Ready for Turns {
                 if failed {
                     break;
                 }
+            }
+            if let (Some(mut then), false) =
+                (then, ended.iter().any(|turn: &Ended| turn.said.is_err()))
+            {
+                let mut known = state.0.lock().unwrap_or_else(PoisonError::into_inner);
+                known.measured = Some(start.elapsed());
+                drop(known);
+                // So that what watches the measured part sees its end first.
+                thread::sleep(PAUSE);
+                let _ = run(&mut then, &input, &state.0);
             }
             end(&state);
             ended
@@ -294,7 +321,7 @@ impl Running for Turns {
     }
 
     fn measured_until(&self) -> Option<Duration> {
-        None
+        self.state.0.lock().unwrap_or_else(PoisonError::into_inner).measured
     }
 
     fn leave_out(&self, _seconds: Range<u64>) {}
@@ -351,7 +378,7 @@ mod tests {
     }
 
     fn start(script: &str) -> Box<dyn Running> {
-        let ready = program("a", sh(script), &of("regex:did ([0-9]+)"));
+        let ready = program("a", sh(script), &of("regex:did ([0-9]+)"), None);
         ready.go(Instant::now() + Duration::from_millis(2))
     }
 
@@ -372,7 +399,7 @@ mod tests {
         let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../foreign/tests/fixtures");
         let file = format!("{fixtures}/pgbench-15-select-progress.txt");
         let script = format!("grep -v ^progress {file}; grep ^progress {file} >&2");
-        let done = outcome(program("a", sh(&script), &of("pgbench")).go(Instant::now()));
+        let done = outcome(program("a", sh(&script), &of("pgbench"), None).go(Instant::now()));
         assert_eq!(done.fatal, None);
         assert!(done.classes[0].per_second.len() >= 2, "{:?}", done.classes);
         assert!(done.reported.unwrap().metrics.iter().any(|(name, ..)| name == "mean"));
@@ -384,7 +411,7 @@ mod tests {
         (timed.output, timed.step.less_is_better) = (Output::default(), true);
         timed.input = "some input".to_owned();
         let script = "test \"$(cat)\" = 'some input'";
-        let done = outcome(program("a", sh(script), &timed).go(Instant::now()));
+        let done = outcome(program("a", sh(script), &timed, None).go(Instant::now()));
         assert_eq!((done.operations, done.fatal.as_deref()), (1, None));
         assert!((done.value() - done.seconds).abs() < 1e-12);
     }
@@ -433,7 +460,7 @@ mod tests {
             let fatal = outcome(start(script)).fatal.unwrap();
             assert!(fatal.starts_with("sh: ") && fatal.contains(reason), "{fatal}");
         }
-        let nothing = program("a", Command::new("/no/such/program"), &of("pgbench"));
+        let nothing = program("a", Command::new("/no/such/program"), &of("pgbench"), None);
         let running = nothing.go(Instant::now());
         assert!(running.wait(Duration::from_secs(60)));
         assert!(running.join()[0].fatal.as_ref().unwrap().contains("cannot be run"));
@@ -454,6 +481,18 @@ mod tests {
             assert!(running.join()[0].fatal.is_some());
         }
         drop(start("exec sleep 3600"));
+    }
+
+    #[test]
+    fn what_follows_a_program_is_not_counted() {
+        let ready =
+            program("a", sh("echo did 500"), &of("regex:did ([0-9]+)"), Some(sh("sleep 1")));
+        let running = ready.go(Instant::now());
+        assert!(running.wait(Duration::from_secs(60)), "it hangs");
+        let measured = running.measured_until().unwrap();
+        let done = running.join().remove(0);
+        assert!(done.fatal.is_none() && done.seconds <= measured.as_secs_f64(), "{done:?}");
+        assert!((done.value() - 500.0).abs() < 1e-9);
     }
 
     #[test]

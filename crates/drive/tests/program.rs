@@ -29,7 +29,7 @@ fn pgbench_is_a_load() {
     let step = Step::new("select", 2, Class::QUERY, Vec::new());
     let output = Output { parse: Some("pgbench".to_owned()), test: None };
     let reads = Program { output, ..Program::new(step, vec![program.to_owned()]) };
-    let running = drive::program("pg14.3", load, &reads).go(Instant::now());
+    let running = drive::program("pg14.3", load, &reads, None).go(Instant::now());
     assert!(running.wait(Duration::from_secs(60)), "it hangs");
     let outcome = running.join().remove(0);
     assert_eq!((outcome.fatal.as_deref(), outcome.operations), (None, 1000));

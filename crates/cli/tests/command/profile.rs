@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::plans::{BOTH, ONE, plan};
 
 /// Whether this user can use perf here; says so where not.
-fn perf() -> bool {
+pub fn perf() -> bool {
     match probe::perf::Perf::find() {
         Ok(_) => true,
         Err(error) => {
@@ -23,7 +23,7 @@ fn perf() -> bool {
 }
 
 /// All files below a directory.
-fn files(directory: &Path) -> Vec<PathBuf> {
+pub fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         if entry.path().is_dir() {

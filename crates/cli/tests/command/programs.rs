@@ -8,6 +8,7 @@ use nix::sys::signal::Signal;
 
 use crate::database::Database;
 use crate::place::Place;
+use crate::profile;
 
 const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 
@@ -106,6 +107,27 @@ fn pgbench_goes_from_server_to_server() {
     judged.expect(0, &[]);
     let document: serde_json::Value = serde_json::from_str(&judged.stdout).unwrap();
     assert_eq!(document["steps"].as_array().unwrap().len(), 2, "init and pgbench");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_server_is_profiled_while_pgbench_runs_again() {
+    if !have(&[PGBENCH]) || !profile::perf() {
+        return;
+    }
+    let place = Place::new();
+    let file = place.plan(&format!(
+        "name = \"profile\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 0\n\
+         profile = true\nprofile_seconds = 1\n\
+         [variants.old]\ndbms = \"postgres@13.7\"\n\
+         [workload.program]\ninit = \"{PGBENCH} -i -q\"\nparse = \"pgbench\"\nseconds = 2\n\
+         command = \"{PGBENCH} -n -S -T {{seconds}}\"\n",
+    ));
+    place.run(&[&file]).expect(0, &["pgbench", "transactions/s"]);
+    let files = profile::files(&place.results().join("artifacts/profiles"));
+    let folded: Vec<String> = files.iter().filter_map(|it| fs::read_to_string(it).ok()).collect();
+    let notes = Database::of(&place.results()).notes_of("pgbench").concat();
+    assert!(folded.iter().any(|text| text.contains("exec_simple_query")), "{notes} {files:?}");
     place.assert_nothing_left();
 }
 

@@ -17,6 +17,22 @@ pub(super) fn number(path: &Path) -> Result<u64, Error> {
     Ok(found.rdev())
 }
 
+/// Where the device, or a partition of it, is mounted.
+pub(super) fn mounted_at(path: &Path) -> Option<String> {
+    let device = std::fs::canonicalize(path).ok()?;
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let of = |line: &str| {
+        let mut words = line.split(' ');
+        let (source, place) = (words.next()?, words.next()?);
+        let source = std::fs::canonicalize(source).ok()?;
+        // /dev/sda1 is a partition of /dev/sda, /dev/nvme0n1p1 of /dev/nvme0n1.
+        let rest = source.to_str()?.strip_prefix(device.to_str()?)?;
+        let part = rest.strip_prefix('p').unwrap_or(rest);
+        part.chars().all(|c| c.is_ascii_digit()).then(|| place.to_owned())
+    };
+    mounts.lines().find_map(of)
+}
+
 /// Another node of the device at `path` in `directory`, which `user` may read and nobody may write:
 /// the kernel then refuses a program that would write to the device, whatever it was told.
 pub(super) fn for_reading(

@@ -9,6 +9,7 @@ mod device;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::builds::{Compared, Difference};
 use crate::kind::Kind;
 use crate::launch::{ServerProcess, Signals, Site};
 use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
@@ -70,6 +71,20 @@ impl Kind for BlockDevice {
     fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
         device::number(root)?;
         Ok(installation(self, root, source))
+    }
+
+    fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
+        let mounted = variants.iter().filter_map(|variant| {
+            let device = variant.installation.bin_dir.as_deref()?;
+            let text = format!(
+                "{}: {} is mounted at {}; what others do there disturbs the reads",
+                variant.name,
+                device.display(),
+                device::mounted_at(device)?
+            );
+            Some(Difference { code: "device-mounted", text })
+        });
+        mounted.collect()
     }
 
     fn start(

@@ -41,6 +41,9 @@ const TO_WRITE: Duration = Duration::from_millis(500);
 /// The clients have to know of a window before it begins.
 const TO_TELL: Duration = Duration::from_millis(200);
 
+/// How often it is looked whether a program has ended.
+const SOON: Duration = Duration::from_millis(5);
+
 /// When a step is profiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum When {
@@ -48,6 +51,9 @@ enum When {
     ToBeSeen(u64),
     /// From so long after the start, for so long; and whether it is measured again afterwards.
     At { begin: Duration, length: Duration, again: bool },
+    /// Once the measured part is over, at the earliest so long after the start, for so long: another
+    /// program takes a little longer than it is told, and then runs again.
+    Then { begin: Duration, length: Duration },
     /// Not at all.
     Never,
 }
@@ -99,6 +105,9 @@ impl<'a> Profiling<'a> {
             return Err(Vec::new());
         }
         let when = match (step.seconds, planned(step)) {
+            (Some(seconds), _) if step.streams.is_empty() => {
+                When::Then { begin: Duration::from_secs_f64(seconds), length: profiler.window() }
+            }
             (Some(seconds), _) => When::At {
                 begin: Duration::from_secs_f64(seconds),
                 length: profiler.window(),
@@ -139,6 +148,13 @@ impl<'a> Profiling<'a> {
     pub fn look(&mut self, running: &dyn Running) -> Option<Instant> {
         if let When::ToBeSeen(operations) = self.when {
             return self.decide(running, operations);
+        }
+        if let When::Then { begin, length } = self.when {
+            let due = self.start + begin;
+            let Some(begin) = running.measured_until() else {
+                return Some(due.max(Instant::now() + SOON));
+            };
+            self.when = When::At { begin, length, again: false };
         }
         let When::At { begin, length, again } = self.when else { return None };
         let (begin, end) = (self.start + begin, self.start + begin + length);
@@ -262,7 +278,7 @@ impl<'a> Profiling<'a> {
         self.stop_recording();
         match self.when {
             When::ToBeSeen(_) => self.profiled.notes.push(too_short("under 2 s")),
-            When::At { .. } if self.stage == Stage::Before => {
+            When::At { .. } | When::Then { .. } if self.stage == Stage::Before => {
                 self.profiled.notes.push("no profile: the step ended before its window".to_owned());
             }
             _ => {}

@@ -10,7 +10,7 @@ use crate::event::{Event, phase_name};
 use crate::observe::figures::{expect_declared, measure};
 use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
-use crate::trial::program::command;
+use crate::trial::program::{command, command_for_profile};
 use crate::trial::settle::settle;
 use crate::trial::step::step;
 
@@ -73,8 +73,9 @@ fn run_program(
         drive::run_before(before, &stop).map_err(Trouble::failed)?;
         conditions.go_on().map_err(|_| Trouble::Interrupted)?;
     }
+    let again = command_for_profile(conditions, attempt, program)?;
     let command = command(conditions, attempt, program, &program.command)?;
-    let ready = drive::program(attempt.name(), command, program);
+    let ready = drive::program(attempt.name(), command, program, again);
     step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
 }
 

@@ -82,6 +82,23 @@ pub fn command(
     Ok(command)
 }
 
+/// The command of a program that runs once more while its server is profiled; `None` where nothing
+/// is, or where there is no server.
+pub fn command_for_profile(
+    conditions: &Conditions<'_>,
+    attempt: &mut Attempt<'_>,
+    program: &Program,
+) -> Result<Option<Command>, Trouble> {
+    let block = attempt.entered.block;
+    let profiler = conditions.profiler.as_ref().filter(|_| attempt.group.is_some());
+    let length = profiler.map(|it| it.overtime(&program.step, block).as_secs_f64());
+    let alone = matches!(attempt.server.endpoint(), Endpoint::Nowhere { .. });
+    let Some(length) = length.filter(|length| *length > 0.0 && !alone) else { return Ok(None) };
+    let mut again = program.clone();
+    again.step.seconds = Some(length);
+    command(conditions, attempt, &again, &program.command).map(Some)
+}
+
 /// What placeholders stand for.
 fn places(
     conditions: &Conditions<'_>,
