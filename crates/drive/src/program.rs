@@ -21,8 +21,8 @@ use crate::outcome::{ClassOutcome, Outcome, Reported};
 use crate::slice::Slice;
 use crate::timetable::{Slot, Timetable};
 
-/// Prepares a program as the load of a step on `target`; `command` is its command, filled in. `then`
-/// is run once more after it, uncounted, to observe the target under this load at any cost.
+/// Prepares a program as the load of a step on `target`; `command` is its command, filled in.
+/// `then` runs after it, uncounted, to observe the target under this load at any cost.
 pub fn program(
     target: &str,
     command: Command,

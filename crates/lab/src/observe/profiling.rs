@@ -51,8 +51,8 @@ enum When {
     ToBeSeen(u64),
     /// From so long after the start, for so long; and whether it is measured again afterwards.
     At { begin: Duration, length: Duration, again: bool },
-    /// Once the measured part is over, at the earliest so long after the start, for so long: another
-    /// program takes a little longer than it is told, and then runs again.
+    /// Once the measured part is over, which it is not before `begin`, for so long: another program
+    /// takes a little longer than it is told, and then runs again.
     Then { begin: Duration, length: Duration },
     /// Not at all.
     Never,
