@@ -102,14 +102,15 @@ use std::sync::atomic::AtomicBool;
 
 use reference::Form;
 
-/// Obtains the binaries that `reference` names: from the cache if possible, by building a source,
-/// or, for a running server, by asking it. `progress` gets lines for people.
+/// Obtains the binaries that `reference` names: from the cache if possible, by building a source or
+/// from where builds are shared ([`obtain_builds_from`]), or, for a running server, by asking it.
+/// `progress` gets lines for people.
 ///
 /// # Errors
 /// [`Error::VersionNotFound`] names the closest existing versions; [`Error::Archive`],
 /// [`Error::Digest`], [`Error::Unpack`], [`Error::Installation`], [`Error::User`],
 /// [`Error::Unreachable`], [`Error::Source`], [`Error::Tools`], [`Error::Build`],
-/// [`Error::Connect`], [`Error::Io`].
+/// [`Error::SharedBuild`], [`Error::Connect`], [`Error::Io`].
 pub fn obtain(
     reference: &Reference,
     cache: &Cache,

@@ -177,7 +177,7 @@ fn a_machine_without_a_compiler_obtains_the_only_one() {
     push(&place, "second-cache", archive.to_str().unwrap()).expect(0, &[]);
     assert_eq!(files(&archive, ".json").len(), 2);
     let said = at("bare-too", archive.to_str().unwrap());
-    said.expect(2, &["exactly one compiler", "needs cc"]);
+    said.expect(2, &["several by different compilers", "needs cc"]);
 }
 
 /// A compiler `cc` in `directory` that says it has another version.

@@ -95,14 +95,13 @@ pub(super) fn obtain(
     let BuildOffer { key: found, object } = match source.fetch(key, &packed) {
         Ok(Some(offer)) => offer,
         Ok(None) => {
-            let compiler = match key.compiler_version {
-                Some(_) => "this compiler",
-                None => "exactly one compiler (this machine has none)",
+            let (none, by) = match key.compiler_version {
+                Some(_) => ("no build", " by this compiler"),
+                None => ("no build, or several by different compilers,", ""),
             };
-            let (short, platform) = (key.short(), &key.platform);
+            let (dbms, short, platform) = (&key.dbms, key.short(), &key.platform);
             progress(&format!(
-                "{address} has no build of {} {short} with these options, by {compiler}, for {platform}",
-                key.dbms
+                "{address} has {none} of {dbms} {short} with these options{by} for {platform}"
             ));
             return Ok(None);
         }
