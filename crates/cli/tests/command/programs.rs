@@ -118,7 +118,7 @@ fn a_server_is_profiled_while_pgbench_runs_again() {
     let place = Place::new();
     let file = place.plan(&format!(
         "name = \"profile\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 0\n\
-         profile = true\nprofile_seconds = 1\n\
+         profile = true\nprofile_seconds = 5\n\
          [variants.old]\ndbms = \"postgres@13.7\"\n\
          [workload.program]\ninit = \"{PGBENCH} -i -q\"\nparse = \"pgbench\"\nseconds = 2\n\
          command = \"{PGBENCH} -n -S -T {{seconds}}\"\n",
