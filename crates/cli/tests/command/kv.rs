@@ -165,9 +165,17 @@ fn what_was_dropped_from_the_page_cache_is_read_from_storage() {
         let database = Database::of(&place.results());
         database.metric("readrandom", "rKB/o")
     };
-    let (Some(kept), Some(dropped)) = (read(""), read("drop_page_cache = true")) else {
-        testing::skip("the data directory is on no block device");
-        return;
-    };
-    assert!(dropped > 10.0 * kept, "{dropped} {kept}");
+    // Tests beside this one may read from the same device, but not for long.
+    let mut found = Vec::new();
+    for _ in 0..4 {
+        let (Some(kept), Some(dropped)) = (read(""), read("drop_page_cache = true")) else {
+            testing::skip("the data directory is on no block device");
+            return;
+        };
+        if dropped > 10.0 * kept {
+            return;
+        }
+        found.push((kept, dropped));
+    }
+    panic!("KB per operation, kept and dropped: {found:?}");
 }
