@@ -1,23 +1,22 @@
 //! Another program as the load: run once, from the step's start to its own end, or for a slice at a
 //! time on each of several targets.
 
-use std::io::{Read, Write};
 use std::mem::take;
 use std::ops::Range;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::process::Command;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
-use nix::sys::signal::{Signal, kill, killpg};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use workload::{Figures, Program};
 
 use crate::client::ThreadCost;
 use crate::error::Error;
 use crate::load::{Load, Ready, Running, check};
 use crate::outcome::{ClassOutcome, Outcome, Reported};
+use crate::process::{Runner, Said, end_of};
 use crate::slice::Slice;
 use crate::timetable::{Slot, Timetable};
 
@@ -55,29 +54,6 @@ pub fn program_in_slices(
     Ok(Box::new(Turns::new(names.zip(commands).collect(), program, turns)))
 }
 
-/// Runs what has to succeed before a program's step; `stop` tells when to give up.
-///
-/// # Errors
-/// A sentence: why it did not succeed.
-pub fn prepare(command: Command, stop: &dyn Fn() -> bool) -> Result<(), String> {
-    let name = command.get_program().display().to_string();
-    let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
-    let watched = Arc::clone(&state);
-    let thread = thread::spawn(move || {
-        let mut command = command;
-        let said = run(&mut command, "", &watched.0);
-        end(&watched);
-        said
-    });
-    while !wait(&state, Duration::from_millis(100)) {
-        if stop() {
-            signal(&state, Signal::SIGKILL);
-        }
-    }
-    let said = thread.join().unwrap_or_else(|_| Err("the thread that ran it panicked".to_owned()));
-    said.map(drop).map_err(|error| format!("{name}: {error}"))
-}
-
 /// A program that runs once or several times.
 struct Turns {
     targets: Vec<String>,
@@ -88,7 +64,7 @@ struct Turns {
     turns: Vec<(usize, Option<Slot>)>,
     /// What runs after them, uncounted.
     then: Option<Command>,
-    state: Arc<Watched>,
+    runner: Arc<Runner>,
     thread: Option<JoinHandle<Vec<Ended>>>,
 }
 
@@ -103,25 +79,6 @@ struct Ended {
 /// Between a program and its second, uncounted run.
 const PAUSE: Duration = Duration::from_millis(30);
 
-type Watched = (Mutex<State>, Condvar);
-
-/// What a program printed, and how long it took.
-struct Said {
-    stdout: String,
-    stderr: String,
-    seconds: f64,
-}
-
-#[derive(Default)]
-struct State {
-    /// To send it signals.
-    child: Option<Pid>,
-    stopped: bool,
-    /// When what counts was over, since the start; only if something follows.
-    measured: Option<Duration>,
-    ended: bool,
-}
-
 impl Turns {
     fn new(
         targets: Vec<(String, Command)>,
@@ -129,16 +86,16 @@ impl Turns {
         turns: Vec<(usize, Option<Slot>)>,
     ) -> Turns {
         let (targets, commands) = targets.into_iter().unzip();
-        let (program, state) = (program.clone(), Arc::default());
-        Turns { targets, program, commands, turns, then: None, state, thread: None }
+        let (program, runner) = (program.clone(), Arc::default());
+        Turns { targets, program, commands, turns, then: None, runner, thread: None }
     }
 }
 
 impl Ready for Turns {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
-        let (state, input) = (Arc::clone(&self.state), self.program.input.clone());
+        let (runner, input) = (Arc::clone(&self.runner), self.program.input.clone());
         let (mut commands, turns) = (take(&mut self.commands), take(&mut self.turns));
-        let then = self.then.take();
+        let mut then = self.then.take();
         // The thread that starts the program lives as long as the program, because the kernel
         // considers it the parent (prctl(2), PR_SET_PDEATHSIG).
         self.thread = Some(thread::spawn(move || {
@@ -150,103 +107,28 @@ impl Ready for Turns {
                 // same time.
                 let before = ThreadCost::of(UsageWho::RUSAGE_CHILDREN);
                 let said = match commands.get_mut(target) {
-                    Some(command) => run(command, &input, &state.0),
+                    Some(command) => runner.run(command, &input),
                     None => Err("it has no command".to_owned()),
                 };
                 cost.add(before, ThreadCost::of(UsageWho::RUSAGE_CHILDREN));
                 let failed = said.is_err();
                 ended.push(Ended { target, slot, said, cost });
                 if failed {
+                    then = None;
                     break;
                 }
             }
-            if let (Some(mut then), false) =
-                (then, ended.iter().any(|turn: &Ended| turn.said.is_err()))
-            {
-                let mut known = state.0.lock().unwrap_or_else(PoisonError::into_inner);
-                known.measured = Some(start.elapsed());
-                drop(known);
+            if let Some(mut then) = then {
+                runner.has_measured(start.elapsed());
                 // So that what watches the measured part sees its end first.
                 thread::sleep(PAUSE);
-                let _ = run(&mut then, &input, &state.0);
+                let _ = runner.run(&mut then, &input);
             }
-            end(&state);
+            runner.has_ended();
             ended
         }));
         self
     }
-}
-
-/// Runs it to its end. Returns its output, or why there is none.
-fn run(command: &mut Command, input: &str, state: &Mutex<State>) -> Result<Said, String> {
-    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let begin = Instant::now();
-    let mut child: Child = {
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.stopped {
-            return Err("it was not started, because the step had already been stopped".to_owned());
-        }
-        let child = command.spawn().map_err(|error| format!("it cannot be run: {error}"))?;
-        state.child = Some(Pid::from_raw(child.id() as i32));
-        child
-    };
-    let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
-    let errors = thread::spawn(move || all(stderr));
-    let stdout = thread::scope(|scope| {
-        // A program that ends without reading it all says itself why.
-        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
-        all(child.stdout.take())
-    });
-    let status = child.wait().map_err(|error| error.to_string());
-    // Its pid may soon be another's.
-    state.lock().unwrap_or_else(PoisonError::into_inner).child = None;
-    let (status, seconds) = (status?, begin.elapsed().as_secs_f64());
-    let stderr = errors.join().unwrap_or_default();
-    if !status.success() {
-        let told = if stderr.trim().is_empty() { &stdout } else { &stderr };
-        return Err(format!("it ended with {status}: {}", end_of(told)));
-    }
-    Ok(Said { stdout, stderr, seconds })
-}
-
-/// All that comes from a pipe.
-fn all(pipe: Option<impl Read>) -> String {
-    let mut text = Vec::new();
-    // What came before an error is kept; whether it is complete, its reader sees.
-    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
-    String::from_utf8_lossy(&text).into_owned()
-}
-
-/// The last lines of a long text.
-fn end_of(text: &str) -> &str {
-    let text = text.trim();
-    let cut = text.len().saturating_sub(600);
-    let cut = (cut..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    &text[cut..]
-}
-
-fn signal(watched: &Watched, signal: Signal) {
-    let mut state = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
-    state.stopped = true;
-    if let Some(child) = state.child {
-        // It leads a group of its own, in which its children are, too; some tests' don't.
-        let _ = killpg(child, signal).or_else(|_| kill(child, signal));
-    }
-}
-
-/// Tells that the program has ended.
-fn end(watched: &Watched) {
-    let mut known = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
-    (known.child, known.ended) = (None, true);
-    watched.1.notify_all();
-}
-
-/// Waits for its end; tells whether it came.
-fn wait((state, changed): &Watched, limit: Duration) -> bool {
-    let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    let waited = changed.wait_timeout_while(state, limit, |state| !state.ended);
-    waited.unwrap_or_else(PoisonError::into_inner).0.ended
 }
 
 impl Turns {
@@ -256,10 +138,14 @@ impl Turns {
         let read = self.program.output.read(&self.program.step, &stdout, &stderr, seconds);
         let figures = read.map_err(|e| format!("{e}. It printed: {}", end_of(&stdout)))?;
         let real = |value: f64| value > 0.0 && value.is_finite();
-        match real(figures.seconds) && real(figures.value) {
-            true => Ok((figures, format!("{stdout}{stderr}"))),
-            false => Err("it took no time".to_owned()),
+        if !(real(figures.seconds) && real(figures.value)) {
+            let Figures { seconds, value, .. } = figures;
+            return Err(format!(
+                "expected a figure and a time above 0, found {value} and {seconds} s; correct its \
+                 command"
+            ));
         }
+        Ok((figures, format!("{stdout}{stderr}")))
     }
 
     /// What came of it on one target.
@@ -313,7 +199,7 @@ fn slice(slot: Slot, figures: &Figures) -> Slice {
 
 impl Running for Turns {
     fn wait(&self, limit: Duration) -> bool {
-        wait(&self.state, limit)
+        self.runner.wait(limit)
     }
 
     fn operations(&self) -> Vec<u64> {
@@ -321,17 +207,17 @@ impl Running for Turns {
     }
 
     fn measured_until(&self) -> Option<Duration> {
-        self.state.0.lock().unwrap_or_else(PoisonError::into_inner).measured
+        self.runner.measured()
     }
 
     fn leave_out(&self, _seconds: Range<u64>) {}
 
     fn stop(&self) {
-        signal(&self.state, Signal::SIGTERM);
+        self.runner.end(Signal::SIGTERM);
     }
 
     fn break_off(&self) {
-        signal(&self.state, Signal::SIGKILL);
+        self.runner.end(Signal::SIGKILL);
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
@@ -354,7 +240,7 @@ impl Running for Turns {
 
 impl Drop for Turns {
     fn drop(&mut self) {
-        signal(&self.state, Signal::SIGKILL);
+        self.runner.end(Signal::SIGKILL);
     }
 }
 
@@ -493,12 +379,5 @@ mod tests {
         let done = running.join().remove(0);
         assert!(done.fatal.is_none() && done.seconds <= measured.as_secs_f64(), "{done:?}");
         assert!((done.value() - 500.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn what_comes_before_a_step_has_to_succeed() {
-        assert_eq!(prepare(sh("true"), &|| false), Ok(()));
-        assert!(prepare(sh("echo why >&2; false"), &|| false).unwrap_err().contains("why"));
-        assert!(prepare(sh("exec sleep 3600"), &|| true).unwrap_err().contains("signal: 9"));
     }
 }
