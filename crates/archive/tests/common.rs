@@ -56,22 +56,8 @@ pub fn add(store: &Store, name: &str, created_ms: i64, log: usize) -> Experiment
     store.finish_experiment(experiment).unwrap();
     let logs = store.artifacts().join("logs");
     fs::create_dir_all(&logs).unwrap();
-    fs::write(logs.join(format!("pg13.7.b1.dop1.t{trial}.log")), noise(log)).unwrap();
+    fs::write(logs.join(format!("pg13.7.b1.dop1.t{trial}.log")), testing::noise(log)).unwrap();
     experiment
-}
-
-/// Bytes that don't compress (xorshift64).
-fn noise(length: usize) -> Vec<u8> {
-    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
-    let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).collect();
-    bytes.truncate(length);
-    bytes
 }
 
 /// A results directory with one experiment.

@@ -75,13 +75,13 @@ fn fit(findings: &[Finding]) -> anyhow::Result<()> {
     if failed.is_empty() { Ok(()) } else { Err(Unfit(failed).into()) }
 }
 
-/// Tells in one line what about this machine may spoil a run. With `strict`, what fails is an
-/// error.
+/// Tells in one line what about this machine may spoil a run, and returns all that was found. With
+/// `strict`, what fails is an error.
 pub fn before_run(
     data_dir: &Path,
     strict: bool,
     tell: &mut dyn FnMut(String),
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Vec<Finding>> {
     let findings = doctor::settings(data_dir);
     if strict {
         fit(&findings)?;
@@ -91,7 +91,7 @@ pub fn before_run(
     if !bad.is_empty() {
         tell(format!("this machine may spoil results: {}; see steelyard doctor", bad.join(", ")));
     }
-    Ok(())
+    Ok(findings)
 }
 
 /// Sets what can be set, and says so.

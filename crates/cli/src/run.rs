@@ -58,12 +58,12 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
             );
         }
     };
-    let Ready { options, cache, ledger, interrupted, mut progress } =
+    let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
     if let Resume::New(plan) = &resume {
         progress.tell(Event::Note(intention(plan)));
     }
-    crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
+    options.findings = crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
         progress.tell(Event::Note(line));
     })?;
     let systems = lab::Installed(cache);

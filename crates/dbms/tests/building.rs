@@ -185,8 +185,11 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let output = BufReader::new(driver.stderr.take().unwrap());
-    output.lines().map(Result::unwrap).find(|line| line.contains("configuring")).unwrap();
+    let mut output = BufReader::new(driver.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut said = Vec::new();
+    while !said.last().is_some_and(|line: &String| line.contains("configuring")) {
+        said.extend(Some(output.next().unwrap_or_else(|| panic!("no build: {said:#?}"))));
+    }
     let begin = Instant::now();
     // The shell and configure.
     while processes_in(&root).len() < 2 {

@@ -166,7 +166,8 @@ fn kill_the_postmaster(variant: &Variant) {
     wait_for("the end of the postmaster", || !server.alive());
     assert!(server.died().unwrap().contains('9'), "{:?}", server.died());
     assert!(server.log_tail(5).contains("ready to accept connections"), "{}", server.log_tail(5));
-    assert!(server.sql().unwrap().execute("select 1").is_err());
+    // The connection's backend ends as soon as it notices.
+    wait_for("the end of the connection", || server.sql().unwrap().execute("select 1").is_err());
     assert!(!processes_in(place.path()).is_empty(), "the busy backend is still there");
     assert!(ipc_exists(&record.ipc));
     let stopped = server.stop().unwrap();

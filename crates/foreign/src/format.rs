@@ -1,6 +1,7 @@
 //! The formats, by name.
 
 use std::fmt;
+use std::mem::discriminant;
 use std::str::FromStr;
 
 use regex::Regex;
@@ -155,16 +156,10 @@ impl fmt::Display for Format {
         match self {
             Self::Json(pointer) => write!(f, "json:{pointer}"),
             Self::Regex(pattern) => write!(f, "regex:{pattern}"),
-            Self::Pgbench => f.write_str("pgbench"),
-            Self::Sysbench => f.write_str("sysbench"),
-            Self::DbBench => f.write_str("db_bench"),
-            Self::Fio => f.write_str("fio"),
-            Self::Iibench => f.write_str("iibench"),
-            Self::Hyperfine => f.write_str("hyperfine"),
-            Self::Go => f.write_str("go"),
-            Self::Vmstat => f.write_str("vmstat"),
-            Self::Iostat => f.write_str("iostat"),
-            Self::RocksdbReport => f.write_str("rocksdb-report"),
+            other => {
+                let same = |(_, named): &&(&str, Self)| discriminant(named) == discriminant(other);
+                f.write_str(WORDS.iter().find(same).map_or("", |(word, _)| word))
+            }
         }
     }
 }

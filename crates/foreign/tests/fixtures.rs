@@ -14,21 +14,23 @@ pub fn text(name: &str) -> String {
     std::fs::read_to_string(directory().join(name)).unwrap()
 }
 
+/// The formats that have a name of their own.
+pub const WORDS: [&str; 10] = [
+    "pgbench",
+    "sysbench",
+    "db_bench",
+    "fio",
+    "iibench",
+    "hyperfine",
+    "go",
+    "vmstat",
+    "iostat",
+    "rocksdb-report",
+];
+
 /// The format of an output, by the beginning of its name.
 pub fn format_of(name: &str) -> Format {
-    let words = [
-        "pgbench",
-        "sysbench",
-        "db_bench",
-        "fio",
-        "iibench",
-        "hyperfine",
-        "go",
-        "vmstat",
-        "iostat",
-        "rocksdb-report",
-    ];
-    words.into_iter().find(|word| name.starts_with(word)).unwrap().parse().unwrap()
+    WORDS.into_iter().find(|word| name.starts_with(word)).unwrap().parse().unwrap()
 }
 
 /// Names of all outputs.

@@ -6,7 +6,7 @@ use foreign::{Format, Reading, Test};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::fixtures::{format_of, names, text};
+use crate::fixtures::{WORDS, format_of, names, text};
 
 /// All outputs with their formats and, if they can be read, what is in them.
 static ALL: LazyLock<Vec<(Format, String, Option<Reading>)>> = LazyLock::new(|| {
@@ -19,21 +19,8 @@ static ALL: LazyLock<Vec<(Format, String, Option<Reading>)>> = LazyLock::new(|| 
 });
 
 fn formats() -> Vec<Format> {
-    let words = [
-        "pgbench",
-        "sysbench",
-        "db_bench",
-        "fio",
-        "iibench",
-        "hyperfine",
-        "go",
-        "vmstat",
-        "iostat",
-        "rocksdb-report",
-        "json:/jobs/0/read/iops",
-        r"regex:tps = (?P<value>\S*)",
-    ];
-    words.iter().map(|word| word.parse().unwrap()).collect()
+    let more = ["json:/jobs/0/read/iops", r"regex:tps = (?P<value>\S*)"];
+    WORDS.iter().chain(&more).map(|word| word.parse().unwrap()).collect()
 }
 
 /// Every reader takes every text, and what it takes is usable.

@@ -2,28 +2,16 @@
 
 use foreign::Format;
 
+use crate::fixtures::WORDS;
+
 fn parse(name: &str) -> Result<String, String> {
     name.parse::<Format>().map(|format| format.to_string()).map_err(|error| error.to_string())
 }
 
 #[test]
 fn every_name_stands_for_itself() {
-    let names = [
-        "pgbench",
-        "sysbench",
-        "db_bench",
-        "fio",
-        "iibench",
-        "hyperfine",
-        "go",
-        "vmstat",
-        "iostat",
-        "rocksdb-report",
-        "json:/a/0",
-        "json:",
-        r"regex:^tps = (\d+)",
-    ];
-    for name in names {
+    let more = ["json:/a/0", "json:", r"regex:^tps = (\d+)"];
+    for name in WORDS.into_iter().chain(more) {
         assert_eq!(parse(name), Ok(name.to_owned()));
     }
 }

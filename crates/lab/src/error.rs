@@ -8,17 +8,23 @@ use std::path::PathBuf;
 pub enum Error {
     /// A program that is the load is not on this machine.
     #[error(
-        "variant `{variant}`: the program `{program}` is not in {}; install it (Debian and \
-         Ubuntu: apt-get install {package}), or give its full path",
-        dbms::PROGRAM_PATH
+        "variant `{variant}`: the program `{program}` is not {}",
+        match package {
+            Some(package) => format!(
+                "in {}; install it (Debian and Ubuntu: apt-get install {package}), or give its \
+                 full path",
+                dbms::PROGRAM_PATH
+            ),
+            None => "there; correct its path in the plan".to_owned(),
+        }
     )]
     NoProgram {
         /// The variant.
         variant: String,
         /// The program.
         program: String,
-        /// A package that may contain it.
-        package: String,
+        /// A package that may contain it; `None` if its path was given.
+        package: Option<String>,
     },
     /// A variant's system can't be obtained.
     #[error("variant `{variant}`: {source}")]

@@ -14,6 +14,8 @@ pub struct Options {
     pub server_user: Option<String>,
     /// Whether to start even if another run is using this machine.
     pub allow_concurrent: bool,
+    /// What is known to spoil results on this machine, recorded with those of a run.
+    pub findings: Vec<doctor::Finding>,
     /// Version of steelyard, recorded with the results.
     pub version: String,
     /// How long a server may take to start.
@@ -34,6 +36,7 @@ impl Options {
             data_dir: default_data_dir(),
             server_user: None,
             allow_concurrent: false,
+            findings: Vec::new(),
             version: version.to_owned(),
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(60),

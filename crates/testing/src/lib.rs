@@ -67,3 +67,17 @@ pub fn again(before: &[&str], path: &Path) -> Command {
 pub fn given() -> Option<PathBuf> {
     env::var_os(GIVEN).map(PathBuf::from)
 }
+
+/// So many bytes that don't compress (xorshift64).
+pub fn noise(length: usize) -> Vec<u8> {
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).collect();
+    bytes.truncate(length);
+    bytes
+}

@@ -59,26 +59,12 @@ fn add(results: &Path, name: &str, created_ms: i64, log: usize) -> ExperimentId 
             store.finish_trial(trial).unwrap();
             let logs = store.artifacts().join("logs");
             fs::create_dir_all(&logs).unwrap();
-            let log = if (place, block) == (0, 1) { noise(log) } else { Vec::new() };
+            let log = if (place, block) == (0, 1) { testing::noise(log) } else { Vec::new() };
             fs::write(logs.join(format!("{name}.b{block}.dop1.t{trial}.log")), log).unwrap();
         }
     }
     store.finish_experiment(experiment).unwrap();
     experiment
-}
-
-/// Bytes that don't compress (xorshift64).
-fn noise(length: usize) -> Vec<u8> {
-    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
-    let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).collect();
-    bytes.truncate(length);
-    bytes
 }
 
 /// A command of steelyard with its own cache.

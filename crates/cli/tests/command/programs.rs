@@ -159,7 +159,8 @@ fn db_bench_runs_without_a_dbms() {
 fn what_fails_is_no_result() {
     let place = Place::new();
     for (workload, code, message) in [
-        ("[workload.program]\ncommand = \"no-such-program\"", 2, "no-such-program"),
+        ("[workload.program]\ncommand = \"no-such-program\"", 2, "install no-such-program"),
+        ("[workload.program]\ncommand = \"/no/such/program\"", 2, "correct its path"),
         ("[workload.program]\ncommand = \"sh -c 'echo no luck >&2; exit 3'\"", 3, "no luck"),
         ("[workload.program]\ncommand = \"echo {prot}\"", 3, "`{prot}` stands for nothing"),
         ("[workload.program]\ncommand = \"echo 5\"\nparse = \"pgbench\"", 3, "pgbench"),
@@ -194,7 +195,8 @@ fn fio_measures_a_directory() {
     let place = Place::new();
     let own = place.path().join("disk");
     fs::create_dir(&own).unwrap();
-    let job = "[global]\nsize=1m\nioengine=psync\n[own]\nrw=randwrite\nbs=4k\n";
+    // It takes more than a second and has no runtime.
+    let job = "[own]\nsize=1m\nioengine=psync\nrw=randwrite\nbs=4k\nrate_iops=160\n";
     place.file("job.fio", job);
     let storage = "[workload.storage]\nsize = \"4MB\"\ndop = 2\nseconds = 1\niodepth = 4\n\
         steps = [\"randread.4k\", \"randwrite.4k\", \"randrw.4k\", \"job\"]\njob_file = \"job.fio\"";

@@ -20,7 +20,7 @@ pub use inside::{Inside, Place, finish, refused, serve};
 
 use crate::launch::{ServerProcess, Signals, Site};
 use crate::system::{Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System};
-use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
+use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// The names of the two sockets.
 const CONTROL: &str = "control";
@@ -205,10 +205,7 @@ impl System for Embedded {
     }
 
     fn interrupter(&self) -> Option<Interrupter> {
-        let process = ProcessId::of(self.process.pid())?;
-        Some(Box::new(move || {
-            let _ = process.signal(libc::SIGTERM);
-        }))
+        self.process.interrupter(libc::SIGTERM)
     }
 
     fn log_tail(&self, lines: usize) -> String {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::{end_of, last_lines};
 use crate::ledger::{self, Remains};
 use crate::process::wait_until;
-use crate::{Ending, Error, ProcessId, ServerSpec, Stopped, ipc};
+use crate::{Ending, Error, Interrupter, ProcessId, ServerSpec, Stopped, ipc};
 
 /// How long a server gets in each stage if nobody waits for a graceful end.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
@@ -139,6 +139,14 @@ impl ServerProcess {
     /// Waits for the process itself to end.
     fn wait(&mut self, limit: Duration) -> bool {
         wait_until(limit, || !self.alive())
+    }
+
+    /// Sends it a signal, from any thread and whatever has become of it.
+    pub(crate) fn interrupter(&self, signal: i32) -> Option<Interrupter> {
+        let process = ProcessId::of(self.pid())?;
+        Some(Box::new(move || {
+            let _ = process.signal(signal);
+        }))
     }
 
     fn signal(&self, signal: i32) {

@@ -14,8 +14,7 @@ use crate::kind::Kind;
 use crate::launch::{ServerProcess, Signals, Site};
 use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
 use crate::{
-    Endpoint, Error, Installation, Origin, ProcessId, Restored, ServerSpec, ServerUser, Snapshot,
-    Stopped,
+    Endpoint, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot, Stopped,
 };
 
 /// What sleeps.
@@ -186,10 +185,7 @@ impl System for Idle {
     }
 
     fn interrupter(&self) -> Option<Interrupter> {
-        let process = ProcessId::of(self.process.pid())?;
-        Some(Box::new(move || {
-            let _ = process.signal(libc::SIGTERM);
-        }))
+        self.process.interrupter(libc::SIGTERM)
     }
 
     fn log_tail(&self, lines: usize) -> String {

@@ -9,7 +9,7 @@ use crate::launch::ServerProcess;
 use crate::system::{
     Debt, Ending, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
 };
-use crate::{Endpoint, Error, Origin, ProcessId, Restored, ServerSpec, Snapshot, Stopped};
+use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
@@ -124,12 +124,9 @@ impl System for PostgresServer {
     }
 
     fn interrupter(&self) -> Option<Interrupter> {
-        let process = ProcessId::of(self.postmaster.as_ref()?.pid())?;
         // The fast shutdown, because a signal to a backend would have no effect between two
         // statements.
-        Some(Box::new(move || {
-            let _ = process.signal(libc::SIGINT);
-        }))
+        self.postmaster.as_ref()?.interrupter(libc::SIGINT)
     }
 
     fn log_tail(&self, lines: usize) -> String {

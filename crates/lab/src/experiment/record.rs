@@ -41,10 +41,10 @@ pub fn begin(
     let mut facts: Vec<_> = host
         .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
         .collect();
-    facts.extend(doctor::settings(&options.data_dir).into_iter().map(|finding| HostFact {
+    facts.extend(options.findings.iter().map(|finding| HostFact {
         group: "doctor".to_owned(),
+        name: finding.name.clone(),
         value: finding.line(),
-        name: finding.name,
     }));
     store.record_host(id, &facts)?;
     for subject in &lineup.subjects {

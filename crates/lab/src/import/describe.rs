@@ -3,9 +3,7 @@
 use foreign::{Column, Interval, Test};
 use metrics::LATENCIES;
 use store::{Better, Measure, Series, StepRecord};
-
-/// The class of what a program of others counts: it is not known what it does.
-const CLASS: &str = "op";
+use workload::program::OPERATION;
 
 /// How far from a second an interval may be to count as one.
 const SECOND: std::ops::RangeInclusive<f64> = 0.8..=1.25;
@@ -18,7 +16,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
     record.seconds = test.seconds.unwrap_or(0.0);
     record.operations = test.operations.unwrap_or(0);
     record.measure = Measure {
-        class: CLASS.to_owned(),
+        class: OPERATION.name.to_string(),
         unit: test.unit.strip_suffix("/s").unwrap_or(&test.unit).to_owned(),
         better: if test.less_is_better { Better::Less } else { Better::More },
         ..record.measure.clone()
@@ -28,7 +26,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
         add(record, metrics::SECONDS.name.to_owned(), seconds);
     }
     for metric in &test.metrics {
-        let (name, value) = stored(CLASS, &metric.name, metric.value, &metric.unit);
+        let (name, value) = stored(&OPERATION.name, &metric.name, metric.value, &metric.unit);
         add(record, name, value);
     }
     if test.series.is_empty() {
@@ -36,7 +34,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
     }
     if test.series.iter().all(|interval| SECOND.contains(&interval.seconds)) {
         let values = test.series.iter().map(|interval: &Interval| interval.value).collect();
-        let (name, unit) = (metrics::throughput_of(CLASS), &*test.unit);
+        let (name, unit) = (metrics::throughput_of(&OPERATION.name), &*test.unit);
         let label = &record.measure.unit;
         record.series.push(Series::new(&name, label, unit, metrics::THROUGHPUT, values));
     } else if !test.less_is_better {

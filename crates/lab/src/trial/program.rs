@@ -34,10 +34,11 @@ pub fn check_present(subject: &Subject, phases: &[Phase]) -> Result<(), Error> {
                 continue;
             }
             let package = PACKAGES.iter().find(|(program, _)| program == name);
+            let package = package.map_or(name.as_str(), |(_, package)| package).to_owned();
             return Err(Error::NoProgram {
                 variant: subject.variant.name.clone(),
                 program: name.clone(),
-                package: package.map_or(name.as_str(), |(_, package)| package).to_owned(),
+                package: (!name.contains('/')).then_some(package),
             });
         }
     }

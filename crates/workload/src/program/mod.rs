@@ -7,7 +7,7 @@ use crate::command::{Output, Program};
 use crate::step::{Benchmark, Phase, Step};
 
 /// What the operations of a program are, whatever they are called.
-pub(crate) const OPERATION: Class = Class::new("op", "operations", "operations", Effect::Reads);
+pub const OPERATION: Class = Class::new("op", "operations", "operations", Effect::Reads);
 /// One whole run, of which the time is taken.
 const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);
 
@@ -50,8 +50,8 @@ mod tests {
     #[test]
     fn each_step_says_what_it_counts() {
         let text = "[variants.a]\ndbms = \"none\"\n[workload.program]\ninit = \"true\"\n\
-            command = \"pgbench -T {seconds}\"\nparse = \"pgbench\"\ndop = [1, 2]\n\
-            steps = [{ name = \"a\" }, { name = \"b\", command = \"sleep 1\", parse = \"time\" },\n\
+            command = \"pgbench -c {dop} -T {seconds}\"\nparse = \"pgbench\"\ndop = [1, 2]\n\
+            steps = [{ name = \"a\" }, { name = \"b\", command = \"sleep {dop}\", parse = \"time\" },\n\
             { name = \"c\", unit = \"ms\", less_is_better = true, parse = \"regex:([0-9]+)\" }]\n";
         let plan = plan::Plan::parse(text, None, "test").unwrap();
         let plan::WorkloadPlan::Program(program) = &plan.workload else { panic!("{plan:?}") };

@@ -32,7 +32,8 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
         program.output = Output { parse, test: None };
         program.command = match &request {
             Some(request) => request.command(plan, device, planned.dop, &planned.name),
-            None => fio(&["-"]),
+            // A report for each second can't be told from the last one if a job has no runtime.
+            None => ["fio", OUTPUT, "-"].map(str::to_owned).into(),
         };
         if planned.name == JOB {
             program.input = plan.job_text.clone().unwrap_or_default();
@@ -51,8 +52,11 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
     Ok(Benchmark { setup, tables, phases, config })
 }
 
+/// What fio's output is to be.
+const OUTPUT: &str = "--output-format=json";
+
 fn fio(arguments: &[&str]) -> Vec<String> {
-    let first = ["fio", "--output-format=json", "--status-interval=1"];
+    let first = ["fio", OUTPUT, "--status-interval=1"];
     first.iter().chain(arguments).map(|word| (*word).to_owned()).collect()
 }
 

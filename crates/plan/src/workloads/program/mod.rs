@@ -126,6 +126,14 @@ impl Family for ProgramPlan {
                 );
                 problems.of(&of("slice_seconds"), message);
             }
+            if step.run.dops().len() > 1 && !step.run.mentions("{dop}") {
+                let message = format!(
+                    "`dop`: step `{}` would do the same for each number of clients; its command \
+                     has no {{dop}}",
+                    step.name
+                );
+                problems.of(&of("dop"), message);
+            }
             if step.run.command.is_none() {
                 let message = format!(
                     "step `{}` has no `command`; add the program and its arguments, such as \
@@ -197,7 +205,7 @@ mod tests {
     }
 
     const TWO: &str = "init = \"pgbench -i -s {scale}\"\nparse = \"pgbench\"\ndop = [1, 4]\n\
-        [[workload.program.steps]]\nname = \"select\"\ncommand = \"pgbench -S -T {seconds}\"\n\
+        [[workload.program.steps]]\nname = \"select\"\ncommand = \"pgbench -S -c {dop} -T {seconds}\"\n\
         [[workload.program.steps]]\nname = \"once\"\ncommand = \"true 'a b'\"\nparse = \"time\"\n\
         dop = [2]\n";
 
@@ -236,6 +244,7 @@ mod tests {
             ("command = \"c\"\nsteps = [{ nam = \"a\" }]", "did you mean `name`?"),
             ("command = \"c\"\nsteps = 5", "expected a list of tables"),
             ("command = \"c\"\nslice_seconds = 1", "no {seconds}"),
+            ("command = \"c\"\ndop = [1, 2]", "no {dop}"),
         ] {
             let error = parsed(section).unwrap_err().to_string();
             assert!(error.contains(message), "{section}: {error}");

@@ -108,6 +108,11 @@ impl Run {
 
     /// Whether it ends after a time that it is told.
     pub fn is_timed(&self) -> bool {
-        self.command.as_ref().is_some_and(|command| command.contains("{seconds}"))
+        self.mentions("{seconds}")
+    }
+
+    /// Whether its command has this placeholder.
+    pub(super) fn mentions(&self, placeholder: &str) -> bool {
+        self.command.as_ref().is_some_and(|command| command.contains(placeholder))
     }
 }

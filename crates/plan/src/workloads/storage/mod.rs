@@ -7,14 +7,11 @@ use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::string;
 
-/// The steps, in their order: random reads of 4 KB and of 1 MB, writes, then both mixed. The two
-/// that only read come first, because a device allows no others.
-pub const STORAGE_STEPS: [&str; 5] =
-    ["randread.4k", "randread.1m", "randwrite.4k", "seqwrite.1m", "randrw.4k"];
-
 /// The step that runs a job file.
 pub const JOB: &str = "job";
 
+/// The steps, in their order: random reads of 4 KB and of 1 MB, writes, then both mixed. The two
+/// that only read come first, because a device allows no others.
 const KNOWN: [&str; 6] =
     ["randread.4k", "randread.1m", "randwrite.4k", "seqwrite.1m", "randrw.4k", JOB];
 const NAMES: StepNames = StepNames { known: &KNOWN, aliases: &[], suffixes: false };
@@ -60,7 +57,7 @@ impl Default for StoragePlan {
         StoragePlan {
             size: Some(1 << 30),
             dop: vec![8],
-            steps: STORAGE_STEPS.map(str::to_owned).into(),
+            steps: KNOWN.iter().filter(|step| **step != JOB).map(ToString::to_string).collect(),
             seconds: 60,
             iodepth: 256,
             ioengine: "libaio".to_owned(),
