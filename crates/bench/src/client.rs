@@ -74,13 +74,7 @@ fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Ou
         database,
     };
     let target = Target::new("bench", postgres);
-    let load = Load {
-        step: Arc::new(step),
-        targets: vec![target],
-        seed: 42,
-        slices: None,
-        overtime: Duration::ZERO,
-    };
+    let load = Load::new(Arc::new(step), vec![target], 42);
     let ready = drive::prepare(&load)?;
     let start = Instant::now() + Duration::from_millis(1);
     let sampler = sample.then(|| {

@@ -144,8 +144,7 @@ fn run(library: &Path, directory: &Path, name: &str, seconds: Option<f64>) -> Re
     step.seconds = seconds;
     let reach = Reach::Sessions(lab::connect_rocksdb(Arc::clone(&database)));
     let targets = vec![Target { name: name.to_owned(), reach }];
-    let (step, overtime) = (Arc::new(step), Duration::ZERO);
-    let load = Load { step, targets, seed: 42, slices: None, overtime };
+    let load = Load::new(Arc::new(step), targets, 42);
     let running = drive::prepare(&load)?.go(Instant::now() + Duration::from_millis(1));
     while !running.wait(Duration::from_secs(10)) {}
     let outcome = running.join().into_iter().next().context("no outcome")?;

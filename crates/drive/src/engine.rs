@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::load::{Load, Ready, Running};
 use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
+use crate::seat;
 use crate::slice::{self, Slice};
 use crate::sliced::Tour;
 use crate::tally::Tally;
@@ -79,7 +80,8 @@ impl Clients {
             Reach::Sessions(connect) => !connect.shares_threads(),
             Reach::Process(_) => true,
         };
-        let apart = load.slices.is_some() || load.targets.iter().any(alone);
+        let apart =
+            load.slices.is_some() || !load.seats.is_empty() || load.targets.iter().any(alone);
         let mut started = 0;
         for indexes in bundle::threads(&step.streams, apart) {
             let (load, gate, failed) =
@@ -376,10 +378,12 @@ fn client_thread(
     // The lanes of the streams, one after another; several per stream only if it is alone.
     let mut lanes = Vec::new();
     for context in &contexts {
-        let connection = connect(load, context.index).and_then(|(mut own, connections)| {
-            context.first_refresh(&mut own)?;
-            Ok((own, connections))
-        });
+        let connection = sit(load, context.index)
+            .and_then(|()| connect(load, context.index))
+            .and_then(|(mut own, connections)| {
+                context.first_refresh(&mut own)?;
+                Ok((own, connections))
+            });
         match connection {
             Ok((own, connections)) => {
                 let _ = connected.send(Ok(connections));
@@ -446,6 +450,11 @@ type Lanes = Vec<Lane>;
 /// off.
 type Connection = (Option<u32>, Breaker);
 
+/// Keeps the calling thread, that of a stream's client, on its CPU if it has one.
+fn sit(load: &Load, index: usize) -> Result<(), Error> {
+    load.seats.get(index).map_or(Ok(()), |place| seat::take(*place))
+}
+
 /// One lane and one connection for each target.
 fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Connection>), Error> {
     let stream = &load.step.streams[index];
@@ -458,7 +467,11 @@ fn connect(load: &Load, index: usize) -> Result<(Lanes, Vec<Connection>), Error>
             return Err(Error::Load("its clients run elsewhere"));
         };
         let lane = Lane::new(connect, stream, seed, load.step.seconds)?;
-        connections.push((lane.session.server_pid(), lane.session.breaker()?));
+        let server = lane.session.server_pid();
+        if let Some(place) = load.seats.get(index) {
+            seat::seat_server(*place, server)?;
+        }
+        connections.push((server, lane.session.breaker()?));
         lanes.push(lane);
     }
     Ok((lanes, connections))

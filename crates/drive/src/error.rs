@@ -71,6 +71,16 @@ pub enum Error {
     /// The load makes no sense.
     #[error("this load cannot run: {0}")]
     Load(&'static str),
+    /// A client or the process that serves it can't be kept on a CPU.
+    #[error("cannot keep {what} on CPU {cpu}: {problem}")]
+    Seat {
+        /// Which of the two.
+        what: &'static str,
+        /// The CPU.
+        cpu: usize,
+        /// Why not, and what to do.
+        problem: String,
+    },
     /// The operating system refused a thread.
     #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit on processes")]
     Thread(io::Error),

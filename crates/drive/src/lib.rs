@@ -32,6 +32,7 @@ mod program;
 mod remote;
 mod schedule;
 mod script;
+mod seat;
 mod single;
 mod slice;
 mod sliced;
@@ -42,7 +43,7 @@ mod wire;
 
 pub use clock::Moment;
 pub use error::{Error, ErrorKind, ServerError};
-pub use load::{Load, Ready, Running};
+pub use load::{Load, Ready, Running, Seat};
 pub use meter::Course;
 pub use outcome::{ClassOutcome, Failure, Outcome, Reported};
 pub use prepare::prepare;

@@ -26,9 +26,27 @@ pub struct Load {
     /// a server under this load at any cost. A step that ends when its work is done has none (see
     /// [`Running::leave_out`]), nor has a load in slices.
     pub overtime: Duration,
+    /// Where each stream's client and the process that serves it run; empty: where the kernel puts
+    /// them.
+    pub seats: Vec<Seat>,
+}
+
+/// The CPUs of a client and of the process that serves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seat {
+    /// That of the client's thread.
+    pub client: usize,
+    /// That of the process.
+    pub server: usize,
 }
 
 impl Load {
+    /// A step on these targets, measured as a whole.
+    pub fn new(step: Arc<Step>, targets: Vec<Target>, seed: u64) -> Load {
+        let (slices, overtime, seats) = (None, Duration::ZERO, Vec::new());
+        Load { step, targets, seed, slices, overtime, seats }
+    }
+
     /// How long a timed step is measured: the step's seconds for each target, in whole rounds of
     /// the timetable. `None` if it ends when its work is done.
     pub fn limit(&self) -> Option<Duration> {

@@ -309,13 +309,9 @@ mod tests {
         reads.step.seconds = Some(3.0);
         let target =
             |name: &str| Target { name: name.to_owned(), reach: Reach::Process("/".into()) };
-        let load = Load {
-            step: Arc::new(reads.step.clone()),
-            targets: vec![target("a"), target("b")],
-            seed: 1,
-            slices: Some(slices),
-            overtime: Duration::ZERO,
-        };
+        let step = Arc::new(reads.step.clone());
+        let load = Load::new(step, vec![target("a"), target("b")], 1);
+        let load = Load { slices: Some(slices), ..load };
         let run = |scripts: [&str; 2]| {
             let ready = program_in_slices(&load, scripts.map(sh).into(), &reads).unwrap();
             let running = ready.go(Instant::now());

@@ -363,7 +363,7 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
     };
     let (step, targets) = (Arc::from(step), (0..count).map(target).collect());
     let slices = turns.map(|turns| turns.slices);
-    let ready = Clients::connect(&Load { step, targets, seed, slices, overtime });
+    let ready = Clients::connect(&Load { slices, overtime, ..Load::new(step, targets, seed) });
     let told = ready.as_ref().map(|_| ()).map_err(ToString::to_string);
     send(stream, &Tell::Ready(told))?;
     let Ok(ready) = ready else { return Ok(()) };

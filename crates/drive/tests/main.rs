@@ -11,6 +11,7 @@ mod many;
 mod memory;
 mod program;
 mod slices;
+mod sweep;
 mod sysbench;
 mod unmeasured;
 mod workloads;

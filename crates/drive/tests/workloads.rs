@@ -15,8 +15,9 @@ const SHORT: f64 = 0.15;
 /// A workload's benchmark with few rows, for [`CLIENTS`], its tables made; `None` if it is not for
 /// SQL.
 fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Option<Benchmark> {
+    let clients = if workload == "select" { "scale = 1\nclients" } else { "dop" };
     let text = format!(
-        "[variants.a]\ndbms = \"postgres@14.3\"\n[workload.{workload}]\ndop = {CLIENTS}\n{more}\n"
+        "[variants.a]\ndbms = \"postgres@14.3\"\n[workload.{workload}]\n{clients} = {CLIENTS}\n{more}\n"
     );
     if workload == "program" {
         return None; // It needs a command, and sends no statements of ours.

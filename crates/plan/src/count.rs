@@ -78,6 +78,8 @@ impl Keyed for CountPlan {
 pub enum Protocol {
     /// As text, parsed and planned each time.
     Simple,
+    /// Parsed anew each time, then bound and executed.
+    Extended,
     /// Parsed once, then bound and executed.
     Prepared,
     /// No statement, but a call of a library.
@@ -94,6 +96,7 @@ impl Protocol {
     pub fn as_str(self) -> &'static str {
         match self {
             Protocol::Simple => "simple",
+            Protocol::Extended => "extended",
             Protocol::Prepared => "prepared",
             Protocol::Call => "call",
         }

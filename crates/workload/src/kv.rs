@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(of("multireadrandom").streams[0].operations_per_round, 10);
         let key = |step: &Step| match &step.streams[0].requests[0] {
             Request::KeyValue(operation) => operation.key.clone(),
-            Request::Sql(statement) => panic!("{statement:?}"),
+            other => panic!("{other:?}"),
         };
         // All pairs of a range exist.
         assert_eq!(key(of("fwdrange")), any(0, 91));

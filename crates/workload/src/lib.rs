@@ -15,26 +15,32 @@
 
 mod class;
 mod command;
+mod copy;
 mod draw;
 pub mod insert;
 pub mod kinds;
 pub mod kv;
+pub mod pgbench;
 pub mod program;
 mod request;
 mod rng;
+pub mod select;
 mod step;
 pub mod storage;
 pub mod sysbench;
+mod terms;
 #[cfg(feature = "toys")]
 pub mod toy;
 
 pub use class::{Class, Effect};
 pub use command::{Figures, Output, Program, fill};
+pub use copy::{Column, Copy};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, Load, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
 pub use rng::{Rng, stream_seed};
 pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
+pub use terms::{Idle, Terms};
 
 /// A server's SQL dialect, as far as statements differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +88,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
         plan::WorkloadPlan::Sysbench(plan) => sysbench::benchmark(plan, dialect),
         plan::WorkloadPlan::Kv(plan) => kv::benchmark(plan, dialect),
+        plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
         plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),
         #[cfg(feature = "toys")]
@@ -108,6 +115,7 @@ pub fn catalogue(
         (None, plan::WorkloadPlan::Sysbench(plan)) => {
             sysbench::catalogue(plan, count.rows, dialect)
         }
+        (None, plan::WorkloadPlan::Select(plan)) => select::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
         (None, _) => {
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::copy::Copy;
 use crate::draw::{Draw, Sampler, Source};
 use crate::rng::Rng;
 
@@ -12,6 +13,15 @@ use crate::rng::Rng;
 pub enum Request {
     /// A statement for a system that speaks SQL.
     Sql(Statement),
+    /// The same statement several times, each with values of its own, before an answer is awaited.
+    Pipeline {
+        /// The statement.
+        statement: Statement,
+        /// How often, at least 1.
+        depth: u32,
+    },
+    /// Rows for a system that speaks SQL, in bulk.
+    Copy(Copy),
     /// An operation for a system that stores values by key.
     KeyValue(KeyValue),
 }
@@ -21,7 +31,17 @@ impl Request {
     pub fn expect(&self) -> Expect {
         match self {
             Request::Sql(statement) => statement.expect,
+            Request::Pipeline { statement, depth } => statement.expect.times(*depth),
+            Request::Copy(copy) => Expect::affected(copy.rows),
             Request::KeyValue(operation) => operation.expect,
+        }
+    }
+
+    /// Its statement, if it is one with places for values.
+    pub fn statement(&self) -> Option<&Statement> {
+        match self {
+            Request::Sql(statement) | Request::Pipeline { statement, .. } => Some(statement),
+            Request::Copy(_) | Request::KeyValue(_) => None,
         }
     }
 }
@@ -29,7 +49,10 @@ impl Request {
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Request::Sql(statement) => f.write_str(&statement.numbered()),
+            Request::Sql(statement) | Request::Pipeline { statement, .. } => {
+                f.write_str(&statement.numbered())
+            }
+            Request::Copy(copy) => f.write_str(&copy.statement),
             Request::KeyValue(operation) => write!(f, "{:?}", operation.action),
         }
     }
@@ -95,6 +118,8 @@ pub struct Scan {
 pub enum Sent {
     /// As text each time.
     Text,
+    /// Parsed anew each time, without a name, then bound to values.
+    Extended,
     /// Parsed once, then bound to values.
     Prepared,
     /// The same, as a DBMS's own client library does it for other programs: values are text, and
@@ -272,5 +297,18 @@ impl Expect {
     /// Exactly this many rows affected.
     pub const fn affected(rows: u64) -> Expect {
         Expect::Affected { min: rows, max: rows }
+    }
+
+    /// The right answer to as many requests, taken together.
+    fn times(self, requests: u32) -> Expect {
+        let many = u64::from(requests);
+        match self {
+            Expect::Rows { min, max } => Expect::Rows {
+                min: min.saturating_mul(requests),
+                max: max.saturating_mul(requests),
+            },
+            Expect::Affected { min, max } => Expect::Affected { min: min * many, max: max * many },
+            Expect::Success => Expect::Success,
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::class::Class;
 use crate::command::Program;
 use crate::draw::{Cell, Draw};
 use crate::request::{Request, Statement};
+use crate::terms::Terms;
 
 /// A whole benchmark for one number of clients on one dialect.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +74,11 @@ pub struct Step {
     /// Operations of the step, if its statements don't count them: index creation counts the
     /// indexed rows.
     pub operations: Option<u64>,
+    /// Whether it may come before or after its neighbors of the same kind: each block draws their
+    /// order.
+    pub any_order: bool,
+    /// What else is done beside the load.
+    pub terms: Terms,
     /// Bytes that an operation reads or writes, if all are alike.
     pub bytes: Option<u64>,
 }
@@ -91,6 +97,8 @@ impl Step {
             cells: 0,
             seconds: None,
             operations: None,
+            any_order: false,
+            terms: Terms::default(),
             bytes: None,
         }
     }

@@ -99,7 +99,7 @@ pub fn step(counted: Class, streams: Vec<Stream>, seconds: Option<f64>) -> Step 
 }
 
 pub fn load(step: Step, targets: Vec<Target>) -> Load {
-    Load { step: Arc::new(step), targets, seed: 42, slices: None, overtime: Duration::ZERO }
+    Load::new(Arc::new(step), targets, 42)
 }
 
 /// Runs a step to its end.

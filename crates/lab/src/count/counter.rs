@@ -57,8 +57,8 @@ impl Counter<'_> {
         // Rows written by all executions of a kind together, about; and enough executions for
         // occasional costs, such as a new page, to show in the mean.
         let (rows, most) = match kind.request {
-            Request::Sql(_) => (1_000, 50),
             Request::KeyValue(_) => (10_000, 2_000),
+            _ => (1_000, 50),
         };
         let fewer = || (rows / kind.rows.max(1)).clamp(FEWEST, most) as u32;
         self.lineup.plan.count.statements.unwrap_or_else(fewer)

@@ -18,6 +18,7 @@ use crate::joint::slicing::{self, Slicing, Way};
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
+use crate::trial::order::order;
 use crate::trial::phase::{new_record, phase, record_failed};
 use crate::trial::server::{Data, begin, set_up, stop};
 use crate::trial::settle::settle;
@@ -66,7 +67,9 @@ fn lockstep(
     });
     let longest = attempts.first().map(|attempt| (Arc::clone(&attempt.benchmark), attempt.first));
     let Some((longest, first)) = longest else { return Ok(()) };
-    for (ordinal, phase) in longest.phases.iter().enumerate().skip(first) {
+    let seed = attempts.first().map_or(0, |attempt| conditions.order_seed(attempt.entered));
+    for ordinal in order(&longest.phases, first..longest.phases.len(), seed) {
+        let phase = &longest.phases[ordinal];
         let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
         let attempts = &mut attempts[..going];
         let (way, why) = way(attempts, phase, ordinal, slicing);

@@ -15,6 +15,7 @@ use crate::lineup::Lineup;
 use crate::observe::profile::Profiler;
 use crate::options::Options;
 use crate::systems::Systems;
+use crate::trial::attempt::Entered;
 use crate::trial::loads::Loads;
 
 /// Seconds of timed steps, by the sequence's key and the step's place in it.
@@ -72,5 +73,11 @@ impl<'a> Conditions<'a> {
     /// The seed of what is drawn in a block: the same for all variants.
     pub fn draw_seed(&self, block: u32) -> u64 {
         stream_seed(self.experiment.seed, "block", 0, block, "")
+    }
+
+    /// The seed of the order in which a trial visits its phases: the same for all variants.
+    pub fn order_seed(&self, entered: Entered) -> u64 {
+        let Entered { block, sequence, .. } = entered;
+        stream_seed(self.experiment.seed, "order", sequence, block, "")
     }
 }

@@ -4,6 +4,7 @@
 pub mod attempt;
 pub mod conditions;
 pub mod loads;
+pub mod order;
 pub mod phase;
 pub mod plans;
 pub mod program;

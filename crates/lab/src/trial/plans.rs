@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use store::QueryPlan;
-use workload::{Request, Step};
+use workload::Step;
 
 use crate::trial::attempt::Attempt;
 
@@ -17,7 +17,7 @@ pub fn plans(attempt: &mut Attempt<'_>, step: &Step) -> Result<Vec<QueryPlan>, d
     let mut plans = Vec::new();
     for stream in &step.streams {
         for request in &stream.requests {
-            let Request::Sql(statement) = request else { continue };
+            let Some(statement) = request.statement() else { continue };
             let text = statement.numbered();
             let planned = PLANNED.iter().any(|word| text.starts_with(word));
             if !planned || !shapes.insert(text.replace(|c: char| c.is_ascii_digit(), "")) {

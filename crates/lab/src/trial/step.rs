@@ -151,12 +151,12 @@ pub fn run(
     let target = |attempt: &Attempt<'_>| {
         conditions.systems.target(attempt.name(), attempt.server.endpoint())
     };
+    let targets = attempts.iter().map(target).collect();
+    let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     let load = Load {
-        step: Arc::clone(step),
-        targets: attempts.iter().map(target).collect(),
-        seed: conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block)),
         slices: slices.as_ref().map(|(slices, _)| slices.clone()),
         overtime: overtime(conditions, attempts, step),
+        ..Load::new(Arc::clone(step), targets, seed)
     };
     let ready = connect(&load).map_err(|error| {
         let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);

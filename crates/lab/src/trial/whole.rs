@@ -10,6 +10,7 @@ use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::{keep_record, load_phases};
+use crate::trial::order::order;
 use crate::trial::phase::phase;
 use crate::trial::server::{Data, begin, set_up, stop};
 
@@ -69,7 +70,8 @@ fn go_through(
 ) -> Result<(), Error> {
     set_up(conditions, attempt)?;
     let benchmark = Arc::clone(&attempt.benchmark);
-    for ordinal in phases {
+    let seed = conditions.order_seed(attempt.entered);
+    for ordinal in order(&benchmark.phases, phases, seed) {
         phase(conditions, attempt, &benchmark.phases[ordinal], ordinal as u32)?;
         if attempt.in_vain() {
             break;

@@ -3,6 +3,7 @@
 pub(crate) mod insert;
 pub(crate) mod kv;
 pub(crate) mod program;
+pub(crate) mod select;
 pub(crate) mod storage;
 pub(crate) mod sysbench;
 #[cfg(test)]
@@ -72,6 +73,8 @@ register! {
     Sysbench(sysbench::SysbenchPlan),
     /// The key-value steps of db_bench, `[workload.kv]`.
     Kv(kv::KvPlan),
+    /// The read-only sweep over clients, `[workload.select]`.
+    Select(select::SelectPlan),
     /// fio on a directory or a device, `[workload.storage]`.
     Storage(storage::StoragePlan),
     /// Other people's programs, `[workload.program]`.

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(names, all);
         let key = |request: &Request| match request {
             Request::KeyValue(operation) => operation.key.clone(),
-            Request::Sql(statement) => panic!("{statement:?}"),
+            other => panic!("{other:?}"),
         };
         let [most, last] = &catalogue.load[..] else { panic!("{:?}", catalogue.load) };
         assert_eq!((most.times, key(&most.request)), (1_000, Draw::Value(NEXT)));

@@ -63,8 +63,7 @@ fn step(action: KeyAction, expect: Expect, end: End, seconds: Option<f64>) -> St
 
 fn start(step: Step, reach: Reach) -> Box<dyn Running> {
     let targets = vec![Target { name: "tree".to_owned(), reach }];
-    let overtime = Duration::ZERO;
-    let load = Load { step: Arc::new(step), targets, seed: 7, slices: None, overtime };
+    let load = Load::new(Arc::new(step), targets, 7);
     prepare(&load).unwrap().go(Instant::now() + Duration::from_millis(2))
 }
 
@@ -187,8 +186,7 @@ fn wrong_answers_and_requests_are_reported_from_another_process() {
     sql.streams[0].requests = vec![workload::Statement::plain("SELECT 1", Expect::Success).into()];
     let (there, far) = served(&tree);
     let targets = vec![Target { name: "tree".to_owned(), reach: there }];
-    let step = Arc::new(sql);
-    let load = Load { step, targets, seed: 7, slices: None, overtime: Duration::ZERO };
+    let load = Load::new(Arc::new(sql), targets, 7);
     let error = prepare(&load).err().unwrap().to_string();
     assert!(error.contains("only keys and values"), "{error}");
     far.join().unwrap().unwrap();
@@ -257,8 +255,7 @@ fn several_processes_have_the_load_in_turn() {
     let lengths = vec![Duration::from_millis(10)];
     let slices = crate::Slices { seed: 3, lengths, lead_in: 0.2 };
     let step = Arc::new(step(FILL, Expect::affected(1), End::Time, Some(0.3)));
-    let (seed, slices, overtime) = (7, Some(slices), Duration::ZERO);
-    let load = Load { step, targets, seed, slices, overtime };
+    let load = Load { slices: Some(slices), ..Load::new(step, targets, 7) };
     let running = prepare(&load).unwrap().go(Instant::now() + Duration::from_millis(2));
     assert_eq!(running.measured_until(), None);
     assert!(running.wait(Duration::from_secs(60)));

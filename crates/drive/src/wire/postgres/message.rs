@@ -83,8 +83,10 @@ fn bind_head(name: &str, form: Form, parameters: usize) -> Vec<u8> {
 const BIND_END: [u8; 2] = [0, 0];
 /// Describe of the unnamed portal.
 const DESCRIBE: [u8; 7] = [b'D', 0, 0, 0, 6, b'P', 0];
-/// Execute of the unnamed portal without a row limit, then Sync.
-const EXECUTE_SYNC: [u8; 15] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0, b'S', 0, 0, 0, 4];
+/// Execute of the unnamed portal without a row limit.
+const EXECUTE: [u8; 10] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
+/// Sync.
+const SYNC: [u8; 5] = [b'S', 0, 0, 0, 4];
 
 /// Sets the length of the message that `bytes` begins with, up to `end`.
 fn set_length(bytes: &mut [u8], end: usize) {
@@ -93,29 +95,49 @@ fn set_length(bytes: &mut [u8], end: usize) {
 }
 
 impl Template {
-    /// The message that binds and executes the prepared statement `name`.
-    pub fn bind(name: &str, statement: &Statement) -> Template {
-        let draws = statement.draws();
-        let described = statement.sent == Sent::Described;
-        let form = if described { Form::Text } else { Form::Binary };
-        let mut tail = if described { DESCRIBE.to_vec() } else { Vec::new() };
-        tail.extend_from_slice(&EXECUTE_SYNC);
-        let mut bytes = bind_head(name, form, draws.len());
-        if !described && draws.iter().all(|draw| type_oid(draw) != oid::VARCHAR) {
-            let mut patches = Vec::with_capacity(draws.len());
-            for draw in draws {
+    /// The messages that bind and execute the prepared statement `name` so many times, each after
+    /// these messages, before one Sync. `None` if that can't be done more than once or after
+    /// others, because a value varies in length.
+    pub fn pipeline(
+        before: &[u8],
+        name: &str,
+        statement: &Statement,
+        depth: u32,
+    ) -> Option<Template> {
+        if statement.draws().iter().any(|draw| type_oid(draw) == oid::VARCHAR) {
+            return None;
+        }
+        let (mut bytes, mut patches) = (Vec::new(), Vec::new());
+        for _ in 0..depth {
+            bytes.extend_from_slice(before);
+            let begin = bytes.len();
+            bytes.extend_from_slice(&bind_head(name, Form::Binary, statement.draws().len()));
+            for draw in statement.draws() {
                 let width = if type_oid(draw) == oid::INT4 { 4 } else { 8 };
                 bytes.extend_from_slice(&(width as u32).to_be_bytes());
                 patches.push((bytes.len(), Sampler::from(draw)));
                 bytes.resize(bytes.len() + width, 0);
             }
             bytes.extend_from_slice(&BIND_END);
-            let end = bytes.len();
-            set_length(&mut bytes, end);
-            bytes.extend_from_slice(&tail);
-            return Template::Patched { bytes, patches, drawn: Vec::new() };
+            let end = bytes.len() - begin;
+            set_length(&mut bytes[begin..], end);
+            bytes.extend_from_slice(&EXECUTE);
         }
-        let mut parts = vec![Part::Bytes(bytes)];
+        bytes.extend_from_slice(&SYNC);
+        Some(Template::Patched { bytes, patches, drawn: Vec::new() })
+    }
+
+    /// The message that binds and executes the prepared statement `name`.
+    pub fn bind(name: &str, statement: &Statement) -> Template {
+        let described = statement.sent == Sent::Described;
+        if !described && let Some(template) = Template::pipeline(&[], name, statement, 1) {
+            return template;
+        }
+        let form = if described { Form::Text } else { Form::Binary };
+        let mut tail = if described { DESCRIBE.to_vec() } else { Vec::new() };
+        tail.extend_from_slice(&EXECUTE);
+        tail.extend_from_slice(&SYNC);
+        let mut parts = vec![Part::Bytes(bind_head(name, form, statement.draws().len()))];
         values_only(&statement.pieces, &mut parts);
         parts.push(Part::Bytes(BIND_END.to_vec()));
         Template::Laid { parts, form, tail, bytes: Vec::new(), drawn: Vec::new() }
@@ -376,6 +398,19 @@ mod tests {
     }
 
     #[test]
+    fn a_pipeline_has_one_sync() {
+        let statement = select();
+        let parse = [b'P', 0, 0, 0, 6, 0, 0];
+        let template = Template::pipeline(&parse, "", &statement, 3).unwrap();
+        let bytes = drawn(template, 1, &[-9]);
+        let one = drawn(Template::bind("", &statement), 1, &[-9]);
+        let each = [&parse, &one[..one.len() - SYNC.len()]].concat();
+        assert_eq!(bytes, [&each[..], &each, &each, &SYNC].concat());
+        let pieces = vec![Piece::Value(Draw::Text { min: 1, max: 2 })];
+        assert!(Template::pipeline(&[], "", &Statement { pieces, ..statement }, 2).is_none());
+    }
+
+    #[test]
     fn text_has_the_values_in_their_places() {
         let bytes = drawn(Template::query(&select()), 1, &[-9]);
         let text = b"SELECT a FROM t WHERE b = 5 AND c IN (-9)\0";
@@ -406,7 +441,7 @@ mod tests {
 
         let bind = drawn(Template::bind("s1", &insert), 9, &[]);
         let length = u32::from_be_bytes(bind[1..5].try_into().unwrap()) as usize;
-        assert_eq!(bind.len(), 1 + length + EXECUTE_SYNC.len());
+        assert_eq!(bind.len(), 1 + length + EXECUTE.len() + SYNC.len());
         assert_eq!(bind[1 + length], b'E');
     }
 

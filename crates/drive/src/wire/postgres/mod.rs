@@ -4,6 +4,7 @@
 //! binary) if they are prepared, otherwise in the simple protocol. Results are text, as with libpq.
 
 mod connect;
+mod copy;
 mod message;
 mod reply;
 mod session;

@@ -82,8 +82,8 @@ impl Receiver {
         }
     }
 
-    /// Reads one answer, up to and including ReadyForQuery. `row` gets the integers of the last
-    /// row.
+    /// Reads one answer, up to and including ReadyForQuery, or up to where the server waits for the
+    /// rows of a COPY. `row` gets the integers of the last row.
     ///
     /// A server's error is returned only after the whole answer has been read, so the connection
     /// stays usable.
@@ -120,6 +120,11 @@ impl Receiver {
                     let message = BytesMut::from(self.whole(socket, total)?);
                     // The first error is the cause; a FATAL may follow it.
                     failed.get_or_insert(server_error(message)?);
+                }
+                // CopyInResponse.
+                b'G' => {
+                    self.skip(socket, total)?;
+                    return Ok(failed.map_or(Ok(reply), Err));
                 }
                 b'Z' => {
                     let message = self.whole(socket, total)?;

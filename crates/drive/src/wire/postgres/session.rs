@@ -5,9 +5,10 @@ use std::os::fd::RawFd;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use workload::{Request, Sent};
+use workload::{Copy, Request, Sent, Statement};
 
 use super::connect::{Postgres, connect};
+use super::copy::send_rows;
 use super::message::{Template, type_oid};
 use super::reply::Receiver;
 use super::socket::Socket;
@@ -18,6 +19,11 @@ use crate::wire::{Breaker, Handle, Reply, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
+
+/// Why a pipeline cannot be sent.
+const NO_PIPELINE: &str = "the simple protocol has no pipelines; choose extended or prepared";
+/// Why a statement cannot be sent in a pipeline, or parsed anew each time.
+const VARYING: &str = "in a pipeline and with the extended protocol, values have a fixed width";
 
 impl Connect for Postgres {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {
@@ -52,8 +58,14 @@ struct PostgresSession {
 
 #[derive(Debug)]
 struct Ready {
-    template: Template,
+    message: Message,
     shown: String,
+}
+
+#[derive(Debug)]
+enum Message {
+    Template(Template),
+    Rows(Copy),
 }
 
 impl PostgresSession {
@@ -64,27 +76,56 @@ impl PostgresSession {
             .answer(&mut self.socket, None)?
             .map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })
     }
+
+    /// The message that a statement is sent with, which the server has parsed if it is prepared;
+    /// `depth`: how often it is sent before an answer is read.
+    fn template(
+        &mut self,
+        statement: &Statement,
+        depth: Option<u32>,
+        shown: &str,
+    ) -> Result<Template, Error> {
+        let text = statement.numbered();
+        let types: Vec<u32> = statement.draws().into_iter().map(type_oid).collect();
+        let mut out = BytesMut::new();
+        let name = match statement.sent {
+            Sent::Text if depth.is_some() => return Err(Error::Unsupported(NO_PIPELINE)),
+            Sent::Text => return Ok(Template::query(statement)),
+            Sent::Extended => {
+                frontend::parse("", &text, types, &mut out)?;
+                String::new()
+            }
+            Sent::Prepared | Sent::Described => {
+                let name = format!("s{}", self.statements.len());
+                frontend::parse(&name, &text, types, &mut out)?;
+                frontend::sync(&mut out);
+                self.exchange(&out, shown)?;
+                out.clear();
+                name
+            }
+        };
+        if depth.is_none() && statement.sent != Sent::Extended {
+            return Ok(Template::bind(&name, statement));
+        }
+        Template::pipeline(&out, &name, statement, depth.unwrap_or(1))
+            .ok_or(Error::Unsupported(VARYING))
+    }
 }
 
 impl Session for PostgresSession {
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
-        let Request::Sql(statement) = request else {
-            return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
+        let shown: String = request.to_string().chars().take(SHOWN).collect();
+        let message = match request {
+            Request::Sql(statement) => Message::Template(self.template(statement, None, &shown)?),
+            Request::Pipeline { statement, depth } => {
+                Message::Template(self.template(statement, Some(*depth), &shown)?)
+            }
+            Request::Copy(copy) => Message::Rows(copy.clone()),
+            Request::KeyValue(_) => {
+                return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
+            }
         };
-        let text = statement.numbered();
-        let shown: String = text.chars().take(SHOWN).collect();
-        let template = if statement.sent != Sent::Text {
-            let name = format!("s{}", self.statements.len());
-            let types: Vec<u32> = statement.draws().into_iter().map(type_oid).collect();
-            let mut out = BytesMut::new();
-            frontend::parse(&name, &text, types, &mut out)?;
-            frontend::sync(&mut out);
-            self.exchange(&out, &shown)?;
-            Template::bind(&name, statement)
-        } else {
-            Template::query(statement)
-        };
-        self.statements.push(Ready { template, shown });
+        self.statements.push(Ready { message, shown });
         Ok(Handle(self.statements.len() - 1))
     }
 
@@ -94,8 +135,15 @@ impl Session for PostgresSession {
             .statements
             .get_mut(handle.0)
             .ok_or_else(|| Error::Protocol("a statement that was never prepared".to_owned()))?;
-        ready.template.draw(source, &mut self.clock);
-        self.socket.send(ready.template.bytes())?;
+        match &mut ready.message {
+            Message::Template(template) => {
+                template.draw(source, &mut self.clock);
+                self.socket.send(template.bytes())?;
+            }
+            Message::Rows(copy) => {
+                send_rows(copy, source, &mut self.socket, &mut self.receiver, &ready.shown)?;
+            }
+        }
         self.sent.push_back(handle.0);
         Ok(())
     }

@@ -1,0 +1,58 @@
+//! Rows sent in bulk: COPY FROM STDIN.
+
+use std::sync::atomic::Ordering;
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+use workload::{Copy, Source};
+
+use super::reply::Receiver;
+use super::socket::Socket;
+use crate::error::Error;
+
+/// Bytes of a CopyData message: the server's reads are of 8 KB, its socket buffers larger.
+const CHUNK: usize = 64 * 1024;
+
+/// Begins the COPY and sends its rows. Its answer is outstanding.
+pub fn send_rows(
+    copy: &Copy,
+    source: &Source<'_>,
+    socket: &mut Socket,
+    receiver: &mut Receiver,
+    shown: &str,
+) -> Result<(), Error> {
+    let mut out = BytesMut::new();
+    frontend::query(&copy.statement, &mut out)?;
+    socket.send(&out)?;
+    let begun = receiver.answer(socket, None)?;
+    begun.map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })?;
+    let sent = source.cells.get(copy.sent.0).map_or(0, |cell| cell.0.load(Ordering::Relaxed));
+    let first = copy.first + sent.unsigned_abs();
+    let mut message = head();
+    for number in first..first + copy.rows {
+        copy.row(number, &mut message);
+        if message.len() >= CHUNK {
+            send(&mut message, socket)?;
+        }
+    }
+    send(&mut message, socket)?;
+    out.clear();
+    frontend::copy_done(&mut out);
+    Ok(socket.send(&out)?)
+}
+
+/// The beginning of a CopyData message.
+fn head() -> Vec<u8> {
+    let mut message = Vec::with_capacity(CHUNK + 1024);
+    message.extend_from_slice(&[b'd', 0, 0, 0, 0]);
+    message
+}
+
+/// Sends a CopyData message, and leaves the beginning of another.
+fn send(message: &mut Vec<u8>, socket: &mut Socket) -> Result<(), Error> {
+    let length = (message.len() - 1) as u32;
+    message[1..5].copy_from_slice(&length.to_be_bytes());
+    socket.send(message)?;
+    message.truncate(5);
+    Ok(())
+}

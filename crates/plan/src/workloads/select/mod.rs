@@ -1,0 +1,253 @@
+//! The read-only sweep over clients (workloads.md §4) in a plan: `[workload.select]`.
+
+mod clients;
+mod plan;
+
+use std::collections::BTreeMap;
+
+use toml::de::DeValue;
+
+use crate::count::Protocol;
+use crate::family::{Family, PlannedStep, Sequence};
+use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::problem::Problems;
+use crate::section::{choice, integer, one_or_more};
+use clients::clients;
+
+pub use plan::{IdleThreads, Pinning, Point, SelectPlan, Transport};
+
+/// From this scale on the rest after settling is as long as the benchmark says.
+const FULL_REST_SCALE: f64 = 1000.0;
+/// The id of a row is an `integer`.
+const MOST_SCALE: u64 = (1 << 31) / 100_000;
+
+const PROTOCOLS: [(&str, Protocol); 3] = [
+    ("simple", Protocol::Simple),
+    ("extended", Protocol::Extended),
+    ("prepared", Protocol::Prepared),
+];
+
+#[rustfmt::skip] // A table.
+const OPTIONS: [CommandOption; 7] = [
+    CommandOption { key: "scale", name: "scale", value: "N", form: Form::Count,
+        help: "Scale of the table, 100000 rows each [default: 50]" },
+    CommandOption { key: "clients", name: "clients", value: "N,…", form: Form::Names,
+        help: "Numbers of clients: 1,2,4 or 1..176 or \"1..176 step 4\" [default: 1]" },
+    CommandOption { key: "protocol", name: "protocol", value: "NAME,…", form: Form::Names,
+        help: "How statements are sent: simple, extended, prepared [default: prepared]" },
+    CommandOption { key: "pinning", name: "pinning", value: "NAME,…", form: Form::Names,
+        help: "Where clients and their servers run: none, colocated, random, smt, ccx, node \
+               [default: none]" },
+    CommandOption { key: "transport", name: "transport", value: "NAME,…", form: Form::Names,
+        help: "How clients reach the server: unix, tcp, veth [default: unix]" },
+    CommandOption { key: "pipeline", name: "pipeline", value: "N,…", form: Form::Counts,
+        help: "Queries sent before an answer is awaited [default: 1]" },
+    CommandOption { key: "seconds", name: "seconds", value: "S", form: Form::Count,
+        help: "Seconds of each point [default: 5]" },
+];
+
+impl Keyed for SelectPlan {
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let usual = SelectPlan::default();
+        vec![
+            Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("100,000 rows each"),
+            Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load"),
+            Key::new("clients", &mut self.clients, clients),
+            Key::new("protocol", &mut self.protocol, |v| several(v, &PROTOCOLS))
+                .note("simple, extended or prepared"),
+            Key::new("pinning", &mut self.pinning, |v| several(v, &Pinning::NAMED))
+                .note("none, colocated, random, smt, ccx or node"),
+            Key::new("transport", &mut self.transport, |v| several(v, &Transport::NAMED))
+                .note("unix, tcp or veth"),
+            Key::new("pipeline", &mut self.pipeline, |v| distinct(v, |one| integer(one, 1..1001)))
+                .note("queries sent before an answer is awaited"),
+            Key::new("idle", &mut self.idle, |v| distinct(v, idle))
+                .note("idle-priority threads: a number, \"cpus\" or \"2*cpus\"")
+                .unless(&usual.idle),
+            Key::optional("idle_from", &mut self.idle_from, |v| integer(v, 1..10_000_001))
+                .note("second from which they run"),
+            Key::optional("idle_to", &mut self.idle_to, |v| integer(v, 1..10_000_001))
+                .note("second until which they run"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).note("per point"),
+            Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001)
+                .note("before the first point"),
+            Key::whole("counter_seconds", &mut self.counter_seconds, 0..3601)
+                .note("after each point, to count the scheduler's events; 0: not counted"),
+        ]
+    }
+}
+
+/// One value or several, without repetition.
+fn distinct<T: PartialEq + ToString>(
+    value: &DeValue,
+    one: impl Fn(&DeValue) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    let list = one_or_more(value, one)?;
+    if list.is_empty() {
+        return Err("the list is empty; name at least one".to_owned());
+    }
+    match list.iter().enumerate().find(|(place, value)| list[..*place].contains(value)) {
+        Some((_, twice)) => Err(format!("{} appears twice; remove one", twice.to_string())),
+        None => Ok(list),
+    }
+}
+
+/// One word or several, each with a meaning, without repetition.
+fn several<T: Copy + PartialEq>(
+    value: &DeValue,
+    named: &'static [(&'static str, T)],
+) -> Result<Vec<T>, String> {
+    let word = |one: &DeValue| {
+        choice(one, named)?;
+        Ok(one.as_str().unwrap_or_default().to_owned())
+    };
+    let words = distinct(value, word)?;
+    let meaning = |word: &String| named.iter().find(|(name, _)| name == word).map(|it| it.1);
+    Ok(words.iter().filter_map(meaning).collect())
+}
+
+/// A number of idle-priority threads.
+fn idle(value: &DeValue) -> Result<IdleThreads, String> {
+    match value {
+        DeValue::String(text) => IdleThreads::try_from(text.to_string()),
+        number => integer(number, 0..u64::from(plan::MOST_IDLE) + 1).map(IdleThreads::Number),
+    }
+}
+
+impl Family for SelectPlan {
+    fn name(&self) -> &'static str {
+        "select"
+    }
+
+    fn options(&self) -> &'static [CommandOption] {
+        &OPTIONS
+    }
+
+    fn shorten(&mut self, _given: &dyn Fn(&str) -> bool) -> f64 {
+        // The whole rest after settling is for large tables.
+        (self.scale as f64 / FULL_REST_SCALE).clamp(0.02, 1.0)
+    }
+
+    fn check(&self, problems: &mut Problems) {
+        if self.protocol.contains(&Protocol::Simple) && self.pipeline.iter().any(|depth| *depth > 1)
+        {
+            let message = "a `pipeline` cannot be sent by the simple protocol; remove \"simple\" \
+                           from `protocol`, or set pipeline = 1";
+            problems.of("workload.select.pipeline", message);
+        }
+        let none = self.idle.iter().all(|idle| *idle == IdleThreads::Number(0));
+        if none && (self.idle_from.is_some() || self.idle_to.is_some()) {
+            let message = "`idle_from` and `idle_to` without `idle`; set idle = \"cpus\", or remove \
+                           them";
+            problems.of("workload.select.idle_from", message);
+        }
+        let (from, to) = (self.idle_from.unwrap_or(0), self.idle_to.unwrap_or(self.seconds));
+        if from >= to || to > self.seconds {
+            let message = format!(
+                "idle-priority threads run from second {from} to {to} of a point of {} s; expected \
+                 idle_from < idle_to ≤ seconds",
+                self.seconds
+            );
+            problems.of("workload.select.idle_to", message);
+        }
+    }
+
+    /// One: a server carries the whole sweep.
+    fn sequences(&self) -> Vec<Sequence> {
+        let step = |name: &str, dop: u32, labels: BTreeMap<String, String>| PlannedStep {
+            name: name.to_owned(),
+            dop,
+            labels,
+            timed: name == Self::SELECT || name == Self::WARM,
+            warm_up: name == Self::WARM,
+            group: "",
+        };
+        let mut steps = vec![
+            step(Self::LOAD, self.load_dop, BTreeMap::new()),
+            step(Self::INDEX, 1, BTreeMap::new()),
+        ];
+        if self.warm_seconds > 0 {
+            steps.push(step(Self::WARM, self.load_dop, BTreeMap::new()));
+        }
+        let points = self.points().into_iter();
+        steps.extend(points.map(|point| step(Self::SELECT, point.clients, point.labels)));
+        vec![Sequence { key: 1, steps }]
+    }
+
+    fn clear_steps(&mut self) {
+        let usual = SelectPlan::default();
+        let SelectPlan { clients, protocol, pinning, transport, pipeline, idle, .. } = usual;
+        *self =
+            SelectPlan { clients, protocol, pinning, transport, pipeline, idle, ..self.clone() };
+    }
+
+    fn rows(&mut self) -> Vec<&mut u64> {
+        Vec::new()
+    }
+
+    fn seconds(&mut self) -> Vec<&mut u32> {
+        vec![&mut self.seconds]
+    }
+
+    fn keys_of_seconds(&self) -> &'static [&'static str] {
+        &["seconds"]
+    }
+
+    fn rows_of(&self, _step: &str) -> u64 {
+        SelectPlan::rows(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, PlanError, WorkloadPlan};
+
+    fn parsed(section: &str) -> Result<Plan, PlanError> {
+        let text = format!("[variants.a]\ndbms = \"postgres@16\"\n[workload.select]\n{section}");
+        Plan::parse(&text, None, "test")
+    }
+
+    #[test]
+    fn what_is_written_says_the_same() {
+        let section = "scale = 2\nclients = \"1..9 step 4\"\npinning = [\"none\", \"random\"]\n\
+                       idle = [0, \"cpus\", \"2*cpus\"]\nidle_from = 1\nidle_to = 3\nseconds = 4";
+        let plan = parsed(section).unwrap();
+        let WorkloadPlan::Select(select) = &plan.workload else { panic!("{plan:?}") };
+        assert_eq!((&select.clients[..], select.rows()), (&[1, 5, 9][..], 200_000));
+        let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+        assert_eq!(written.workload, plan.workload);
+        let [sequence] = &plan.workload.sequences()[..] else { panic!("one server for all") };
+        assert_eq!(sequence.steps.len(), 3 + 3 * 2 * 3);
+        let last = sequence.steps.last().unwrap();
+        assert_eq!((&*last.name, last.dop, last.timed), (SelectPlan::SELECT, 9, true));
+        let labels: Vec<_> = last.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!(labels, ["idle=2*cpus", "pinning=random"]);
+        assert_eq!(IdleThreads::PerCpu(2).on(4), 8);
+    }
+
+    #[test]
+    fn what_is_usual_needs_no_label() {
+        let points = parsed("clients = [1, 2]").unwrap().workload.sequences().remove(0).steps;
+        assert!(points.iter().all(|point| point.labels.is_empty()));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (section, message) in [
+            ("clients = []", "the list is empty"),
+            ("clients = [4, \"2..5\"]", "4 appears twice"),
+            ("clients = \"9..1\"", "expected a number of clients, or a range such as \"1..176\""),
+            ("pinning = \"cores\"", "expected \"none\", \"colocated\""),
+            ("pinning = [\"none\", \"none\"]", "none appears twice"),
+            ("pipeline = [1, 5]\nprotocol = [\"simple\"]", "cannot be sent by the simple protocol"),
+            ("idle = \"many\"", "expected a number, \"cpus\" or \"2*cpus\""),
+            ("idle_from = 1", "without `idle`"),
+            ("idle = 3\nidle_from = 2\nidle_to = 9", "expected idle_from < idle_to ≤ seconds"),
+            ("scale = 30000", "from 1 to 21474"),
+        ] {
+            let error = parsed(section).unwrap_err().to_string();
+            assert!(error.contains(message), "{section}: {error}");
+        }
+    }
+}

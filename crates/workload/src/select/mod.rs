@@ -1,0 +1,179 @@
+//! A read-only sweep: point selects on the largest of pgbench's tables, with several numbers of
+//! clients, each under several conditions.
+
+use std::collections::BTreeMap;
+
+use plan::{IdleThreads, Point, Protocol, SelectPlan};
+
+use crate::class::Class;
+use crate::kinds::{Catalogue, Kind, Load, State};
+use crate::pgbench::{
+    ACCOUNTS, ACCOUNTS_TABLE, account, create_accounts, index_accounts, load_accounts,
+};
+use crate::request::{Expect, Piece, Request, Sent, Statement};
+use crate::step::{Benchmark, Phase, Step, Stream};
+use crate::terms::{Idle, Terms};
+use crate::{Dialect, Error};
+
+/// The benchmark of `plan`.
+///
+/// # Errors
+/// [`Error::Unfit`] if the system does not speak SQL.
+pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error> {
+    let Dialect::Postgres { .. } = dialect else {
+        return Err(Error::Unfit { workload: "select", needs: "SQL" });
+    };
+    let mut phases = vec![
+        Phase::Step(load_accounts(SelectPlan::LOAD, plan.scale, plan.load_dop)),
+        Phase::Step(index_accounts(SelectPlan::INDEX, plan.scale)),
+        Phase::Settle { rows: Some(plan.rows()) },
+    ];
+    if plan.warm_seconds > 0 {
+        let warm = Sending { sent: Sent::Prepared, depth: 1 };
+        let mut step = step(SelectPlan::WARM, plan.scale, plan.load_dop, warm);
+        step.seconds = Some(f64::from(plan.warm_seconds));
+        phases.push(Phase::Step(step));
+    }
+    phases.extend(plan.points().into_iter().map(|at| Phase::Step(point(plan, at))));
+    Ok(Benchmark {
+        setup: vec![create_accounts()],
+        tables: vec![ACCOUNTS_TABLE.to_owned()],
+        phases,
+        config: BTreeMap::new(),
+    })
+}
+
+/// How queries are sent.
+#[derive(Debug, Clone, Copy)]
+struct Sending {
+    sent: Sent,
+    /// Queries before an answer is awaited.
+    depth: u32,
+}
+
+/// The step of a point.
+fn point(plan: &SelectPlan, at: Point) -> Step {
+    let sent = match at.protocol {
+        Protocol::Simple => Sent::Text,
+        Protocol::Extended => Sent::Extended,
+        Protocol::Prepared | Protocol::Call => Sent::Prepared,
+    };
+    let sending = Sending { sent, depth: at.pipeline };
+    let mut step = step(SelectPlan::SELECT, plan.scale, at.clients, sending);
+    step.seconds = Some(f64::from(plan.seconds));
+    step.any_order = true;
+    step.terms = Terms {
+        pinning: Some(at.pinning),
+        transport: at.transport,
+        idle: (at.idle != IdleThreads::Number(0)).then(|| Idle {
+            threads: at.idle,
+            from: plan.idle_from.map(f64::from),
+            to: plan.idle_to.map(f64::from),
+        }),
+        counter_seconds: plan.counter_seconds,
+    };
+    step.labels = at.labels;
+    step
+}
+
+/// So many clients that read one row after another.
+fn step(name: &str, scale: u64, clients: u32, sending: Sending) -> Step {
+    let statement = select(scale, sending.sent);
+    let request = match sending.depth {
+        1 => Request::Sql(statement),
+        depth => Request::Pipeline { statement, depth },
+    };
+    let stream = |client| Stream {
+        operations_per_round: u64::from(sending.depth),
+        ..Stream::repeating(client, Class::QUERY, request.clone())
+    };
+    Step::new(name, clients, Class::QUERY, (0..clients).map(stream).collect())
+}
+
+/// The query of pgbench's script `select-only`.
+fn select(scale: u64, sent: Sent) -> Statement {
+    let text = format!("SELECT abalance FROM {ACCOUNTS_TABLE} WHERE aid = ");
+    let pieces = vec![Piece::Text(text), Piece::Value(account(scale))];
+    Statement { pieces, sent, expect: Expect::Rows { min: 1, max: 1 } }
+}
+
+/// What `steelyard count` counts: the query, on at most `rows` rows.
+///
+/// # Errors
+/// As [`benchmark`].
+pub fn catalogue(plan: &SelectPlan, rows: u64, dialect: Dialect) -> Result<Catalogue, Error> {
+    let scale = rows.div_ceil(ACCOUNTS).clamp(1, plan.scale);
+    let benchmark = benchmark(&SelectPlan { scale, load_dop: 1, ..plan.clone() }, dialect)?;
+    let steps: Vec<&Step> = benchmark.phases.iter().filter_map(Phase::step).collect();
+    let mut requests = steps.iter().map(|step| &step.streams[0].requests[0]);
+    let (load, index) = (requests.next().cloned(), requests.next().map(Request::to_string));
+    let times = scale * ACCOUNTS / 10_000;
+    let load = load.map(|request| Load {
+        adds: match &request {
+            Request::Copy(copy) => Some((copy.sent, copy.rows as i64)),
+            _ => None,
+        },
+        request,
+        times,
+    });
+    Ok(Catalogue {
+        setup: benchmark.setup,
+        load: load.into_iter().collect(),
+        index: index.into_iter().collect(),
+        cells: 1,
+        refresh: None,
+        config: benchmark.config,
+        kinds: vec![Kind {
+            name: SelectPlan::SELECT.to_owned(),
+            class: Class::QUERY,
+            request: select(scale, Sent::Prepared).into(),
+            rows: 0,
+            state: State::Indexed,
+            reads_only: true,
+            adds: None,
+        }],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_as_the_plan_says() {
+        let plan = SelectPlan {
+            scale: 1,
+            clients: vec![3],
+            pipeline: vec![1, 5],
+            pinning: vec![plan::Pinning::Random],
+            ..SelectPlan::default()
+        };
+        let benchmark = benchmark(&plan, Dialect::postgres(16)).unwrap();
+        let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
+        let names: Vec<_> = steps.iter().map(|step| (&*step.name, step.any_order)).collect();
+        let point = ("select", true);
+        let warm = ("select.warm", false);
+        assert_eq!(names, [("load", false), ("index", false), warm, point, point]);
+        let last = steps[4];
+        assert_eq!((last.dop, last.streams.len()), (3, 3));
+        assert_eq!(last.streams[0].operations_per_round, 5);
+        assert_eq!(last.streams[0].requests[0].expect(), Expect::Rows { min: 5, max: 5 });
+        assert_eq!(last.terms.pinning, Some(plan::Pinning::Random));
+        assert_eq!(
+            last.streams[0].requests[0].to_string(),
+            "SELECT abalance FROM pgbench_accounts WHERE aid = $1"
+        );
+        let planned = plan::WorkloadPlan::Select(plan).sequences().remove(0).steps;
+        let key = |name: &str, dop, labels: &BTreeMap<_, _>| (name.to_owned(), dop, labels.clone());
+        assert_eq!(
+            planned.iter().map(|s| key(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
+            steps.iter().map(|s| key(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
+        );
+    }
+
+    #[test]
+    fn it_needs_sql() {
+        let error = benchmark(&SelectPlan::default(), Dialect::KeyValue).unwrap_err();
+        assert_eq!(error, Error::Unfit { workload: "select", needs: "SQL" });
+    }
+}

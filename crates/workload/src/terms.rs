@@ -1,0 +1,28 @@
+//! Conditions of a step that are set from outside the load.
+
+use plan::{IdleThreads, Pinning, Transport};
+use serde::{Deserialize, Serialize};
+
+/// Conditions of a step that are set from outside the load.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
+    /// Where clients and their servers run; `None`: whoever runs the step decides.
+    pub pinning: Option<Pinning>,
+    /// How clients reach a server of ours.
+    pub transport: Transport,
+    /// Idle-priority threads beside the load.
+    pub idle: Option<Idle>,
+    /// Seconds after the step in which the scheduler's events are counted; 0: they are not.
+    pub counter_seconds: u32,
+}
+
+/// Threads that take the time for which the CPUs would be idle.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Idle {
+    /// How many.
+    pub threads: IdleThreads,
+    /// Second of the step from which they run; `None`: its start.
+    pub from: Option<f64>,
+    /// Second until which they run; `None`: its end.
+    pub to: Option<f64>,
+}
