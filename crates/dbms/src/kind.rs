@@ -1,5 +1,6 @@
 //! A kind of system under test: how it is named, obtained, built and started.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -101,6 +102,13 @@ pub trait Kind: fmt::Debug + Sync {
     ) -> Vec<(&'static str, f64)> {
         let _ = (changed, now, seconds);
         Vec::new()
+    }
+
+    /// Most clients that can be connected at the same time beside steelyard's own connections, with
+    /// these settings and this configuration file; `None`: as many as the machine allows.
+    fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
+        let _ = (settings, file);
+        None
     }
 
     /// What to know when comparing `variants` of this kind, apart from their builds.

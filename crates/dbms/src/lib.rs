@@ -98,6 +98,7 @@ pub use system::{
 pub use systems::{differences, register};
 pub use user::ServerUser;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use reference::Form;
@@ -195,6 +196,16 @@ pub fn figures(
     seconds: [f64; 2],
 ) -> Vec<(&'static str, f64)> {
     kind_of(installation).map_or(Vec::new(), |kind| kind.figures(changed, now, seconds))
+}
+
+/// Most clients that can be connected at the same time to a server of `installation` with these
+/// settings and this configuration file; `None`: as many as the machine allows.
+pub fn most_clients(
+    installation: &Installation,
+    settings: &BTreeMap<String, String>,
+    file: Option<&str>,
+) -> Option<u32> {
+    kind_of(installation).ok()?.most_clients(settings, file)
 }
 
 /// How to count instructions on servers of an installation.

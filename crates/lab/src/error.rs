@@ -34,6 +34,29 @@ pub enum Error {
         /// Why.
         source: Box<dbms::Error>,
     },
+    /// A server does not let so many clients in.
+    #[error(
+        "variant `{variant}`: step {step} has {clients} clients, but its settings allow {most} \
+         beside steelyard's own connections; raise its limit (max_connections), or lower the number of clients"
+    )]
+    TooManyClients {
+        /// The variant.
+        variant: String,
+        /// The step.
+        step: String,
+        /// Its clients.
+        clients: usize,
+        /// As many as it lets in.
+        most: u32,
+    },
+    /// A step wants its clients and servers where they can't be.
+    #[error("variant `{variant}`: {reason}")]
+    Terms {
+        /// The variant.
+        variant: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// A system under test failed.
     #[error(transparent)]
     Dbms(Box<dbms::Error>),

@@ -40,7 +40,7 @@ pub use kinds::{Catalogue, Kind, Load, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
 pub use rng::{Rng, stream_seed};
 pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
-pub use terms::{Idle, Terms};
+pub use terms::{Counters, Idle, Terms};
 
 /// A server's SQL dialect, as far as statements differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,17 @@ pub struct Terms {
     pub transport: Transport,
     /// Idle-priority threads beside the load.
     pub idle: Option<Idle>,
-    /// Seconds after the step in which the scheduler's events are counted; 0: they are not.
-    pub counter_seconds: u32,
+    /// Whether the scheduler's events are counted.
+    pub counters: Option<Counters>,
+}
+
+/// Events of the scheduler are counted after a step, while its load goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// For so many seconds.
+    pub seconds: u32,
+    /// Whether the step can't do without.
+    pub required: bool,
 }
 
 /// Threads that take the time for which the CPUs would be idle.

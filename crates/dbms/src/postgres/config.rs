@@ -1,6 +1,7 @@
 //! postgresql.conf: the variant's settings, steelyard's own minimum, and a server's complaints
 //! about them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -33,6 +34,27 @@ const LOGGED: &str = "# so that the log says what the server does by itself\n\
                       log_autovacuum_min_duration = 0\n";
 
 const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results; put them in config_file itself";
+
+/// `max_connections` where nobody sets it (PostgreSQL's manual, "Connections and Authentication").
+const DEFAULT_CONNECTIONS: u32 = 100;
+/// Connections that steelyard itself may have at a time, with room for those just closed.
+const OWN_CONNECTIONS: u32 = 5;
+
+/// Most clients that these settings, and below them this file, allow beside our own connections.
+pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&str>) -> u32 {
+    const NAME: &str = "max_connections";
+    let set = settings.iter().find(|(name, _)| name.eq_ignore_ascii_case(NAME));
+    let in_file = || {
+        let lines =
+            file?.lines().filter(|line| secret::setting_of(line).eq_ignore_ascii_case(NAME));
+        // The last one counts.
+        let value = lines.last()?.trim_start()[NAME.len()..].split('#').next()?.replace('=', " ");
+        Some(value.trim().trim_matches('\'').to_owned())
+    };
+    let value = set.map(|(_, value)| value.trim().to_owned()).or_else(in_file);
+    let connections = value.and_then(|value| value.parse().ok()).unwrap_or(DEFAULT_CONNECTIONS);
+    connections.saturating_sub(OWN_CONNECTIONS)
+}
 
 /// Checks names of settings before anything is created.
 pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
@@ -154,6 +176,16 @@ fn message(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_clients_follows_from_the_settings() {
+        let set = |value: &str| BTreeMap::from([("Max_Connections".to_owned(), value.to_owned())]);
+        assert_eq!(most_clients(&BTreeMap::new(), None), 95);
+        assert_eq!(most_clients(&set("30"), Some("max_connections = 9")), 25);
+        let file = "max_connections=7\n # max_connections = 1\n  max_connections = '250' # many\n";
+        assert_eq!(most_clients(&BTreeMap::new(), Some(file)), 245);
+        assert_eq!(most_clients(&set("?"), None), 95, "the server will say what is wrong");
+    }
 
     #[test]
     fn values_are_quoted() {

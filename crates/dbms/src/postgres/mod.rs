@@ -30,6 +30,7 @@ mod tables;
 mod url;
 mod waits;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::builds::{Compared, Difference};
@@ -103,6 +104,10 @@ impl Kind for Postgres {
 
     fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
         Ok(count::method(installation))
+    }
+
+    fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
+        Some(config::most_clients(settings, file))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {

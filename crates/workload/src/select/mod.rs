@@ -12,7 +12,7 @@ use crate::pgbench::{
 };
 use crate::request::{Expect, Piece, Request, Sent, Statement};
 use crate::step::{Benchmark, Phase, Step, Stream};
-use crate::terms::{Idle, Terms};
+use crate::terms::{Counters, Idle, Terms};
 use crate::{Dialect, Error};
 
 /// The benchmark of `plan`.
@@ -39,8 +39,19 @@ pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error
         setup: vec![create_accounts()],
         tables: vec![ACCOUNTS_TABLE.to_owned()],
         phases,
-        config: BTreeMap::new(),
+        config: connections(plan).into_iter().collect(),
     })
+}
+
+/// Clients that fit in a server as it comes.
+const USUAL_CLIENTS: u32 = 80;
+/// Connections beside those of the clients.
+const OTHERS: u32 = 20;
+
+/// What makes room for the clients.
+fn connections(plan: &SelectPlan) -> Option<(String, String)> {
+    let most = plan.clients.iter().copied().max().unwrap_or(0);
+    (most > USUAL_CLIENTS).then(|| ("max_connections".to_owned(), (most + OTHERS).to_string()))
 }
 
 /// How queries are sent.
@@ -70,7 +81,11 @@ fn point(plan: &SelectPlan, at: Point) -> Step {
             from: plan.idle_from.map(f64::from),
             to: plan.idle_to.map(f64::from),
         }),
-        counter_seconds: plan.counter_seconds,
+        counters: Some(Counters {
+            seconds: plan.counter_seconds.unwrap_or(1),
+            required: plan.counter_seconds.is_some(),
+        })
+        .filter(|counters| counters.seconds > 0),
     };
     step.labels = at.labels;
     step

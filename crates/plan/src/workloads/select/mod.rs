@@ -71,7 +71,7 @@ impl Keyed for SelectPlan {
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).note("per point"),
             Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001)
                 .note("before the first point"),
-            Key::whole("counter_seconds", &mut self.counter_seconds, 0..3601)
+            Key::optional("counter_seconds", &mut self.counter_seconds, |v| integer(v, 0..3601))
                 .note("after each point, to count the scheduler's events; 0: not counted"),
         ]
     }

@@ -36,8 +36,9 @@ pub struct SelectPlan {
     pub seconds: u32,
     /// Seconds to warm up before the first point; 0: none.
     pub warm_seconds: u32,
-    /// Seconds after each point in which the scheduler's events are counted; 0: none.
-    pub counter_seconds: u32,
+    /// Seconds after each point in which the scheduler's events are counted, 0: none; `None`: one,
+    /// where they can be.
+    pub counter_seconds: Option<u32>,
 }
 
 impl Default for SelectPlan {
@@ -56,7 +57,7 @@ impl Default for SelectPlan {
             idle_to: None,
             seconds: 5,
             warm_seconds: 5,
-            counter_seconds: 1,
+            counter_seconds: None,
         }
     }
 }
