@@ -12,6 +12,8 @@
 //! a [`Timetable`] that each client follows by itself. The measurement in one slot of it is a
 //! [`Slice`].
 //!
+//! [`IdleLoad`] keeps CPUs from becoming idle, with busy threads that take only idle time.
+//!
 //! Latency is measured from the time an operation was due. For a stream with a rate, that is the
 //! scheduled time, so a stalled server cannot hide behind a client that waits for it ("coordinated
 //! omission", Gil Tene).
@@ -23,6 +25,7 @@ mod clock;
 mod engine;
 mod error;
 mod gate;
+mod idle;
 mod load;
 mod meter;
 mod outcome;
@@ -43,6 +46,7 @@ mod wire;
 
 pub use clock::Moment;
 pub use error::{Error, ErrorKind, ServerError};
+pub use idle::IdleLoad;
 pub use load::{Load, Ready, Running, Seat};
 pub use meter::Course;
 pub use outcome::{ClassOutcome, Failure, Outcome, Reported};
