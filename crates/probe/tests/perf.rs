@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use probe::perf::{CallGraph, FREQUENCY, Perf, PerfError};
+use probe::perf::{CallGraph, FREQUENCY, Perf, PerfError, SCHEDULER, Scope, Uncountable};
 
 /// A shell that counts.
 struct Busy(Child);
@@ -44,9 +44,10 @@ fn samples(folded: &str) -> u64 {
 fn the_abilities_of_perf_are_found() {
     let Some(perf) = perf() else { return };
     assert!(perf.version.starts_with(|c: char| c.is_ascii_digit()), "{}", perf.version);
-    for event in ["task-clock", "context-switches", "page-faults"] {
-        assert!(perf.counters.iter().any(|counter| counter == event), "{:?}", perf.counters);
-    }
+    let has = |event| perf.counters.iter().any(|counter| counter == event);
+    assert!(has("task-clock") && has("page-faults"), "{:?}", perf.counters);
+    // It happens in the kernel.
+    assert_eq!(has("context-switches"), !perf.user_only, "{:?}", perf.counters);
     let cycles = perf.counters.iter().any(|counter| counter == "cycles");
     assert_eq!(perf.event == "cycles", cycles);
     let known = perf.counters.len() + perf.missing.len();
@@ -177,4 +178,154 @@ fn nothing_runs_on_when_it_is_dropped() {
     }
     drop((counting, recorder));
     assert_eq!(at_work(), 0);
+}
+
+/// Two threads that wake each other: each turn is a switch for each.
+struct PingPong {
+    tids: [u32; 2],
+    threads: Vec<std::thread::JoinHandle<()>>,
+    end: std::sync::Arc<std::sync::atomic::AtomicBool>,
+}
+
+impl PingPong {
+    fn start() -> PingPong {
+        use std::io::{Read, Write};
+        use std::os::unix::net::UnixStream;
+        use std::sync::atomic::Ordering;
+        let end = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let (first, second) = UnixStream::pair().unwrap();
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = |mut socket: UnixStream, begins: bool| {
+            let (end, tell) = (end.clone(), tell.clone());
+            std::thread::spawn(move || {
+                tell.send(nix::unistd::gettid().as_raw() as u32).unwrap();
+                if begins {
+                    socket.write_all(b"x").unwrap();
+                }
+                // Ends with the other's end.
+                while !end.load(Ordering::Relaxed) {
+                    let read = socket.read_exact(&mut [0]).is_ok();
+                    if !read || socket.write_all(b"x").is_err() {
+                        break;
+                    }
+                }
+            })
+        };
+        let threads = vec![thread(first, true), thread(second, false)];
+        PingPong { tids: [told.recv().unwrap(), told.recv().unwrap()], threads, end }
+    }
+}
+
+impl Drop for PingPong {
+    fn drop(&mut self) {
+        self.end.store(true, std::sync::atomic::Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[test]
+fn the_scheduler_is_counted_for_threads_and_for_the_machine() {
+    let Some(perf) = perf() else { return };
+    let load = PingPong::start();
+    let mut sums = Vec::new();
+    for scope in [Scope::Threads(&load.tids), Scope::Machine] {
+        let countable = perf.countable(&SCHEDULER, scope).unwrap();
+        assert_eq!(countable.events.len() + countable.absent.len(), SCHEDULER.len());
+        for absent in &countable.absent {
+            assert!(!matches!(absent, Uncountable::Failed { .. }), "{absent}");
+        }
+        if countable.events.is_empty() {
+            return testing::skip(format!("{:?}", countable.absent));
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let mut counting = perf.count_events(&countable.events, scope, directory.path()).unwrap();
+        counting.resume().unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        counting.pause().unwrap();
+        let counts = counting.finish().unwrap();
+        let names: Vec<&String> = counts.iter().map(|(event, _)| event).collect();
+        assert_eq!(names, countable.events.iter().collect::<Vec<_>>(), "{scope:?}");
+        sums.push(counts[0].1);
+    }
+    // A busy machine runs them less often.
+    assert!(sums[0] > 100.0 && sums[1] > 100.0, "{sums:?}");
+}
+
+#[test]
+fn threads_are_counted_without_their_siblings() {
+    let Some(perf) = perf() else { return };
+    let load = PingPong::start();
+    let quiet = [nix::unistd::gettid().as_raw() as u32];
+    let own = [std::process::id()];
+    let mut counts = Vec::new();
+    for scope in [Scope::Threads(&quiet), Scope::Threads(&load.tids), Scope::Processes(&own)] {
+        let countable = perf.countable(&["context-switches"], scope).unwrap();
+        if let Some(absent) = countable.absent.first() {
+            return testing::skip(absent);
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let mut counting = perf.count_events(&countable.events, scope, directory.path()).unwrap();
+        counting.resume().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        counting.pause().unwrap();
+        counts.push(counting.finish().unwrap().first().map_or(0.0, |count| count.1));
+    }
+    // This one only slept and asked perf.
+    assert!(counts[0] < 50.0 && counts[1] > 100.0 && counts[2] > 100.0, "{counts:?}");
+}
+
+#[test]
+fn an_unknown_event_does_not_hinder_the_others() {
+    let Some(perf) = perf() else { return };
+    let busy = Busy::start();
+    let pids = [busy.0.id()];
+    let scope = Scope::Processes(&pids);
+    let events = ["task-clock", "nosuch:event", "no-such-event"];
+    let countable = perf.countable(&events, scope).unwrap();
+    let absent: Vec<&str> = countable.absent.iter().map(Uncountable::event).collect();
+    if nix::unistd::geteuid().is_root() {
+        assert_eq!(countable.events, ["task-clock"]);
+        assert_eq!(absent, events[1..]);
+        assert!(matches!(countable.absent[0], Uncountable::Unknown { .. }), "{countable:?}");
+    }
+    assert!(matches!(countable.absent.last(), Some(Uncountable::Unknown { .. })), "{countable:?}");
+}
+
+#[test]
+fn without_permission_every_event_has_its_reason() {
+    if testing::given().is_some() {
+        // As another user.
+        let perf = match Perf::find() {
+            Err(PerfError::NotPermitted { .. }) => return,
+            found => found.unwrap(),
+        };
+        let own = [std::process::id()];
+        let countable = perf.countable(&SCHEDULER, Scope::Processes(&own)).unwrap();
+        for absent in &countable.absent {
+            match absent {
+                Uncountable::NoTracefs { event } => assert!(event.contains(':'), "{absent}"),
+                Uncountable::NotPermitted { most: 1, paranoid, .. } => assert!(*paranoid > 1),
+                Uncountable::Unknown { event } => assert_eq!(event, "ipi:ipi_send_cpu"),
+                other => panic!("{other}"),
+            }
+        }
+        if perf.user_only {
+            assert!(countable.events.is_empty(), "{countable:?}");
+            assert!(!perf.counters.iter().any(|counter| counter == "context-switches"));
+        }
+        return;
+    }
+    if perf().is_none() {
+        return;
+    }
+    if !nix::unistd::geteuid().is_root() {
+        return testing::skip("needs root, to become another user");
+    }
+    let before = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"];
+    match testing::again(&before, std::path::Path::new("unprivileged")).output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => testing::skip(format!("setpriv cannot be run: {error}")),
+    }
 }

@@ -5,13 +5,15 @@
 //! permission, and which events the machine counts. A virtual machine often has no hardware
 //! counters; samples are then taken by CPU time, event `cpu-clock`. [`Perf::record`] takes samples
 //! with call stacks until it is stopped. [`Recorded::fold`] folds them: one line per stack,
-//! outermost function first, with the number of samples. [`Perf::count`] counts events between
-//! `resume` and `pause`.
+//! outermost function first, with the number of samples. [`Perf::count`] and
+//! [`Perf::count_events`] count events between `resume` and `pause`; [`Perf::countable`] says
+//! beforehand which events can be counted, and why others cannot.
 //!
 //! Everything is written to a directory that the caller provides and removes.
 
 mod callgraph;
 mod control;
+mod countable;
 mod error;
 mod events;
 mod program;
@@ -19,8 +21,9 @@ mod record;
 mod stat;
 
 pub use callgraph::CallGraph;
+pub use countable::{Countable, Scope, Uncountable};
 pub use error::PerfError;
-pub use events::COUNTERS;
+pub use events::{COUNTERS, SCHEDULER};
 pub use program::Perf;
 pub use record::{FREQUENCY, Recorded, Recorder};
 pub use stat::Counting;

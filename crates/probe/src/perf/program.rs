@@ -1,10 +1,10 @@
 //! The installed `perf`, and what it can do on this machine.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use super::PerfError;
-use super::events::{COUNTERS, parse};
+use super::events::{COUNTERS, IN_KERNEL, parse};
 use crate::files::read_trimmed;
 use crate::installed::in_path;
 
@@ -35,7 +35,7 @@ impl Perf {
     /// [`PerfError::NotInstalled`], [`PerfError::NotPermitted`], or that it fails.
     pub fn find() -> Result<Perf, PerfError> {
         let path = in_path("perf").ok_or(PerfError::NotInstalled)?;
-        let told = run(&path, &["--version"])?;
+        let told = run(Command::new(&path).arg("--version").env("LC_ALL", "C"))?;
         let text = String::from_utf8_lossy(&told.stdout).trim().to_owned();
         let Some(version) = text.strip_prefix("perf version ").map(str::to_owned) else {
             // On Ubuntu, a script replaces the real one and says which package is missing.
@@ -78,16 +78,18 @@ impl Perf {
     fn try_counters(&mut self) -> Result<(), PerfError> {
         let events: Vec<String> = COUNTERS.iter().map(|event| self.event_name(event)).collect();
         let events = events.join(",");
-        let tried = run(&self.path, &["stat", "-x,", "-e", &events, "--", "true"])?;
+        let tried = run(self.command("stat").args(["-x,", "-e", &events, "--", "true"]))?;
         let text = String::from_utf8_lossy(&tried.stderr).into_owned();
         let lines = parse(&text);
         let counted =
-            |wanted: &str| lines.iter().any(|(event, value)| event == wanted && value.is_some());
+            |wanted: &str| lines.iter().any(|count| count.event == wanted && count.value.is_some());
         if !counted("task-clock") {
             return Err(failed("perf stat true", "counts of events", &text));
         }
         for event in COUNTERS {
-            let list = if counted(event) { &mut self.counters } else { &mut self.missing };
+            let visible = !self.user_only || !IN_KERNEL.contains(&event);
+            let list =
+                if counted(event) && visible { &mut self.counters } else { &mut self.missing };
             list.push(event.to_owned());
         }
         Ok(())
@@ -95,19 +97,15 @@ impl Perf {
 }
 
 /// `kernel.perf_event_paranoid`; -1 (everything allowed) if it cannot be read, so trying decides.
-fn paranoid() -> i32 {
+pub(super) fn paranoid() -> i32 {
     read_trimmed("/proc/sys/kernel/perf_event_paranoid")
         .and_then(|text| text.parse().ok())
         .unwrap_or(-1)
 }
 
-fn run(path: &Path, arguments: &[&str]) -> Result<Output, PerfError> {
-    Command::new(path)
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(PerfError::io("run", path))
+pub(super) fn run(command: &mut Command) -> Result<Output, PerfError> {
+    command.stdin(Stdio::null());
+    command.output().map_err(|error| PerfError::io("run", command.get_program())(error))
 }
 
 pub(super) fn failed(program: &str, expected: &'static str, said: &str) -> PerfError {
@@ -115,7 +113,7 @@ pub(super) fn failed(program: &str, expected: &'static str, said: &str) -> PerfE
 }
 
 /// The last lines of a text, in one.
-fn tail(text: &str) -> String {
+pub(super) fn tail(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = lines.get(lines.len().saturating_sub(4)..).unwrap_or_default();
     if last.is_empty() { "nothing".to_owned() } else { last.join(" / ") }

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use super::control::{Control, Running};
 use super::events::parse;
-use super::record::listed;
-use super::{Perf, PerfError};
+use super::{Perf, PerfError, Scope};
 
 /// How long `perf stat` may take to attach to all processes.
 const ATTACH: Duration = Duration::from_secs(10);
@@ -23,21 +22,35 @@ pub struct Counting {
 }
 
 impl Perf {
-    /// Prepares to count the events of processes and whatever they start. Nothing is counted before
-    /// [`Counting::resume`].
+    /// Prepares to count the events of processes and whatever they start: all that this machine has
+    /// of [`super::COUNTERS`]. Nothing is counted before [`Counting::resume`].
     ///
     /// # Errors
     /// If `perf` cannot be started or does not answer.
     pub fn count(&self, pids: &[u32], directory: &Path) -> Result<Counting, PerfError> {
-        let mut control = Control::make(directory)?;
-        let counts = directory.join("counts");
         let events: Vec<String> =
             self.counters.iter().map(|event| self.event_name(event)).collect();
+        self.count_events(&events, Scope::Processes(pids), directory)
+    }
+
+    /// Prepares to count some events, which [`Perf::countable`] has found to be countable. Nothing
+    /// is counted before [`Counting::resume`].
+    ///
+    /// # Errors
+    /// If `perf` cannot be started or does not answer; for instance, if an event is unknown.
+    pub fn count_events(
+        &self,
+        events: &[String],
+        scope: Scope<'_>,
+        directory: &Path,
+    ) -> Result<Counting, PerfError> {
+        let mut control = Control::make(directory)?;
+        let counts = directory.join("counts");
         let mut command = self.command("stat");
         command.args(["-x,", "--delay=-1", "--event", &events.join(",")]);
         command.arg("--output").arg(&counts);
         command.args(["--control", &control.argument]);
-        command.args(["--pid", &listed(pids)]);
+        scope.add_to(&mut command);
         let mut running = Running::start(command, "stat", directory)?;
         // An answer means that it is attached.
         control.tell("disable", &mut running, ATTACH)?;
@@ -70,8 +83,10 @@ impl Counting {
         self.running.interrupt();
         self.running.end(ANSWER)?;
         let text = fs::read_to_string(&self.counts).map_err(PerfError::io("read", &self.counts))?;
-        let counts: Vec<_> =
-            parse(&text).into_iter().filter_map(|(event, value)| Some((event, value?))).collect();
+        let counts: Vec<_> = parse(&text)
+            .into_iter()
+            .filter_map(|count| Some((count.event, count.value?)))
+            .collect();
         if counts.is_empty() {
             return Err(self.running.failed("counts of events"));
         }
