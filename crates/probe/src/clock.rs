@@ -19,7 +19,8 @@ impl Clocks {
         Clocks::under(Path::new("/sys/devices/system/cpu"))
     }
 
-    fn under(cpus: &Path) -> Clocks {
+    /// As [`Clocks::open`], of another `/sys/devices/system/cpu`.
+    pub(crate) fn under(cpus: &Path) -> Clocks {
         let mut paths: Vec<_> = std::fs::read_dir(cpus)
             .into_iter()
             .flatten()

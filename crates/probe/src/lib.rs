@@ -12,6 +12,9 @@
 //! - [`perf`]: call stacks and event counts of processes, using the program `perf`.
 //! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under
 //!   valgrind.
+//! - [`Topology`]: which CPUs share a core, a cache or a NUMA node, and where to put clients and
+//!   their servers; [`pin_thread`] and [`affinity_of`] set and read where a thread runs.
+//! - [`Power`]: idle states, clock rate and energy of an interval.
 //! - [`Sampler`]: a thread that takes a row of figures every period, and exact totals.
 //!
 //! ```
@@ -24,6 +27,7 @@
 //! assert!(recording.totals.seconds >= 0.07);
 //! ```
 
+mod affinity;
 pub mod callgrind;
 mod cgroup;
 mod clock;
@@ -33,22 +37,27 @@ mod host;
 mod installed;
 mod meter;
 pub mod perf;
+mod power;
 mod proc;
 mod processes;
 mod sampler;
 mod split;
 mod throttle;
+mod topology;
 
+pub use affinity::{AffinityError, affinity_of, pin_thread, pin_thread_to};
 pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, chosen, host_facts};
 pub use meter::{CpuMeter, StealMeter, WaitMeter, Waited, WriteMeter};
+pub use power::{Energy, IdleState, NoEnergy, Power, PowerUse};
 pub use processes::{Tree, TreeError, Usage, members, this_thread_us};
 pub use sampler::{
     DeviceTotals, Group, GroupTotals, HostTotals, PageCache, Recording, Sampler, Series, Targets,
     Totals,
 };
 pub use throttle::{Throttle, throttle_counts};
+pub use topology::{Cpu, Impossible, Pair, Pinning, Topology};
 
 /// Dirty pages waiting to be written plus pages being written (Dirty + Writeback of
 /// `/proc/meminfo`), in KiB.

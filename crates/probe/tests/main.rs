@@ -4,8 +4,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod affinity;
 mod callgrind;
 mod groups;
 mod perf;
+mod power;
 mod sampling;
 mod storm;
+mod topology;
