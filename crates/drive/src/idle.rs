@@ -44,20 +44,22 @@ impl IdleLoad {
         for _ in 0..threads {
             let (end, tell) = (Arc::clone(&load.end), tell.clone());
             let work = move || {
-                let policy = take_idle_policy();
-                let granted = policy.is_ok();
-                let _ = tell.send(policy.map(|()| gettid().as_raw().cast_unsigned()));
-                while granted && !end.load(Ordering::Relaxed) {
+                let _ = tell.send(gettid().as_raw().cast_unsigned());
+                while !end.load(Ordering::Relaxed) {
                     // Without a pause instruction: hypervisors may take the CPU from a guest that
                     // waits with it.
-                    (0..SPINS).for_each(|spin| drop(std::hint::black_box(spin)));
+                    for spin in 0..SPINS {
+                        std::hint::black_box(spin);
+                    }
                 }
             };
             let handle = thread::Builder::new().name("idle load".to_owned()).spawn(work)?;
-            // One at a time: it tells before it spins.
-            let tid = told.recv().map_err(io::Error::other);
-            // Dropping `load` ends the others.
-            load.threads.push(Thread { tid: tid??, handle });
+            let tid = told.recv().map_err(io::Error::other)?;
+            // Dropping `load` ends all of them.
+            load.threads.push(Thread { tid, handle });
+            // Here, because on a busy machine the thread would wait seconds before it could say
+            // that it has the policy.
+            set_policy(tid, libc::SCHED_IDLE)?;
         }
         Ok(load)
     }
@@ -104,11 +106,6 @@ impl Thread {
     }
 }
 
-/// For the calling thread.
-fn take_idle_policy() -> io::Result<()> {
-    set_policy(0, libc::SCHED_IDLE)
-}
-
 fn set_policy(tid: u32, policy: libc::c_int) -> io::Result<()> {
     // SAFETY: all fields are integers.
     let parameter: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -153,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_promptly_beside_threads_that_want_all_cpus() {
+    fn it_starts_and_ends_promptly_beside_threads_that_want_all_cpus() {
         let end = Arc::new(AtomicBool::new(false));
         let busy = |_| {
             let end = Arc::clone(&end);
@@ -161,14 +158,17 @@ mod tests {
         };
         let cpus = thread::available_parallelism().unwrap().get();
         let others: Vec<_> = (0..2 * cpus).map(busy).collect();
+        let begin = Instant::now();
         let load = IdleLoad::start(cpus).unwrap();
+        let started = begin.elapsed();
         thread::sleep(Duration::from_millis(100));
         let begin = Instant::now();
         drop(load);
         let took = begin.elapsed();
         end.store(true, Ordering::Relaxed);
         others.into_iter().for_each(|other| other.join().unwrap());
-        assert!(took < Duration::from_secs(1), "{took:?}");
+        let most = Duration::from_secs(5);
+        assert!(started < most && took < most, "{started:?} {took:?}");
     }
 
     #[test]
