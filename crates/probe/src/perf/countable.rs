@@ -113,7 +113,8 @@ impl Uncountable {
 
 impl Perf {
     /// Tries which events can be counted for `scope`: all together, then each by itself if one
-    /// can't be; a hundredth of a second each.
+    /// can't be; a hundredth of a second each. For a tracepoint, `perf` run by root mounts
+    /// `/sys/kernel/tracing` where nothing else has, and leaves it mounted.
     ///
     /// # Errors
     /// If `perf` cannot be started.
