@@ -47,6 +47,8 @@ pub struct Clients {
     breakers: Vec<Breaker>,
     /// The processes that serve them, for each target.
     servers: Vec<Vec<u32>>,
+    /// The clients' threads.
+    tids: Vec<u32>,
     /// The first failure of any client.
     failed: Arc<Mutex<Option<Failed>>>,
 }
@@ -73,6 +75,7 @@ impl Clients {
             threads: Vec::new(),
             breakers: Vec::new(),
             servers: vec![Vec::new(); load.targets.len()],
+            tids: Vec::new(),
             failed: Arc::default(),
         };
         let (sender, receiver) = mpsc::channel();
@@ -110,7 +113,10 @@ impl Clients {
         drop(sender);
         for connected in receiver {
             match connected {
-                Ok(connections) => {
+                Ok((tid, connections)) => {
+                    if !clients.tids.contains(&tid) {
+                        clients.tids.push(tid);
+                    }
                     for (servers, (server, breaker)) in clients.servers.iter_mut().zip(connections)
                     {
                         servers.extend(server);
@@ -134,6 +140,10 @@ impl Ready for Clients {
 
     fn servers(&self) -> Vec<Vec<u32>> {
         self.servers.clone()
+    }
+
+    fn clients(&self) -> Vec<u32> {
+        self.tids.clone()
     }
 }
 
@@ -342,7 +352,7 @@ fn client_thread(
     load: &Load,
     indexes: &[usize],
     gate: &Gate,
-    connected: mpsc::Sender<Result<Vec<Connection>, Error>>,
+    connected: mpsc::Sender<Result<(u32, Vec<Connection>), Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
     /// Even if the thread panics, nobody waits for it in vain.
@@ -353,6 +363,7 @@ fn client_thread(
         }
     }
     let _done = Done(gate, indexes.len());
+    let tid = nix::unistd::gettid().as_raw().cast_unsigned();
     // Sleeps end within about a microsecond of their time, instead of 50, the kernel's default.
     let _ = nix::sys::prctl::set_timerslack(1);
     let context = |index: &usize| {
@@ -386,7 +397,7 @@ fn client_thread(
             });
         match connection {
             Ok((own, connections)) => {
-                let _ = connected.send(Ok(connections));
+                let _ = connected.send(Ok((tid, connections)));
                 lanes.extend(own);
             }
             Err(error) => {

@@ -96,6 +96,11 @@ pub trait Ready: Send {
     fn servers(&self) -> Vec<Vec<u32>> {
         Vec::new()
     }
+
+    /// The threads of this process that are clients.
+    fn clients(&self) -> Vec<u32> {
+        Vec::new()
+    }
 }
 
 /// A running step. Dropping it ends the step and waits for its clients.

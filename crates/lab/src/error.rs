@@ -49,6 +49,15 @@ pub enum Error {
         /// As many as it lets in.
         most: u32,
     },
+    /// The scheduler's events can't be counted, but the plan wants them.
+    #[error(
+        "the scheduler's events can't be counted: {reason}. Remove `counter_seconds` from the plan \
+         to run without them"
+    )]
+    NoCounters {
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// A step wants its clients and servers where they can't be.
     #[error("variant `{variant}`: {reason}")]
     Terms {
@@ -222,6 +231,9 @@ impl Error {
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
             | Error::NoProgram { .. }
+            | Error::TooManyClients { .. }
+            | Error::Terms { .. }
+            | Error::NoCounters { .. }
             | Error::NoSuchKind { .. }
             | Error::TableExists { .. } => true,
             Error::Callgrind(error) => {

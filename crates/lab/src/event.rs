@@ -1,5 +1,6 @@
 //! Progress events of a run.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use report::labelled;
@@ -168,17 +169,17 @@ pub struct IntervalRow {
 }
 
 impl Event {
-    /// A phase begins, on so many servers at once.
-    pub(crate) fn phase_began(phase: &Phase, dop: u32, servers: usize) -> Event {
+    /// A phase of a sequence with this key begins, on so many servers at once.
+    pub(crate) fn phase_began(phase: &Phase, sequence: u32, servers: usize) -> Event {
         match phase {
             Phase::Step(step) | Phase::Program(Program { step, .. }) => Event::StepBegan {
-                name: labelled(&step.name, None, &step.labels),
-                dop,
+                name: shown(&step.name, step.dop, sequence, &step.labels),
+                dop: step.dop,
                 operations: planned(step).map(|operations| operations * servers as u64),
                 seconds: step.seconds.map(|seconds| seconds * servers as f64),
                 unit: of_figure(&step.unit, step.less_is_better),
             },
-            Phase::Settle { .. } => Event::untimed_began(phase_name(phase), dop),
+            Phase::Settle { .. } => Event::untimed_began(phase_name(phase), sequence),
         }
     }
 
@@ -193,11 +194,11 @@ impl Event {
         }
     }
 
-    /// A phase, or something between the steps, has succeeded; names the variant if several are
-    /// running.
-    pub(crate) fn step_ended(record: &StepRecord, variant: Option<&str>) -> Event {
+    /// A phase of a sequence with this key, or something between the steps, has succeeded; names the
+    /// variant if several are running.
+    pub(crate) fn step_ended(record: &StepRecord, sequence: u32, variant: Option<&str>) -> Event {
         Event::StepEnded {
-            name: labelled(&record.name, None, &record.measure.labels),
+            name: shown(&record.name, record.dop, sequence, &record.measure.labels),
             variant: variant.map(str::to_owned),
             rate: record.metric(metrics::OPS.name),
             unit: of_figure(&record.measure.unit, record.measure.better == Better::Less),
@@ -205,6 +206,11 @@ impl Event {
             warnings: record.warnings.iter().map(|warning| warning.text.clone()).collect(),
         }
     }
+}
+
+/// A step's name with what distinguishes it from others of its sequence.
+fn shown(name: &str, dop: u32, sequence: u32, labels: &BTreeMap<String, String>) -> String {
+    labelled(name, Some(dop).filter(|dop| *dop != sequence), labels)
 }
 
 /// The unit of a step's figure: operations per second, or that of a cost.

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{BuildOptions, BuildSystem, Cache, Installation, Reference};
 use plan::{Plan, Variant, WorkloadPlan};
-use workload::{Benchmark, Dialect};
+use workload::{Benchmark, Counters, Dialect, Phase};
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::systems::Systems;
 use crate::trial::program::check_present;
+use crate::trial::terms;
 
 /// A variant with its binaries.
 #[derive(Debug)]
@@ -32,6 +33,8 @@ pub struct Lineup {
     pub plan: Plan,
     /// Its variants, in the same order.
     pub subjects: Vec<Subject>,
+    /// How the scheduler's events are to be counted, if they are.
+    pub counters: Option<Counters>,
     /// Where binaries and prepared data directories are kept.
     pub cache: Cache,
 }
@@ -54,7 +57,7 @@ pub fn line_up(
     for variant in &plan.variants {
         references.push(reference(variant).map_err(|error| Error::of(&variant.name, error))?);
     }
-    let mut subjects = Vec::new();
+    let (mut subjects, mut counters) = (Vec::new(), None);
     for (variant, reference) in plan.variants.iter().zip(references) {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -74,10 +77,13 @@ pub fn line_up(
         for sequence in plan.workload.sequences() {
             let benchmark = benchmark(&plan.workload, sequence.key, &subject)?;
             check_present(&subject, &benchmark.phases)?;
+            terms::check(&subject, &benchmark)?;
+            let steps = benchmark.phases.iter().filter_map(Phase::step);
+            counters = counters.or(steps.filter_map(|step| step.terms.counters).next());
         }
         subjects.push(subject);
     }
-    Ok(Lineup { plan, subjects, cache: systems.cache().clone() })
+    Ok(Lineup { plan, subjects, counters, cache: systems.cache().clone() })
 }
 
 /// What a variant refers to, with the options of its build.

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use dbms::{Ledger, ServerUser};
 use plan::Plan;
-use store::{Experiment, ExperimentId, ExperimentState, Purpose, Store, now_ms};
+use store::{Experiment, ExperimentId, ExperimentState, Purpose, Store, Warning, now_ms};
+use workload::Counters;
 
 use crate::error::Error;
 use crate::event::Event;
@@ -16,6 +17,7 @@ use crate::experiment::looks::conduct;
 use crate::experiment::record::{begin, complete_text};
 use crate::lineup::line_up;
 use crate::observe::profile::Profiler;
+use crate::observe::scheduler::Scheduler;
 use crate::options::Options;
 use crate::systems::Systems;
 use crate::trial::conditions::Conditions;
@@ -59,6 +61,7 @@ pub fn run(
     };
     let server_user = options.server_user.as_deref();
     let lineup = line_up(plan, systems, server_user, interrupted, on_event)?;
+    let scheduler = scheduler(lineup.counters)?;
     // Only now, so that a plan which can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
     let starts = lineup.subjects.iter().any(|subject| subject.installation.is_ours());
@@ -93,10 +96,14 @@ pub fn run(
         store: &store,
         experiment: &experiment,
         profiler: Profiler::for_run(&lineup.plan, &store, experiment.id)?,
+        scheduler: scheduler.0,
         loads: Loads::default(),
         lengths: RefCell::default(),
         listener: RefCell::new(on_event),
     };
+    if let Some(warning) = scheduler.1 {
+        conditions.warn_once(&warning)?;
+    }
     let result = Execution::open(&conditions).and_then(|mut execution| conduct(&mut execution));
     conditions.loads.discard();
     match &result {
@@ -110,6 +117,16 @@ pub fn run(
         conditions.tell(Event::Ended);
         experiment.id
     })
+}
+
+/// What counts the scheduler's events, if a step wants that; and what to know of it.
+fn scheduler(counters: Option<Counters>) -> Result<(Option<Scheduler>, Option<Warning>), Error> {
+    let Some(counters) = counters else { return Ok((None, None)) };
+    match Scheduler::here() {
+        Ok((scheduler, why)) => Ok((Some(scheduler), why.as_deref().map(Scheduler::warning))),
+        Err(reason) if counters.required => Err(Error::NoCounters { reason }),
+        Err(why) => Ok((None, Some(Scheduler::warning(&why)))),
+    }
 }
 
 /// Stops and removes what killed runs have left.

@@ -157,7 +157,7 @@ fn together(
         match settled {
             Ok(record) => {
                 conditions.store.record_step(attempt.entered.trial, &record)?;
-                conditions.tell(Event::step_ended(&record, Some(attempt.name())));
+                conditions.tell(Event::step_ended(&record, dop, Some(attempt.name())));
             }
             Err(error) => {
                 record_failed(conditions, attempt.entered, phase, ordinal);

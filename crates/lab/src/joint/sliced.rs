@@ -61,7 +61,8 @@ pub fn sliced(
 ) -> Result<Known, Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
-    conditions.tell(Event::phase_began(phase, step.dop, attempts.len()));
+    let sequence = attempts.first().map_or(0, |attempt| attempt.entered.sequence);
+    conditions.tell(Event::phase_began(phase, sequence, attempts.len()));
     let ran = match in_slices(conditions, attempts, &how, block) {
         Ok(ran) => ran,
         Err(fault) => {
@@ -80,7 +81,7 @@ pub fn sliced(
         return Err(told(attempts, step, fault));
     }
     for (attempt, record) in attempts.iter().zip(&records) {
-        conditions.tell(Event::step_ended(record, Some(attempt.name())));
+        conditions.tell(Event::step_ended(record, sequence, Some(attempt.name())));
     }
     Ok(known)
 }
@@ -103,6 +104,8 @@ fn in_slices(
         return program_in_slices(conditions, attempts, program, slices);
     }
     let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
+    // Unless the plan says where they run.
+    let groups = groups.filter(|_| step.terms.pinning.is_none());
     let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
     let cpus = pin.as_ref().map_or_else(Pin::allowed, |pin| pin.cpus().to_vec());
     let mut ran = run(conditions, attempts, step, Some((slices, cpus)), |load| match &pin {

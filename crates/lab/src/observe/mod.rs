@@ -8,4 +8,5 @@ pub mod looking;
 pub mod noise;
 pub mod profile;
 pub mod profiling;
+pub mod scheduler;
 pub mod waits;

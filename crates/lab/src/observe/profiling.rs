@@ -88,19 +88,18 @@ pub struct Profiling<'a> {
 
 impl<'a> Profiling<'a> {
     /// Makes ready to profile a step of a trial in `block` whose clients are connected, on a server
-    /// that has the machine to itself; `perf` is to write into `path`. What can't be is told.
+    /// that has the machine to itself; `perf` is to write into `path`. A timed step is profiled so
+    /// long `after` its time. What can't be is told.
     pub fn of(
         profiler: &'a Profiler,
         step: &Step,
+        after: Duration,
         group: Option<&Group>,
         block: u32,
         ledger: &Ledger,
         path: PathBuf,
     ) -> Result<Profiling<'a>, Vec<String>> {
-        let root_pid = match group {
-            Some(Group::Cgroup { root_pid, .. } | Group::Tree(root_pid)) => *root_pid,
-            None => return Err(Vec::new()),
-        };
+        let root_pid = group.ok_or_else(Vec::new)?.root_pid();
         if !in_block(block) {
             return Err(Vec::new());
         }
@@ -109,7 +108,7 @@ impl<'a> Profiling<'a> {
                 When::Then { begin: Duration::from_secs_f64(seconds), length: profiler.window() }
             }
             (Some(seconds), _) => When::At {
-                begin: Duration::from_secs_f64(seconds),
+                begin: Duration::from_secs_f64(seconds) + after,
                 length: profiler.window(),
                 again: false,
             },
@@ -137,11 +136,12 @@ impl<'a> Profiling<'a> {
         })
     }
 
-    /// The step starts at `start`, watched by `sampler`, which looks at `targets`.
-    pub fn begin(&mut self, start: Instant, targets: Targets, sampler: Sampler) {
+    /// The step starts at `start`, watched by `sampler` unless somebody else ends it, which looks at
+    /// `targets`.
+    pub fn begin(&mut self, start: Instant, targets: Targets, sampler: Option<Sampler>) {
         self.start = start;
         self.targets = targets;
-        self.sampler = Some(sampler);
+        self.sampler = sampler;
     }
 
     /// Does what is due. Returns when there is something to do next, where that is known.

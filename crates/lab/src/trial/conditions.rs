@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::lineup::Lineup;
 use crate::observe::profile::Profiler;
+use crate::observe::scheduler::Scheduler;
 use crate::options::Options;
 use crate::systems::Systems;
 use crate::trial::attempt::Entered;
@@ -33,6 +34,8 @@ pub struct Conditions<'a> {
     pub experiment: &'a Experiment,
     /// Takes profiles, where the plan wants them and this machine can.
     pub profiler: Option<Profiler>,
+    /// Counts the scheduler's events, where the plan wants that and this machine can.
+    pub scheduler: Option<Scheduler>,
     /// What was loaded for the trials to begin on.
     pub loads: Loads,
     /// How long timed steps run, where the run itself chooses that.

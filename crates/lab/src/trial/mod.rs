@@ -1,8 +1,10 @@
 //! One trial: a variant's server is started, goes through the phases of the benchmark, and is
 //! stopped.
 
+pub mod aside;
 pub mod attempt;
 pub mod conditions;
+pub mod idle;
 pub mod loads;
 pub mod order;
 pub mod phase;
@@ -11,4 +13,5 @@ pub mod program;
 pub mod server;
 pub mod settle;
 pub mod step;
+pub mod terms;
 pub mod whole;

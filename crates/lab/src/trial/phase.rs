@@ -25,7 +25,7 @@ pub fn phase(
     let mut record = new_record(entered, phase, ordinal);
     let (name, dop) = (phase_name(phase), record.dop);
     record.notes.extend(attempt.among.clone());
-    conditions.tell(Event::phase_began(phase, dop, 1));
+    conditions.tell(Event::phase_began(phase, entered.sequence, 1));
     let outcome = match phase {
         Phase::Settle { rows } => {
             attempt.counted = None;
@@ -45,7 +45,7 @@ pub fn phase(
             conditions.store.record_step(entered.trial, &record)?;
             if trouble.is_none() {
                 let name = attempt.among.as_ref().map(|_| attempt.name());
-                conditions.tell(Event::step_ended(&record, name));
+                conditions.tell(Event::step_ended(&record, entered.sequence, name));
             }
             trouble
         }

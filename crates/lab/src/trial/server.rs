@@ -81,7 +81,7 @@ impl<'a> Place<'a> {
         let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
         let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
         if let Some(record) = &restored {
-            conditions.tell(Event::step_ended(record, None));
+            conditions.tell(Event::step_ended(record, entered.sequence, None));
         }
         let group = server.root_pid().map(|root_pid| match cgroup {
             Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
@@ -283,7 +283,7 @@ impl Starter<'_> {
 }
 
 /// The settings of a server: those of the plan, and where it says nothing, those of the benchmark.
-fn config(benchmark: &Benchmark, subject: &Subject) -> BTreeMap<String, String> {
+pub fn config(benchmark: &Benchmark, subject: &Subject) -> BTreeMap<String, String> {
     let mut config = benchmark.config.clone();
     config.extend(subject.variant.config.clone());
     config

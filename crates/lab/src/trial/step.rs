@@ -18,12 +18,13 @@ use crate::observe::fitness::Fitness;
 use crate::observe::gauges::{self, Gauged};
 use crate::observe::looking::Looking;
 use crate::observe::profile::Profiled;
-use crate::observe::profiling::Profiling;
 use crate::observe::waits::{self, Waited};
+use crate::trial::aside::{self, Aside, Extra};
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::plans::plans;
 use crate::trial::program::keep_output;
+use crate::trial::terms;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
 const LEAD_TIME: Duration = Duration::from_millis(20);
@@ -63,6 +64,8 @@ pub struct Measured {
     waits: Vec<Counter>,
     /// What it said of itself in each second.
     gauges: Vec<Series>,
+    /// What was found beside its load.
+    extra: Extra,
     /// What came of its profiling, where it was wanted.
     profiled: Option<Profiled>,
 }
@@ -151,11 +154,15 @@ pub fn run(
     let target = |attempt: &Attempt<'_>| {
         conditions.systems.target(attempt.name(), attempt.server.endpoint())
     };
+    let seats =
+        terms::seats(conditions, attempts, step).map_err(|trouble| Fault { at: 0, trouble })?;
+    notes.extend(terms::note(&seats));
     let targets = attempts.iter().map(target).collect();
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     let load = Load {
         slices: slices.as_ref().map(|(slices, _)| slices.clone()),
-        overtime: overtime(conditions, attempts, step),
+        overtime: aside::overtime(conditions, attempts, step).1,
+        seats,
         ..Load::new(Arc::clone(step), targets, seed)
     };
     let ready = connect(&load).map_err(|error| {
@@ -171,8 +178,6 @@ pub fn run(
     };
     let waits = known(WAITED, waits, &mut notes);
     let gauges = known(GAUGED, gauges, &mut notes);
-    let mut profiling =
-        profiling(conditions, attempts, step).map_err(|reasons| notes.extend(reasons)).ok();
     let start = Instant::now() + LEAD_TIME;
     let started_ms = store::now_ms();
     let alone = attempts.len() == 1;
@@ -180,13 +185,12 @@ pub fn run(
         let device = if alone { attempt.device.clone() } else { None };
         Targets { device, dbms: attempt.group.clone(), driver: alone }
     };
+    let mut aside = Aside::of(conditions, attempts, &load, ready.clients(), start, &mut notes);
     let sample =
         |attempt: &Attempt<'_>| Sampler::start(targets(attempt), start, Duration::from_secs(1));
     let mut samplers: Vec<_> = attempts.iter().map(sample).collect();
-    if let (Some(profiling), [attempt]) = (&mut profiling, &*attempts)
-        && let Some(sampler) = samplers.pop()
-    {
-        profiling.begin(start, targets(attempt), sampler);
+    if let [attempt] = &*attempts {
+        aside.sampled(&mut samplers, targets(attempt), start);
     }
     // Programs keep to the order of a timetable, not to its times.
     let watched = slices.as_ref().filter(|_| !step.streams.is_empty());
@@ -199,15 +203,16 @@ pub fn run(
     let waits = waits.map(|waits| waits::look(waits, start));
     let gauges = gauges.map(|gauges| gauges::look(gauges, start));
     let running = ready.go(start);
-    let fault = look_after(conditions, &*running, attempts, &load, start, profiling.as_mut());
+    let fault = look_after(conditions, &*running, attempts, &load, start, &mut aside);
     let elapsed = start.elapsed();
+    let (recording, extra) = aside.end(&mut notes);
     let waits = waits.map(Looking::stop).transpose();
     let waits = known(WAITED, waits, &mut notes).map_or(Vec::new(), Waited::counters);
     let gauges = gauges.map(Looking::stop).transpose();
     let gauges = known(GAUGED, gauges, &mut notes);
     let seen = watch.map(Watch::stop);
     let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
-    recordings.extend(profiling.as_mut().and_then(Profiling::end));
+    recordings.extend(recording);
     let outcomes = running.join();
     let seconds = outcomes.first().map_or(0.0, |outcome| outcome.seconds);
     let gauges = gauges.map_or(Vec::new(), |gauged: Gauged| gauged.series(seconds));
@@ -236,11 +241,12 @@ pub fn run(
             plans,
             waits: waits.clone(),
             gauges: gauges.clone(),
+            extra: extra.clone(),
             profiled: None,
         })
         .collect();
-    if let (Some(profiling), [measured], None) = (profiling, &mut measured[..], &fault) {
-        measured.profiled = Some(profiling.finish());
+    if let ([measured], None) = (&mut measured[..], &fault) {
+        measured.profiled = aside.profiled();
     }
     Ok(Ran { started_ms, measured, seen, notes, fault })
 }
@@ -268,31 +274,6 @@ fn known<T: Default>(what: &str, found: Result<T, impl Display>, notes: &mut Vec
     })
 }
 
-/// How long the load goes on after the step's time for a profile.
-fn overtime(conditions: &Conditions<'_>, attempts: &[Attempt<'_>], step: &Step) -> Duration {
-    match (&conditions.profiler, attempts) {
-        (Some(profiler), [alone]) if alone.group.is_some() => {
-            profiler.overtime(step, alone.entered.block)
-        }
-        _ => Duration::ZERO,
-    }
-}
-
-/// Makes ready to profile a step, where that is wanted and can be. What can't be is told.
-fn profiling<'a>(
-    conditions: &'a Conditions<'_>,
-    attempts: &[Attempt<'_>],
-    step: &Step,
-) -> Result<Profiling<'a>, Vec<String>> {
-    let Some(profiler) = &conditions.profiler else { return Err(Vec::new()) };
-    let [Attempt { entered, group, .. }] = attempts else {
-        return Err(vec!["steps in slices are not profiled".to_owned()]);
-    };
-    let name = format!("{}-t{}-perf", std::process::id(), entered.trial);
-    let path = conditions.options.data_dir.join(name);
-    Profiling::of(profiler, step, group.as_ref(), entered.block, conditions.ledger, path)
-}
-
 /// Watches a running step until it ends or has to be ended.
 fn look_after(
     conditions: &Conditions<'_>,
@@ -300,12 +281,12 @@ fn look_after(
     attempts: &mut [Attempt<'_>],
     load: &Load,
     start: Instant,
-    mut profiling: Option<&mut Profiling<'_>>,
+    aside: &mut Aside<'_>,
 ) -> Option<Fault> {
     let answer_limit = conditions.options.answer_limit;
     let limit = load.limit().map(|limit| start + limit + load.overtime + answer_limit);
     loop {
-        let due = profiling.as_mut().and_then(|profiling| profiling.look(running));
+        let due = aside.look(running);
         let look = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
         if running.wait(look.min(LOOK)) {
             break;
@@ -367,12 +348,14 @@ pub fn complete(
     here: Locality,
     after: Option<Result<After, dbms::Error>>,
 ) -> Result<(), Trouble> {
-    let Measured { outcome, recording, before, elapsed, debt, plans, waits, gauges, .. } = measured;
+    let Measured { outcome, recording, before, elapsed, debt, plans, waits, gauges, extra, .. } =
+        measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));
     let share = figures::cpu_share(step, outcome, recording, apart);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
+    extra.record(record, step, outcome);
     began_with(record, debt);
     record.plans.clone_from(plans);
     record.series.extend(gauges.iter().cloned());

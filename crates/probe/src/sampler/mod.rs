@@ -46,6 +46,15 @@ pub enum Group {
     Tree(u32),
 }
 
+impl Group {
+    /// The first of its processes.
+    pub fn root_pid(&self) -> u32 {
+        match self {
+            Group::Cgroup { root_pid, .. } | Group::Tree(root_pid) => *root_pid,
+        }
+    }
+}
+
 /// The result of a sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recording {

@@ -1,8 +1,6 @@
 //! A read-only sweep: point selects on the largest of pgbench's tables, with several numbers of
 //! clients, each under several conditions.
 
-use std::collections::BTreeMap;
-
 use plan::{IdleThreads, Point, Protocol, SelectPlan};
 
 use crate::class::Class;
@@ -152,6 +150,8 @@ pub fn catalogue(plan: &SelectPlan, rows: u64, dialect: Dialect) -> Result<Catal
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]

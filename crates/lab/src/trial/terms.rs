@@ -1,0 +1,98 @@
+//! The conditions of a step that are set from outside its load: whether it can have them, and where
+//! its clients and servers run.
+
+use drive::Seat;
+use probe::Topology;
+use store::StepRecord;
+use workload::{Benchmark, Phase, Rng, Step, stream_seed};
+
+use crate::error::Error;
+use crate::lineup::Subject;
+use crate::trial::attempt::{Attempt, Trouble};
+use crate::trial::conditions::Conditions;
+use crate::trial::server::config;
+
+/// Checks, before anything is started, that a benchmark's steps can have what they want.
+///
+/// # Errors
+/// [`Error::Terms`], [`Error::TooManyClients`]
+pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
+    let variant = || subject.variant.name.clone();
+    let refused = |reason: String| Error::Terms { variant: variant(), reason };
+    let topology = Topology::here().map_err(|error| refused(error.to_string()))?;
+    let text = subject.variant.config_text.as_deref();
+    let most = subject
+        .installation
+        .is_ours()
+        .then(|| dbms::most_clients(&subject.installation, &config(benchmark, subject), text));
+    for step in benchmark.phases.iter().filter_map(Phase::step) {
+        if let Some(pinning) = pinning(step) {
+            if !subject.installation.is_ours() {
+                return Err(refused(
+                    "pinning needs a server that steelyard starts on this machine; set pinning = \
+                     \"none\""
+                        .to_owned(),
+                ));
+            }
+            topology.place(pinning, 1, &mut |_| 0).map_err(|error| refused(error.to_string()))?;
+        }
+        let clients = step.streams.len();
+        if let Some(most) = most.flatten().filter(|most| clients > *most as usize) {
+            let step = step.name.clone();
+            return Err(Error::TooManyClients { variant: variant(), step, clients, most });
+        }
+    }
+    Ok(())
+}
+
+/// How a step's clients and their servers are pinned, if they are.
+fn pinning(step: &Step) -> Option<probe::Pinning> {
+    match step.terms.pinning? {
+        plan::Pinning::None => None,
+        plan::Pinning::Colocated => Some(probe::Pinning::Colocated),
+        plan::Pinning::Random => Some(probe::Pinning::Random),
+        plan::Pinning::Smt => Some(probe::Pinning::Smt),
+        plan::Pinning::Ccx => Some(probe::Pinning::Ccx),
+        plan::Pinning::Node => Some(probe::Pinning::Node),
+    }
+}
+
+/// Where the clients of a step and the processes that serve them run: drawn anew for each block,
+/// the same for all variants. Empty if the kernel decides.
+pub fn seats(
+    conditions: &Conditions<'_>,
+    attempts: &[Attempt<'_>],
+    step: &Step,
+) -> Result<Vec<Seat>, Trouble> {
+    let Some(pinning) = pinning(step) else { return Ok(Vec::new()) };
+    let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
+    let seed = conditions.experiment.seed;
+    let mut random = Rng::new(stream_seed(seed, pinning.name(), step.dop, block, "seats"));
+    let topology = Topology::here().map_err(Trouble::failed)?;
+    let pairs = topology
+        .place(pinning, step.streams.len(), &mut |bound| random.below(bound))
+        .map_err(Trouble::failed)?;
+    Ok(pairs.into_iter().map(|pair| Seat { client: pair.client, server: pair.server }).collect())
+}
+
+/// Records how many cores a step left free. A client and its server that the kernel places can
+/// share a core, since they take turns.
+pub fn record_cores(record: &mut StepRecord, step: &Step) {
+    let (Some(_), Ok(topology)) = (step.terms.pinning, Topology::here()) else { return };
+    let placed = pinning(step).unwrap_or(probe::Pinning::Colocated);
+    let free = topology.free_until(placed).saturating_sub(step.streams.len());
+    record.add(metrics::FREE_CORES.name, free as f64);
+}
+
+/// Where clients and servers ran, for people.
+pub fn note(seats: &[Seat]) -> Option<String> {
+    /// A longer list says nothing to anyone.
+    const SHOWN: usize = 32;
+    if seats.is_empty() {
+        return None;
+    }
+    let pair = |seat: &Seat| format!("{}+{}", seat.client, seat.server);
+    let pairs: Vec<String> = seats.iter().take(SHOWN).map(pair).collect();
+    let more = if seats.len() > SHOWN { " …" } else { "" };
+    Some(format!("CPUs of clients and their servers: {}{more}", pairs.join(" ")))
+}
