@@ -1,156 +1,174 @@
-//! A background load that only takes idle time: busy threads with the policy `SCHED_IDLE`.
+//! A background load that only takes idle time: busy processes with the policy `SCHED_IDLE`.
 //!
-//! It keeps CPUs from becoming idle, so waking them costs less, while any other thread that wants
+//! It keeps CPUs from becoming idle, so waking them costs less, while any other process that wants
 //! a CPU gets it at once (sched(7)). Changing to this policy needs no permission.
+//!
+//! They are processes with a session of their own, not threads. The policy counts only within a
+//! scheduling group, and with autogrouping each session is a group: threads of this process would
+//! have this session's share of the CPU, and preempt servers in other sessions (sched(7), "The
+//! autogroup feature").
 
 use std::io;
-use std::os::unix::thread::JoinHandleExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::libc;
-use nix::time::{ClockId, clock_gettime};
-use nix::unistd::gettid;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork, getpid};
 
-/// Spins between two looks at whether to end: about a microsecond.
-const SPINS: u32 = 1000;
+/// How long to wait for the end of a process.
+const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Busy threads of this process at idle priority. They end when this is dropped.
+/// Busy processes at idle priority. They end when this is dropped, and when the thread that started
+/// them ends, however it does.
 ///
-/// They may run on the CPUs of the thread that starts them.
+/// They may run on the CPUs of that thread.
 #[derive(Debug)]
 pub struct IdleLoad {
-    threads: Vec<Thread>,
-    end: Arc<AtomicBool>,
-}
-
-#[derive(Debug)]
-struct Thread {
-    tid: u32,
-    handle: JoinHandle<()>,
+    processes: Vec<Pid>,
 }
 
 impl IdleLoad {
-    /// Starts this many threads. When it returns, all have the policy.
+    /// Starts so many processes.
     ///
     /// # Errors
-    /// If a thread can't be started or the kernel refuses the policy.
-    pub fn start(threads: usize) -> io::Result<IdleLoad> {
-        let mut load = IdleLoad { threads: Vec::new(), end: Arc::default() };
-        let (tell, told) = mpsc::channel();
-        for _ in 0..threads {
-            let (end, tell) = (Arc::clone(&load.end), tell.clone());
-            let work = move || {
-                let _ = tell.send(gettid().as_raw().cast_unsigned());
-                while !end.load(Ordering::Relaxed) {
-                    // Without a pause instruction: hypervisors may take the CPU from a guest that
-                    // waits with it.
-                    for spin in 0..SPINS {
-                        std::hint::black_box(spin);
-                    }
+    /// If one can't be started or the kernel refuses the policy.
+    pub fn start(processes: usize) -> io::Result<IdleLoad> {
+        let mut load = IdleLoad { processes: Vec::new() };
+        let parent = getpid();
+        for _ in 0..processes {
+            // SAFETY: the child only makes system calls, which allocate nothing and take no lock.
+            match unsafe { fork() }? {
+                ForkResult::Parent { child } => {
+                    // Dropping `load` ends it, whatever comes now.
+                    load.processes.push(child);
+                    set_policy(child, libc::SCHED_IDLE)?;
                 }
-            };
-            let handle = thread::Builder::new().name("idle load".to_owned()).spawn(work)?;
-            let tid = told.recv().map_err(io::Error::other)?;
-            // Dropping `load` ends all of them.
-            load.threads.push(Thread { tid, handle });
-            // Here, because on a busy machine the thread would wait seconds before it could say
-            // that it has the policy.
-            set_policy(tid, libc::SCHED_IDLE)?;
+                ForkResult::Child => be_busy(parent),
+            }
         }
         Ok(load)
     }
 
-    /// The kernel's numbers of the threads, to leave them out of counts.
-    pub fn tids(&self) -> Vec<u32> {
-        self.threads.iter().map(|thread| thread.tid).collect()
+    /// The processes.
+    pub fn pids(&self) -> Vec<u32> {
+        self.processes.iter().map(|pid| pid.as_raw().cast_unsigned()).collect()
     }
+}
 
-    /// CPU time of the threads so far. It is contained in the CPU time of this process.
-    pub fn cpu_time(&self) -> Duration {
-        self.threads.iter().map(Thread::cpu_time).sum()
+/// What a process does until it is killed.
+fn be_busy(parent: Pid) -> ! {
+    // SAFETY: system calls that take integers, pointers to static text, or no arguments. A failure
+    // leaves the process where it was, which does no harm.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // Connections and locks of this process must end with it.
+        libc::syscall(libc::SYS_close_range, 0u32, u32::MAX, 0u32);
+        libc::setsid();
+        let autogroup = libc::open(c"/proc/self/autogroup".as_ptr(), libc::O_WRONLY);
+        libc::write(autogroup, b"19".as_ptr().cast(), 2);
+        libc::close(autogroup);
+        // If the parent ended before the first call, no signal would ever come.
+        if libc::getppid() != parent.as_raw() {
+            libc::_exit(1);
+        }
     }
-
-    /// Ends the threads. Returns their CPU time.
-    pub fn stop(self) -> Duration {
-        self.cpu_time()
+    let mut spins = 0u64;
+    loop {
+        // Without a pause instruction: hypervisors may take the CPU from a guest that waits with it.
+        spins = std::hint::black_box(spins.wrapping_add(1));
     }
 }
 
 impl Drop for IdleLoad {
     fn drop(&mut self) {
-        self.end.store(true, Ordering::Relaxed);
-        // On a busy machine, threads of this priority wait seconds for the CPU time in which they
-        // could see that they must end. Only root may raise them again. Others don't wait for them:
-        // once they run, they end within microseconds.
-        let raise = |thread: Thread| (set_policy(thread.tid, libc::SCHED_OTHER).is_ok(), thread);
-        let raised: Vec<_> = self.threads.drain(..).map(raise).collect();
-        for (raised, thread) in raised {
-            if raised || thread.handle.is_finished() {
-                let _ = thread.handle.join();
-            }
+        // On a busy machine, processes of this priority wait seconds for the CPU time in which they
+        // could end. Only root may raise them again.
+        for pid in &self.processes {
+            let _ = set_policy(*pid, libc::SCHED_OTHER);
+            let _ = kill(*pid, Signal::SIGKILL);
+        }
+        let deadline = Instant::now() + PATIENCE;
+        self.processes.retain(|pid| !ends_by(*pid, deadline));
+        if !self.processes.is_empty() {
+            // They are killed; only their reaping takes longer.
+            let late = std::mem::take(&mut self.processes);
+            let reap = move || {
+                for pid in late {
+                    let _ = waitpid(pid, None);
+                }
+            };
+            let _ = thread::Builder::new().name("reaper".to_owned()).spawn(reap);
         }
     }
 }
 
-impl Thread {
-    fn cpu_time(&self) -> Duration {
-        let mut clock = 0;
-        // SAFETY: the thread has not been joined, so its pthread_t is valid; `clock` is writable.
-        let found = unsafe { libc::pthread_getcpuclockid(self.handle.as_pthread_t(), &mut clock) };
-        let time = (found == 0).then(|| clock_gettime(ClockId::from_raw(clock)).ok()).flatten();
-        time.map_or(Duration::ZERO, Duration::from)
+/// Reaps a killed process if it ends in time.
+fn ends_by(pid: Pid, deadline: Instant) -> bool {
+    loop {
+        match waitpid(pid, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) if Instant::now() < deadline => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(WaitStatus::StillAlive) => return false,
+            _ => return true,
+        }
     }
 }
 
-fn set_policy(tid: u32, policy: libc::c_int) -> io::Result<()> {
+fn set_policy(pid: Pid, policy: libc::c_int) -> io::Result<()> {
     // SAFETY: all fields are integers.
     let parameter: libc::sched_param = unsafe { std::mem::zeroed() };
-    let tid = libc::pid_t::try_from(tid).map_err(io::Error::other)?;
     // SAFETY: the parameter lives through the call, which only reads it.
-    let result = unsafe { libc::sched_setscheduler(tid, policy, &raw const parameter) };
+    let result = unsafe { libc::sched_setscheduler(pid.as_raw(), policy, &raw const parameter) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Instant;
+    use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Field 41 of `/proc/PID/task/TID/stat`, the policy.
-    fn policy(tid: u32) -> i32 {
-        let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap();
+    /// Field `number` of `/proc/PID/stat`, counted from 1 as in proc(5).
+    fn field(pid: u32, number: usize) -> i64 {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let (_, tail) = text.rsplit_once(')').unwrap();
-        tail.split_ascii_whitespace().nth(41 - 3).unwrap().parse().unwrap()
+        tail.split_ascii_whitespace().nth(number - 3).unwrap().parse().unwrap()
+    }
+
+    fn runs(pid: &u32) -> bool {
+        Path::new(&format!("/proc/{pid}")).exists()
     }
 
     #[test]
-    fn threads_of_idle_priority_use_cpu_time_until_they_are_stopped() {
+    fn processes_of_idle_priority_use_cpu_time_until_they_are_stopped() {
         let load = IdleLoad::start(3).unwrap();
-        let tids = load.tids();
-        assert_eq!(tids.len(), 3);
-        assert!(tids.iter().all(|tid| policy(*tid) == libc::SCHED_IDLE));
-        assert_eq!(policy(gettid().as_raw().cast_unsigned()), libc::SCHED_OTHER);
+        let pids = load.pids();
+        assert_eq!(pids.len(), 3);
+        assert!(pids.iter().all(|pid| field(*pid, 41) == i64::from(libc::SCHED_IDLE)));
         let begin = Instant::now();
         // Other tests may take nearly all time.
-        while load.cpu_time() < Duration::from_millis(20) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", load.cpu_time());
+        while pids.iter().map(|pid| field(*pid, 14)).sum::<i64>() < 2 {
+            assert!(begin.elapsed() < Duration::from_secs(60));
             thread::sleep(Duration::from_millis(5));
         }
-        let most = begin.elapsed() * 3 + Duration::from_millis(100);
-        assert!((Duration::from_millis(20)..most).contains(&load.stop()));
-        let runs = |tid: &u32| std::path::Path::new(&format!("/proc/self/task/{tid}")).exists();
-        while tids.iter().any(runs) {
-            assert!(begin.elapsed() < Duration::from_secs(60), "{tids:?}");
+        // In a session of its own, without our files.
+        assert!(pids.iter().all(|pid| field(*pid, 6) == i64::from(*pid)));
+        let files = std::fs::read_dir(format!("/proc/{}/fd", pids[0])).unwrap().count();
+        assert_eq!(files, 0);
+        drop(load);
+        while pids.iter().any(runs) {
+            assert!(begin.elapsed() < Duration::from_secs(60), "{pids:?}");
             thread::sleep(Duration::from_millis(5));
         }
     }
 
     #[test]
-    fn it_starts_and_ends_promptly_beside_threads_that_want_all_cpus() {
+    fn it_ends_promptly_beside_threads_that_want_all_cpus() {
         let end = Arc::new(AtomicBool::new(false));
         let busy = |_| {
             let end = Arc::clone(&end);
@@ -158,21 +176,33 @@ mod tests {
         };
         let cpus = thread::available_parallelism().unwrap().get();
         let others: Vec<_> = (0..2 * cpus).map(busy).collect();
-        let begin = Instant::now();
         let load = IdleLoad::start(cpus).unwrap();
-        let started = begin.elapsed();
         thread::sleep(Duration::from_millis(100));
         let begin = Instant::now();
         drop(load);
         let took = begin.elapsed();
         end.store(true, Ordering::Relaxed);
         others.into_iter().for_each(|other| other.join().unwrap());
-        let most = Duration::from_secs(5);
-        assert!(started < most && took < most, "{started:?} {took:?}");
+        assert!(took < Duration::from_secs(1), "{took:?}");
     }
 
     #[test]
-    fn no_threads_are_no_load() {
-        assert_eq!(IdleLoad::start(0).unwrap().stop(), Duration::ZERO);
+    fn they_end_with_the_thread_that_started_them() {
+        // As when the whole process is killed.
+        let pids = thread::spawn(|| {
+            let load = IdleLoad::start(2).unwrap();
+            let pids = load.pids();
+            std::mem::forget(load);
+            pids
+        });
+        for pid in pids.join().unwrap() {
+            let status = waitpid(Pid::from_raw(pid.cast_signed()), None).unwrap();
+            assert!(matches!(status, WaitStatus::Signaled(_, Signal::SIGKILL, _)), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn none_are_no_load() {
+        assert!(IdleLoad::start(0).unwrap().pids().is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Idle-priority threads beside a step's load.
+//! Idle-priority processes beside a step's load.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -9,7 +9,7 @@ use probe::Topology;
 use store::StepRecord;
 use workload::{Idle, Step};
 
-/// Idle-priority threads that run in a window of a step. Dropping this ends them.
+/// Idle-priority processes that run in a window of a step. Dropping this ends them.
 pub struct Background {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<Option<String>>>,
@@ -39,7 +39,7 @@ impl Background {
                     drop(load);
                     None
                 }
-                Err(error) => Some(format!("idle-priority threads: {error}")),
+                Err(error) => Some(format!("idle-priority processes: {error}")),
             }
         };
         let thread = std::thread::Builder::new().name("background".to_owned()).spawn(work).ok();
@@ -55,7 +55,7 @@ impl Background {
         drop(self.end.take());
         match self.thread.take()?.join() {
             Ok(problem) => problem,
-            Err(_) => Some("idle-priority threads: their thread panicked".to_owned()),
+            Err(_) => Some("idle-priority processes: their thread panicked".to_owned()),
         }
     }
 }
@@ -66,7 +66,7 @@ impl Drop for Background {
     }
 }
 
-/// Records the throughput before, while and after idle-priority threads ran, in whole seconds.
+/// Records the throughput before, while and after idle-priority processes ran, in whole seconds.
 pub fn record_window(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     let Some(idle) = &step.terms.idle else { return };
     let seconds = step.seconds.unwrap_or(outcome.seconds);
