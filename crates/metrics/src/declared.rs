@@ -128,9 +128,9 @@ declare! {
     IDLE_STATE = "cpuidle.{state}", "", FACT, "share of the CPUs' time in the idle state {state}";
     ENERGY = "energy.{domain}/o", "µJ", cost(uses("energy per operation of {domain}")),
         "energy per operation of {domain}, counted by the processor (RAPL)";
-    IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority threads ran";
+    IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority processes ran";
     IDLE_TO = "idle.to", "s", FACT, "second until which they ran";
-    RATE_BEFORE = "rate.before", "/s", FACT, "throughput before idle-priority threads ran";
+    RATE_BEFORE = "rate.before", "/s", FACT, "throughput before idle-priority processes ran";
     RATE_DURING = "rate.during", "/s", FACT, "throughput while they ran";
     RATE_AFTER = "rate.after", "/s", FACT, "throughput after they had ended";
     DURING_BEFORE = "during/before", "", FACT, "rate.during / rate.before";
