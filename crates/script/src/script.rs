@@ -1,0 +1,266 @@
+//! A parsed script.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{EvalError, Expr, Place, Problem, Scalar, Slot, Symbols, Value};
+
+/// A script that can run: its commands, parsed once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Script {
+    /// The name it was parsed under, for messages.
+    pub name: String,
+    /// What it does, in order. `\if` and its kin are jumps over commands, always forwards; a jump
+    /// to behind the last command ends the script.
+    pub commands: Vec<Command>,
+    /// The variables that must have a value, except those inside quotes and comments.
+    pub(crate) mentions: Vec<(Slot, Place)>,
+}
+
+/// A step of a script.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// Where it starts.
+    pub place: Place,
+    /// Which of the script's commands it is, from 1, as pgbench counts them in `debug()` and
+    /// messages. What comes from one `\elif` has one number.
+    pub number: u32,
+    /// What to do.
+    pub action: Action,
+}
+
+/// What a command does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Action {
+    /// `\set`: assign the value of an expression.
+    Set {
+        /// The variable.
+        slot: Slot,
+        /// Its new value.
+        expr: Expr,
+    },
+    /// `\if` and `\elif`: go on with the next command if the condition holds
+    /// ([`Scalar::truth`]).
+    Branch {
+        /// The condition.
+        condition: Expr,
+        /// The index of the command to go on with if it doesn't hold.
+        otherwise: usize,
+    },
+    /// The end of a branch: go on with the command of this index.
+    Jump(usize),
+    /// `\sleep`.
+    Sleep(Sleep),
+    /// A statement, or several in one message.
+    Sql(Sql),
+    /// `\startpipeline`: from here on send statements without waiting for their results.
+    StartPipeline,
+    /// `\syncpipeline`: send a Sync message, and don't wait.
+    SyncPipeline,
+    /// `\endpipeline`: send a Sync message and wait for all results.
+    EndPipeline,
+}
+
+/// How long to sleep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sleep {
+    /// The number, or the variable that holds it.
+    pub time: Time,
+    /// Microseconds that one stands for: 1, 1000 or 1,000,000.
+    pub unit: u64,
+}
+
+/// The number behind `\sleep`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Time {
+    /// A number. One below 0 is no sleep.
+    Constant(i64),
+    /// What a variable holds then.
+    Variable(Slot),
+}
+
+impl Sleep {
+    /// How long to sleep, in microseconds.
+    ///
+    /// # Errors
+    /// [`EvalError::Undefined`] and [`EvalError::Sleep`] if the variable holds no number. As in
+    /// pgbench, what follows a number doesn't count: 1.9 is one.
+    pub fn micros(&self, variables: &[Value]) -> Result<u64, EvalError> {
+        let number = match self.time {
+            Time::Constant(number) => number,
+            Time::Variable(slot) => {
+                let mut text = Vec::new();
+                if !variables.get(slot.index()).is_some_and(|value| value.write(&mut text)) {
+                    return Err(EvalError::Undefined(slot));
+                }
+                let text = String::from_utf8_lossy(&text);
+                leading_number(&text).ok_or_else(|| EvalError::Sleep(text.into_owned()))?
+            }
+        };
+        Ok(u64::try_from(number).unwrap_or(0).saturating_mul(self.unit))
+    }
+}
+
+/// The whole number that the text starts with.
+fn leading_number(text: &str) -> Option<i64> {
+    let text = text.trim_ascii_start();
+    let sign = text.len() - text.trim_start_matches(['+', '-']).len();
+    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    text.get(..sign + digits)?.parse().ok()
+}
+
+/// An SQL command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sql {
+    /// Its text, with its semicolon if it has one.
+    pub pieces: Vec<Piece>,
+    /// What becomes of its results. `None`: nothing.
+    pub store: Option<Store>,
+    /// Its first word in capitals, such as `SELECT`. Empty if it doesn't start with a word.
+    pub word: String,
+}
+
+/// A part of an SQL command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Piece {
+    /// Text to send as it is.
+    Text(String),
+    /// A variable.
+    Variable {
+        /// Which one.
+        slot: Slot,
+        /// What it is inside of.
+        inside: Inside,
+    },
+}
+
+/// What surrounds a part of an SQL command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Inside {
+    /// Neither of the others.
+    Nothing,
+    /// Quotes of any kind.
+    Quotes,
+    /// A comment.
+    Comment,
+}
+
+/// `\gset` or `\aset`: results become values of variables, as text ([`Value::given`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Store {
+    /// Of which statements.
+    pub of: Results,
+    /// What the names of columns are preceded by. [`Symbols::slot`] finds the variables; it has
+    /// none for columns that no script mentions.
+    pub prefix: String,
+}
+
+/// Whose results are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Results {
+    /// `\gset`: of the last statement, which must return one row.
+    Last,
+    /// `\aset`: the last row of each statement that returns some.
+    All,
+}
+
+/// An SQL command for the extended protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbered {
+    /// The text, with `$1`, `$2`, … for its variables.
+    pub text: String,
+    /// The variables in order of occurrence. One that occurs twice is two parameters.
+    pub parameters: Vec<Slot>,
+}
+
+impl Sql {
+    /// The most parameters that pgbench sends.
+    pub const MOST_PARAMETERS: usize = 255;
+
+    /// Appends the text for the simple protocol, with values in the place of variables, also
+    /// inside quotes and comments. A variable without a value stays `:name`.
+    pub fn simple(&self, symbols: &Symbols, variables: &[Value], bytes: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => bytes.extend_from_slice(text.as_bytes()),
+                Piece::Variable { slot, .. } => {
+                    if !variables.get(slot.index()).is_some_and(|value| value.write(bytes)) {
+                        bytes.push(b':');
+                        bytes.extend_from_slice(symbols.name(*slot).as_bytes());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The text for the extended protocol and for prepared statements.
+    ///
+    /// pgbench also makes parameters of what is inside quotes and comments, which servers then
+    /// refuse. Here, comments and names that nothing sets stay as they are.
+    ///
+    /// # Errors
+    /// [`Problem::QuotedVariable`] and [`Problem::TooManyVariables`].
+    pub fn numbered(&self, symbols: &Symbols) -> Result<Numbered, Problem> {
+        let (mut text, mut parameters) = (String::new(), Vec::new());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(piece) => text.push_str(piece),
+                Piece::Variable { slot, inside: Inside::Nothing } => {
+                    parameters.push(*slot);
+                    text.push_str(&format!("${}", parameters.len()));
+                }
+                Piece::Variable { slot, inside } => {
+                    let name = symbols.name(*slot);
+                    if *inside == Inside::Quotes && symbols.may_be_set(*slot) {
+                        return Err(Problem::QuotedVariable { name: name.to_owned() });
+                    }
+                    text.push(':');
+                    text.push_str(name);
+                }
+            }
+        }
+        let (found, limit) = (parameters.len(), Sql::MOST_PARAMETERS);
+        if found > limit {
+            return Err(Problem::TooManyVariables { limit, found });
+        }
+        Ok(Numbered { text, parameters })
+    }
+}
+
+/// The values of a client's variables when its first script starts.
+///
+/// `given` are names, which must have been defined ([`Symbols::define`]), with their texts.
+pub fn initial<'a>(
+    symbols: &Symbols,
+    built_in: [i64; 4],
+    given: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Vec<Value> {
+    let mut values = symbols.values();
+    for (slot, value) in (0..).map(Slot).zip(built_in) {
+        values[slot.index()] = Value::Scalar(Scalar::Int(value));
+    }
+    for (name, text) in given {
+        if let Some(slot) = symbols.slot(name) {
+            values[slot.index()] = Value::given(text);
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleeps_are_whole_numbers_of_their_unit() {
+        let variable = Sleep { time: Time::Variable(Slot(0)), unit: 1000 };
+        let micros = |value| variable.micros(&[value]);
+        assert_eq!(micros(Value::given("12")), Ok(12_000));
+        assert_eq!(micros(Value::given(" 7x")), Ok(7000));
+        assert_eq!(micros(Scalar::Double(1.9).into()), Ok(1000));
+        assert_eq!(micros(Scalar::Int(-5).into()), Ok(0));
+        assert_eq!(micros(Value::given("x")), Err(EvalError::Sleep("x".to_owned())));
+        assert_eq!(micros(Value::Unset), Err(EvalError::Undefined(Slot(0))));
+        let constant = Sleep { time: Time::Constant(3000), unit: 1_000_000 };
+        assert_eq!(constant.micros(&[]), Ok(3_000_000_000));
+    }
+}
