@@ -15,6 +15,7 @@ use crate::check::check;
 use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
+use crate::player::Player;
 use crate::schedule::Schedule;
 use crate::tally::Tally;
 use crate::target::Connect;
@@ -94,6 +95,8 @@ pub struct Lane {
     /// Rounds done, including those after the step's time.
     pub rounds: u64,
     row: Vec<Option<i64>>,
+    /// The scripts that it runs instead of the stream's own.
+    player: Option<Player>,
     /// How to draw the numbers kept for a round, and those of this round.
     keeps: Vec<Sampler>,
     kept: Vec<i64>,
@@ -109,13 +112,20 @@ impl Lane {
         seed: u64,
         seconds: Option<f64>,
     ) -> Result<Lane, Error> {
-        let Prepared { session, requests, refresh } = Prepared::connect(connect.as_ref(), stream)?;
+        let Prepared { mut session, requests, refresh } =
+            Prepared::connect(connect.as_ref(), stream)?;
+        let mut rng = Rng::new(seed);
+        let player = match &stream.scripts {
+            Some(scripts) => Some(Player::new(scripts, session.as_mut(), stream.client, &mut rng)?),
+            None => None,
+        };
         Ok(Lane {
             session,
             connect: Arc::clone(connect),
             requests,
             refresh,
-            rng: Rng::new(seed),
+            rng,
+            player,
             until_refresh: 0,
             rounds: 0,
             row: Vec::new(),
@@ -125,6 +135,32 @@ impl Lane {
             cost: ThreadCost::default(),
         })
     }
+
+    /// Whether a round that is so late is skipped, because it could not end in the time it may
+    /// take. It is counted.
+    pub fn gives_up(&mut self, late: Duration) -> bool {
+        let limit = self.player.as_ref().and_then(Player::limit);
+        let gives_up = limit.is_some_and(|limit| late > limit);
+        self.tally.skipped += u64::from(gives_up);
+        gives_up
+    }
+
+    /// A round took so long.
+    pub fn took(&mut self, time: Duration) {
+        let limit = self.player.as_ref().and_then(Player::limit);
+        self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
+    }
+}
+
+/// What came of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// It succeeded; its results had so many rows.
+    Done(u64),
+    /// It failed as rounds may: it does not count.
+    Failed,
+    /// The step ended in the middle of it.
+    Ended,
 }
 
 /// What a stream's loop needs besides its lanes.
@@ -210,12 +246,25 @@ impl Context<'_> {
                 }
                 lane.until_refresh -= 1;
             }
+            if let Some(due) = begin
+                && lane.gives_up(now - due)
+            {
+                lane.rounds += 1;
+                continue;
+            }
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
             let begin = begin.unwrap_or(now);
-            let rows = self.round(lane, 0)?;
+            let round = self.round(lane, 0)?;
             now = Moment::now();
-            let Some(rows) = rows else { break };
             lane.rounds += 1;
+            let rows = match round {
+                Round::Done(rows) => rows,
+                Round::Failed => continue,
+                Round::Ended => {
+                    lane.rounds -= 1;
+                    break;
+                }
+            };
             let at = now.nanos_since(start);
             let left_out = over || self.gate.leaves_out(at);
             match (since, left_out) {
@@ -233,6 +282,7 @@ impl Context<'_> {
                 self.found(lane, 0, rows);
                 let latency = now.nanos_since(begin);
                 let in_time = now <= deadline;
+                lane.took(now - begin);
                 lane.tally.round(at, latency, self.stream.operations_per_round, in_time);
             }
             if !over {
@@ -310,15 +360,26 @@ impl Context<'_> {
     fn renew(&self, lane: &mut Lane) -> Result<(), Error> {
         let new = Prepared::connect(lane.connect.as_ref(), self.stream)?;
         (lane.session, lane.requests, lane.refresh) = (new.session, new.requests, new.refresh);
+        if let Some(player) = &mut lane.player {
+            player.renew(lane.session.as_mut())?;
+        }
         self.gate.also_breaks(lane.session.breaker()?);
         Ok(())
     }
 
-    /// One round of the script; returns the rows found. `None` if the step ended in the middle of
-    /// it.
+    /// One round of the script.
     #[inline]
-    pub fn round(&self, lane: &mut Lane, target: usize) -> Result<Option<u64>, Error> {
+    pub fn round(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         self.reconnect(lane)?;
+        if let Some(player) = &mut lane.player {
+            let played = player.transaction(
+                lane.session.as_mut(),
+                &mut lane.rng,
+                self.gate,
+                &mut lane.tally,
+            );
+            return played;
+        }
         let before = lane.rng.clone();
         self.script(lane, target).or_else(|error| self.again(lane, target, &before, error))
     }
@@ -331,7 +392,7 @@ impl Context<'_> {
         target: usize,
         before: &Rng,
         mut error: Error,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Round, Error> {
         for attempt in 1.. {
             self.retry(lane, error, attempt)?;
             // The same parameters again.
@@ -340,11 +401,11 @@ impl Context<'_> {
                 break;
             }
             match self.script(lane, target) {
-                Ok(rows) => return Ok(rows),
+                Ok(round) => return Ok(round),
                 Err(next) => error = next,
             }
         }
-        Ok(None)
+        Ok(Round::Ended)
     }
 
     /// Prepares a lane for another attempt at its round, if the error of the last one can be
@@ -369,7 +430,7 @@ impl Context<'_> {
     }
 
     #[inline(always)]
-    fn script(&self, lane: &mut Lane, target: usize) -> Result<Option<u64>, Error> {
+    fn script(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         let mut rows = 0;
         self.keep(lane, target);
         for action in &self.stream.script {
@@ -377,11 +438,11 @@ impl Context<'_> {
                 if self.rest(Duration::from_millis(*milliseconds)) {
                     continue;
                 }
-                return Ok(None);
+                return Ok(Round::Ended);
             }
             rows += self.act(lane, action, target)?;
         }
-        Ok(Some(rows))
+        Ok(Round::Done(rows))
     }
 
     /// Rests; `false` if the step ended meanwhile, and with it the stream.

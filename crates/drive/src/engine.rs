@@ -14,7 +14,7 @@ use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
 use crate::load::{Load, Ready, Running};
-use crate::outcome::{ClassOutcome, Failure, Outcome, retried, sum};
+use crate::outcome::{ClassOutcome, Failure, Outcome, failures, sum};
 use crate::seat;
 use crate::slice::{self, Slice};
 use crate::sliced::Tour;
@@ -83,8 +83,11 @@ impl Clients {
             Reach::Sessions(connect) => !connect.shares_threads(),
             Reach::Process(_) => true,
         };
-        let apart =
-            load.slices.is_some() || !load.seats.is_empty() || load.targets.iter().any(alone);
+        let scripted = step.streams.iter().any(|stream| stream.scripts.is_some());
+        let apart = load.slices.is_some()
+            || !load.seats.is_empty()
+            || scripted
+            || load.targets.iter().any(alone);
         let mut started = 0;
         for indexes in bundle::threads(&step.streams, apart) {
             let (load, gate, failed) =
@@ -274,11 +277,12 @@ impl Clients {
             client_switches: costs().map(|cost| cost.switches).sum(),
             slices,
             reported: None,
-            failures: retried(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
+            failures: failures(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
             fatal: None,
         };
-        outcome.fatal =
-            Self::too_few_rows(&outcome).or_else(|| self.unmeasured(&outcome, measured));
+        outcome.fatal = Self::too_few_rows(&outcome)
+            .or_else(|| self.unmeasured(&outcome, measured))
+            .or_else(|| Self::all_failed(&outcome, &step.counted));
         outcome
     }
 
@@ -306,6 +310,15 @@ impl Clients {
             rounds => format!(
                 "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; make its slices longer"
             ),
+        })
+    }
+
+    /// If every transaction failed, their rate is not a result.
+    fn all_failed(outcome: &Outcome, counted: &Class) -> Option<String> {
+        let class = outcome.class(counted)?;
+        let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
+        (class.operations == 0).then(|| {
+            format!("all {} transactions failed, the last with: {}", class.failed, failure.message)
         })
     }
 

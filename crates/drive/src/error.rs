@@ -71,6 +71,9 @@ pub enum Error {
     /// The load makes no sense.
     #[error("this load cannot run: {0}")]
     Load(&'static str),
+    /// A script can't go on.
+    #[error("{0}")]
+    Script(String),
     /// A client or the process that serves it can't be kept on a CPU.
     #[error("cannot keep {what} on CPU {cpu}: {problem}")]
     Seat {

@@ -29,6 +29,7 @@ mod idle;
 mod load;
 mod meter;
 mod outcome;
+mod player;
 mod prepare;
 mod process;
 mod program;

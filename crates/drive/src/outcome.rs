@@ -70,6 +70,12 @@ pub struct ClassOutcome {
     pub scatter: f64,
     /// Scheduled statements that did not begin in the step's time.
     pub missed: u64,
+    /// Transactions of scripts that failed and don't count.
+    pub failed: u64,
+    /// Those that were skipped because they were late.
+    pub skipped: u64,
+    /// Those that took longer than they may, and count.
+    pub late: u64,
     /// Operations in each second of the step's measured part, including the other targets' time.
     pub per_second: Vec<u64>,
     /// Longest latency in each second, in microseconds; 0 if nothing ended.
@@ -227,6 +233,9 @@ pub fn sum<'a>(
         least_rows: 0.0,
         scatter: 0.0,
         missed: 0,
+        failed: 0,
+        skipped: 0,
+        late: 0,
         per_second: vec![0; length],
         worst_us: vec![0; length],
         latency: histogram(),
@@ -238,6 +247,9 @@ pub fn sum<'a>(
         sum.least_rows += tally.found.least;
         sum.scatter = sum.scatter.hypot(tally.found.variance.sqrt());
         sum.missed += tally.missed;
+        sum.failed += tally.failed.iter().map(|(.., count)| count).sum::<u64>();
+        sum.skipped += tally.skipped;
+        sum.late += tally.late;
         for (place, second) in tally.seconds.iter().enumerate().take(length) {
             sum.per_second[place] += u64::from(second.operations);
             sum.worst_us[place] = sum.worst_us[place].max(second.worst_us);
@@ -251,22 +263,23 @@ pub fn sum<'a>(
     sum
 }
 
-/// Adds up retried errors of streams by class and SQLSTATE.
-pub fn retried<'a>(tallies: impl Iterator<Item = (&'a Class, &'a Tally)>) -> Vec<Failure> {
-    let mut all: BTreeMap<(&Class, &str), (&str, u64)> = BTreeMap::new();
-    for (class, tally) in tallies {
-        for (state, message, count) in &tally.retried {
-            all.entry((class, state)).or_insert((message, 0)).1 += count;
+/// Adds up the errors of streams that ended no step by class and SQLSTATE.
+pub fn failures<'a>(tallies: impl Iterator<Item = (&'a Class, &'a Tally)> + Clone) -> Vec<Failure> {
+    let of = |retried: bool| {
+        let mut all: BTreeMap<(&Class, &str), (&str, u64)> = BTreeMap::new();
+        for (class, tally) in tallies.clone() {
+            for (state, message, count) in if retried { &tally.retried } else { &tally.failed } {
+                all.entry((class, state)).or_insert((message, 0)).1 += count;
+            }
         }
-    }
-    all.into_iter()
-        .map(|((class, state), (message, count))| Failure {
+        all.into_iter().map(move |((class, state), (message, count))| Failure {
             class: class.clone(),
             code: state.to_owned(),
             kind: ErrorKind::Retryable,
             message: message.to_owned(),
             count,
-            retried: true,
+            retried,
         })
-        .collect()
+    };
+    of(true).chain(of(false)).collect()
 }

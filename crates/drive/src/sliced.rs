@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use workload::{Action, End, Role};
 
-use crate::client::{Context, FOLLOW_PAUSE, Lane, ThreadCost};
+use crate::client::{Context, FOLLOW_PAUSE, Lane, Round, ThreadCost};
 use crate::clock::Moment;
 use crate::error::Error;
 use crate::meter::Course;
@@ -289,9 +289,21 @@ impl<'a> Tour<'a> {
             return self.resume(target, until);
         }
         let begin = begin.unwrap_or(self.now);
-        let rows = context.round(lane, target)?;
+        if lane.gives_up(self.now - begin) {
+            lane.rounds += 1;
+            return Ok(Did::Waited);
+        }
+        let round = context.round(lane, target)?;
         self.now = Moment::now();
-        let Some(rows) = rows else { return Ok(Did::Ended) };
+        let rows = match round {
+            Round::Done(rows) => rows,
+            Round::Failed => {
+                lane.rounds += 1;
+                return Ok(Did::Waited);
+            }
+            Round::Ended => return Ok(Did::Ended),
+        };
+        lane.took(self.now - begin);
         context.found(lane, target, rows);
         lane.rounds += 1;
         Ok(Did::Round(self.now.nanos_since(begin)))

@@ -61,6 +61,12 @@ pub struct Tally {
     pub slices: Vec<Measured>,
     /// Errors that a retry cured, by SQLSTATE.
     pub retried: Vec<(String, String, u64)>,
+    /// Errors by which rounds failed that do not count, by SQLSTATE.
+    pub failed: Vec<(String, String, u64)>,
+    /// Rounds that were skipped because they were late.
+    pub skipped: u64,
+    /// Rounds that took longer than they may.
+    pub late: u64,
 }
 
 impl Tally {
@@ -78,6 +84,9 @@ impl Tally {
             latency: histogram(),
             slices: Vec::new(),
             retried: Vec::new(),
+            failed: Vec::new(),
+            skipped: 0,
+            late: 0,
         }
     }
 
@@ -137,11 +146,20 @@ impl Tally {
 
     /// An error after which the round was retried.
     pub fn retried(&mut self, error: &Error) {
-        let state = error.code().unwrap_or_default();
-        match self.retried.iter_mut().find(|(known, ..)| known == state) {
-            Some((.., count)) => *count += 1,
-            None => self.retried.push((state.to_owned(), error.to_string(), 1)),
-        }
+        add(&mut self.retried, error);
+    }
+
+    /// An error by which a round failed that does not count.
+    pub fn failed(&mut self, error: &Error) {
+        add(&mut self.failed, error);
+    }
+}
+
+fn add(errors: &mut Vec<(String, String, u64)>, error: &Error) {
+    let state = error.code().unwrap_or_default();
+    match errors.iter_mut().find(|(known, ..)| known == state) {
+        Some((.., count)) => *count += 1,
+        None => errors.push((state.to_owned(), error.to_string(), 1)),
     }
 }
 

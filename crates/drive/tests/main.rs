@@ -10,6 +10,7 @@ mod load;
 mod many;
 mod memory;
 mod program;
+mod scripts;
 mod slices;
 mod sweep;
 mod sysbench;

@@ -24,6 +24,7 @@ pub mod pgbench;
 pub mod program;
 mod request;
 mod rng;
+mod scripts;
 pub mod select;
 mod step;
 pub mod storage;
@@ -39,6 +40,7 @@ pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, Load, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
 pub use rng::{Rng, stream_seed};
+pub use scripts::Scripts;
 pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
 pub use terms::{Counters, Idle, Terms};
 

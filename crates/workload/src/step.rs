@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,7 @@ use crate::class::Class;
 use crate::command::Program;
 use crate::draw::{Cell, Draw};
 use crate::request::{Request, Statement};
+use crate::scripts::Scripts;
 use crate::terms::Terms;
 
 /// A whole benchmark for one number of clients on one dialect.
@@ -145,6 +147,8 @@ pub struct Stream {
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
     pub adds_to: Option<Cell>,
+    /// Scripts that it runs instead of its own.
+    pub scripts: Option<Arc<Scripts>>,
     /// What its queries must find over the whole step, if fewer rows would mean that they looked in
     /// the wrong place.
     pub finds: Option<Finds>,
@@ -167,6 +171,7 @@ impl Stream {
             reconnect: None,
             refresh: None,
             adds_to: None,
+            scripts: None,
             finds: None,
         }
     }

@@ -8,6 +8,9 @@ use crate::Error;
 
 pub mod keyvalue;
 pub mod postgres;
+mod scripted;
+
+pub use scripted::{Kept, Scripted};
 
 /// The answer to a client's statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,6 +78,11 @@ pub trait Session: Send {
     /// The descriptor that becomes readable when an answer arrives, if answers have to be waited
     /// for.
     fn fd(&self) -> Option<RawFd> {
+        None
+    }
+
+    /// How it runs the statements of scripts, if it can.
+    fn scripted(&mut self) -> Option<&mut dyn Scripted> {
         None
     }
 

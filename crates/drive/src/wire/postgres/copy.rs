@@ -6,7 +6,7 @@ use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 use workload::{Copy, Source};
 
-use super::reply::Receiver;
+use super::reply::{Keep, Receiver};
 use super::socket::Socket;
 use crate::error::Error;
 
@@ -24,7 +24,7 @@ pub fn send_rows(
     let mut out = BytesMut::new();
     frontend::query(&copy.statement, &mut out)?;
     socket.send(&out)?;
-    let begun = receiver.answer(socket, None)?;
+    let begun = receiver.answer(socket, Keep::Nothing)?;
     begun.map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })?;
     let sent = source.cells.get(copy.sent.0).map_or(0, |cell| cell.0.load(Ordering::Relaxed));
     let first = copy.first + sent.unsigned_abs();

@@ -7,6 +7,7 @@ mod connect;
 mod copy;
 mod message;
 mod reply;
+mod scripted;
 mod session;
 mod socket;
 

@@ -8,7 +8,7 @@ use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 
 use super::socket::Socket;
 use crate::error::{Error, ErrorKind, ServerError};
-use crate::wire::Reply;
+use crate::wire::{Kept, Reply};
 
 /// Room for one answer. A point or range query's answer fits; longer ones take more reads.
 const BUFFER: usize = 8 * 1024;
@@ -16,6 +16,17 @@ const BUFFER: usize = 8 * 1024;
 const LONGEST_KEPT: usize = 1024 * 1024;
 /// Tag and length of a message.
 const HEADER: usize = 5;
+
+/// What is kept of the rows of an answer.
+#[derive(Debug)]
+pub enum Keep<'a> {
+    /// Nothing.
+    Nothing,
+    /// The integers of the last row.
+    Integers(&'a mut Vec<Option<i64>>),
+    /// Names and the last row of each result.
+    Text(&'a mut Kept),
+}
 
 /// The receiving side of a connection.
 #[derive(Debug)]
@@ -83,14 +94,14 @@ impl Receiver {
     }
 
     /// Reads one answer, up to and including ReadyForQuery, or up to where the server waits for the
-    /// rows of a COPY. `row` gets the integers of the last row.
+    /// rows of a COPY. `keep` gets what the caller wants of the rows.
     ///
     /// A server's error is returned only after the whole answer has been read, so the connection
     /// stays usable.
     pub fn answer(
         &mut self,
         socket: &mut Socket,
-        mut row: Option<&mut Vec<Option<i64>>>,
+        mut keep: Keep<'_>,
     ) -> Result<Result<Reply, ServerError>, Error> {
         let mut reply = Reply::default();
         let mut failed = None;
@@ -109,10 +120,10 @@ impl Receiver {
             match tag {
                 b'D' => {
                     reply.rows += 1;
-                    if let Some(row) = row.as_deref_mut() {
-                        integers(self.whole(socket, total)?, row)?;
-                    } else {
-                        self.skip(socket, total)?;
+                    match &mut keep {
+                        Keep::Nothing => self.skip(socket, total)?,
+                        Keep::Integers(row) => integers(self.whole(socket, total)?, row)?,
+                        Keep::Text(kept) => kept.row(values(self.whole(socket, total)?)?),
                     }
                 }
                 b'C' => reply.affected += affected(self.whole(socket, total)?),
@@ -121,6 +132,10 @@ impl Receiver {
                     // The first error is the cause; a FATAL may follow it.
                     failed.get_or_insert(server_error(message)?);
                 }
+                b'T' => match &mut keep {
+                    Keep::Text(kept) => kept.columns(names(self.whole(socket, total)?)?),
+                    _ => self.skip(socket, total)?,
+                },
                 // CopyInResponse.
                 b'G' => {
                     self.skip(socket, total)?;
@@ -132,9 +147,9 @@ impl Receiver {
                     return Ok(failed.map_or(Ok(reply), Err));
                 }
                 // ParseComplete, BindComplete, CloseComplete, NoData, EmptyQueryResponse,
-                // PortalSuspended, RowDescription, ParameterDescription, ParameterStatus,
+                // PortalSuspended, ParameterDescription, ParameterStatus,
                 // NoticeResponse, NotificationResponse.
-                b'1' | b'2' | b'3' | b'n' | b'I' | b's' | b'T' | b't' | b'S' | b'N' | b'A' => {
+                b'1' | b'2' | b'3' | b'n' | b'I' | b's' | b't' | b'S' | b'N' | b'A' => {
                     self.skip(socket, total)?;
                 }
                 other => {
@@ -184,6 +199,35 @@ fn affected(message: &[u8]) -> u64 {
 /// The integers of a row in text format; anything else is an error.
 fn integers(message: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
     row.clear();
+    each_value(message, |value| {
+        let text = value.map(|value| std::str::from_utf8(value).unwrap_or_default());
+        row.push(match text {
+            None => None,
+            Some(text) => {
+                Some(text.parse().map_err(|_| {
+                    Error::Protocol(format!("`{text}` where an integer was expected"))
+                })?)
+            }
+        });
+        Ok(())
+    })
+}
+
+/// The values of a row in text format.
+fn values(message: &[u8]) -> Result<Vec<Option<String>>, Error> {
+    let mut values = Vec::new();
+    each_value(message, |value| {
+        values.push(value.map(|value| String::from_utf8_lossy(value).into_owned()));
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+/// Calls `take` with each value of a DataRow; `None` is a null.
+fn each_value(
+    message: &[u8],
+    mut take: impl FnMut(Option<&[u8]>) -> Result<(), Error>,
+) -> Result<(), Error> {
     let short = || Error::Protocol("a row shorter than its stated length".to_owned());
     let count = message.get(HEADER..HEADER + 2).ok_or_else(short)?;
     let count = u16::from_be_bytes([count[0], count[1]]);
@@ -193,21 +237,28 @@ fn integers(message: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
         let length = i32::from_be_bytes(*length);
         rest = tail;
         if length < 0 {
-            row.push(None);
+            take(None)?;
             continue;
         }
-        let value = rest.get(..length as usize).ok_or_else(short)?;
+        take(Some(rest.get(..length as usize).ok_or_else(short)?))?;
         rest = &rest[length as usize..];
-        let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-        let Some(number) = number else {
-            return Err(Error::Protocol(format!(
-                "`{}` where an integer was expected",
-                String::from_utf8_lossy(value)
-            )));
-        };
-        row.push(Some(number));
     }
     Ok(())
+}
+
+/// The names of the columns in a RowDescription.
+fn names(message: &[u8]) -> Result<Vec<String>, Error> {
+    /// What follows a name: numbers of table, column, type and so on.
+    const FACTS: usize = 18;
+    let short = || Error::Protocol("a row description shorter than its stated length".to_owned());
+    let mut rest = message.get(HEADER + 2..).ok_or_else(short)?;
+    let mut names = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == 0).ok_or_else(short)?;
+        names.push(String::from_utf8_lossy(&rest[..end]).into_owned());
+        rest = rest.get(end + 1 + FACTS..).ok_or_else(short)?;
+    }
+    Ok(names)
 }
 
 /// The fields of an ErrorResponse.
@@ -277,7 +328,7 @@ mod tests {
                 }
             }
         });
-        let answer = Receiver::new().answer(&mut Socket::Unix(client), None);
+        let answer = Receiver::new().answer(&mut Socket::Unix(client), Keep::Nothing);
         sender.join().unwrap();
         answer
     }

@@ -10,12 +10,13 @@ use workload::{Copy, Request, Sent, Statement};
 use super::connect::{Postgres, connect};
 use super::copy::send_rows;
 use super::message::{Template, type_oid};
-use super::reply::Receiver;
+use super::reply::{Keep, Receiver};
+use super::scripted::Sayings;
 use super::socket::Socket;
 use crate::clock::WallClock;
 use crate::error::Error;
 use crate::target::Connect;
-use crate::wire::{Breaker, Handle, Reply, Session, Source};
+use crate::wire::{Breaker, Handle, Reply, Scripted, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
@@ -33,6 +34,7 @@ impl Connect for Postgres {
             server_pid: server_pid.filter(|_| socket.is_local()),
             socket,
             receiver: Receiver::new(),
+            sayings: Sayings::default(),
             clock: WallClock::new(),
             statements: Vec::new(),
             sent: VecDeque::new(),
@@ -46,10 +48,12 @@ impl Connect for Postgres {
 
 /// A connection to a PostgreSQL server.
 #[derive(Debug)]
-struct PostgresSession {
-    socket: Socket,
+pub struct PostgresSession {
+    pub(super) socket: Socket,
     server_pid: Option<u32>,
-    receiver: Receiver,
+    pub(super) receiver: Receiver,
+    /// The statements of scripts.
+    pub(super) sayings: Sayings,
     clock: WallClock,
     statements: Vec<Ready>,
     /// The statements whose answers are outstanding.
@@ -70,10 +74,10 @@ enum Message {
 
 impl PostgresSession {
     /// Sends `bytes` and reads the answer.
-    fn exchange(&mut self, bytes: &[u8], shown: &str) -> Result<Reply, Error> {
+    pub(super) fn exchange(&mut self, bytes: &[u8], shown: &str) -> Result<Reply, Error> {
         self.socket.send(bytes)?;
         self.receiver
-            .answer(&mut self.socket, None)?
+            .answer(&mut self.socket, Keep::Nothing)?
             .map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })
     }
 
@@ -151,11 +155,17 @@ impl Session for PostgresSession {
     #[inline]
     fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
         let sent = self.sent.pop_front();
-        self.receiver.answer(&mut self.socket, row)?.map_err(|error| {
-            let statement = sent.and_then(|sent| self.statements.get(sent));
-            let statement = statement.map_or(String::new(), |ready| ready.shown.clone());
-            Error::Server { error: Box::new(error), statement }
-        })
+        self.receiver.answer(&mut self.socket, row.map_or(Keep::Nothing, Keep::Integers))?.map_err(
+            |error| {
+                let statement = sent.and_then(|sent| self.statements.get(sent));
+                let statement = statement.map_or(String::new(), |ready| ready.shown.clone());
+                Error::Server { error: Box::new(error), statement }
+            },
+        )
+    }
+
+    fn scripted(&mut self) -> Option<&mut dyn Scripted> {
+        Some(self)
     }
 
     fn roll_back(&mut self) -> Result<(), Error> {

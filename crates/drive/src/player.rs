@@ -1,0 +1,308 @@
+//! A client that runs pgbench scripts.
+//!
+//! What a transaction is, which errors are tried again and what counts as failed follows pgbench
+//! (its manual, "Failures and Serialization/Deadlock Retries").
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use script::{Action, Command, EvalError, Expr, Host, Results, Script, Slot, Sql, Store, Value};
+use workload::{Rng, Scripts};
+
+use crate::client::Round;
+use crate::clock::Moment;
+use crate::error::{Error, ErrorKind};
+use crate::gate::Gate;
+use crate::tally::Tally;
+use crate::wire::{Kept, Scripted, Session};
+
+/// A client's scripts, with the state of its variables.
+#[derive(Debug)]
+pub struct Player {
+    scripts: Arc<Scripts>,
+    /// For each script, the session's number of the statement of each command.
+    statements: Vec<Vec<Option<usize>>>,
+    /// The sum of all weights.
+    weights: u64,
+    variables: Vec<Value>,
+    /// The variables when the transaction began, if it may be tried again.
+    before: Vec<Value>,
+    kept: Kept,
+}
+
+struct Bits<'a>(&'a mut Rng);
+
+impl Host for Bits<'_> {
+    #[inline]
+    fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
+impl Player {
+    /// The scripts of a client on a session. Its statements are parsed by the server when they are
+    /// first used, as pgbench does: an earlier one may create what they need.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if the session runs no scripts.
+    pub fn new(
+        scripts: &Arc<Scripts>,
+        session: &mut dyn Session,
+        client: u32,
+        rng: &mut Rng,
+    ) -> Result<Player, Error> {
+        let session = session.scripted().ok_or(Error::Unsupported("scripts need SQL"))?;
+        let add = |command: &Command| match &command.action {
+            Action::Sql(sql) => session.add(sql, scripts).map(Some),
+            _ => Ok(None),
+        };
+        let mut add = add;
+        let mut statements = Vec::new();
+        for (script, _) in &scripts.scripts {
+            statements.push(script.commands.iter().map(&mut add).collect::<Result<_, _>>()?);
+        }
+        let seed = (rng.next_u64() >> 1) as i64;
+        let built_in = [scripts.scale, i64::from(client), seed, seed];
+        let given = scripts.given.iter().map(|(name, text)| (&**name, &**text));
+        Ok(Player {
+            statements,
+            weights: scripts.scripts.iter().map(|(_, weight)| u64::from(*weight)).sum(),
+            variables: script::initial(&scripts.symbols, built_in, given),
+            before: Vec::new(),
+            kept: Kept::default(),
+            scripts: Arc::clone(scripts),
+        })
+    }
+
+    /// The session is a new one, and knows no statement yet.
+    ///
+    /// # Errors
+    /// As for [`Player::new`].
+    pub fn renew(&mut self, session: &mut dyn Session) -> Result<(), Error> {
+        let mut new = Player::new(&Arc::clone(&self.scripts), session, 0, &mut Rng::new(0))?;
+        self.statements = std::mem::take(&mut new.statements);
+        Ok(())
+    }
+
+    /// How long a transaction may take.
+    pub fn limit(&self) -> Option<Duration> {
+        self.scripts.latency_limit.map(Duration::from_secs_f64)
+    }
+
+    /// Runs a script, as often as it may be tried.
+    ///
+    /// # Errors
+    /// Whatever ends a client of pgbench.
+    pub fn transaction(
+        &mut self,
+        session: &mut dyn Session,
+        rng: &mut Rng,
+        gate: &Gate,
+        tally: &mut Tally,
+    ) -> Result<Round, Error> {
+        let which = self.choose(rng);
+        let tries = self.scripts.max_tries;
+        let begin = (tries != 1).then(|| (rng.clone(), Moment::now()));
+        if begin.is_some() {
+            self.before.clone_from(&self.variables);
+        }
+        for attempt in 1.. {
+            let error = match self.play(which, session, rng, gate) {
+                Ok(played) => return Ok(played),
+                Err(error) => error,
+            };
+            let Error::Server { error: said, .. } = &error else { return Err(error) };
+            if said.kind != ErrorKind::Retryable {
+                return Err(error);
+            }
+            session.roll_back()?;
+            let late = |since: Moment| self.limit().is_some_and(|it| Moment::now() - since > it);
+            match &begin {
+                Some((random, since)) if (tries == 0 || attempt < tries) && !late(*since) => {
+                    tally.retried(&error);
+                    *rng = random.clone();
+                    self.variables.clone_from(&self.before);
+                }
+                _ => {
+                    tally.failed(&error);
+                    return Ok(Round::Failed);
+                }
+            }
+            if gate.stopped() {
+                break;
+            }
+        }
+        Ok(Round::Ended)
+    }
+
+    /// The index of a script, drawn by weight.
+    fn choose(&self, rng: &mut Rng) -> usize {
+        if self.scripts.scripts.len() < 2 {
+            return 0;
+        }
+        let mut drawn = rng.below(self.weights);
+        let weights = self.scripts.scripts.iter().map(|(_, weight)| u64::from(*weight));
+        for (place, weight) in weights.enumerate() {
+            match drawn.checked_sub(weight) {
+                Some(left) => drawn = left,
+                None => return place,
+            }
+        }
+        0
+    }
+
+    /// Runs a script once.
+    fn play(
+        &mut self,
+        which: usize,
+        session: &mut dyn Session,
+        rng: &mut Rng,
+        gate: &Gate,
+    ) -> Result<Round, Error> {
+        let scripts = Arc::clone(&self.scripts);
+        let (script, _) = &scripts.scripts[which];
+        let mut rows = 0;
+        // Answers that are outstanding, if a pipeline is open.
+        let mut pipeline: Option<u32> = None;
+        let mut at = 0;
+        while let Some(command) = script.commands.get(at) {
+            let statement = self.statements[which][at];
+            at += 1;
+            let failed = |error: EvalError| told(script, command, &error.explain(&scripts.symbols));
+            match &command.action {
+                Action::Set { slot, expr } => {
+                    let value = self.evaluate(expr, rng).map_err(failed)?;
+                    self.variables[slot.index()] = value.into();
+                }
+                Action::Branch { condition, otherwise } => {
+                    if !self.evaluate(condition, rng).map_err(failed)?.truth() {
+                        at = *otherwise;
+                    }
+                }
+                Action::Jump(to) => at = *to,
+                Action::Sleep(sleep) => {
+                    let micros = sleep.micros(&self.variables).map_err(failed)?;
+                    gate.sleep_until(Moment::now() + Duration::from_micros(micros));
+                    if gate.stopped() {
+                        return Ok(Round::Ended);
+                    }
+                }
+                Action::Sql(sql) => {
+                    let (Some(session), Some(statement)) = (session.scripted(), statement) else {
+                        return Err(Error::Unsupported("scripts need SQL"));
+                    };
+                    session.push(statement, &self.variables, pipeline.is_some())?;
+                    if pipeline.is_none() {
+                        rows += self.answer(session, sql, script, command)?;
+                    }
+                }
+                Action::StartPipeline => {
+                    let Some(session) = session.scripted() else { continue };
+                    // Within it nothing can be waited for.
+                    let ends = |command: &Command| matches!(command.action, Action::EndPipeline);
+                    let length = script.commands[at..].iter().position(ends).unwrap_or(0);
+                    for statement in self.statements[which][at..at + length].iter().flatten() {
+                        session.parse(*statement)?;
+                    }
+                    pipeline = Some(0);
+                }
+                Action::SyncPipeline => {
+                    if let (Some(session), Some(syncs)) = (session.scripted(), &mut pipeline) {
+                        session.sync();
+                        *syncs += 1;
+                    }
+                }
+                Action::EndPipeline => {
+                    let (Some(session), Some(syncs)) = (session.scripted(), pipeline.take()) else {
+                        continue;
+                    };
+                    session.sync();
+                    session.send()?;
+                    let mut error = None;
+                    for _ in 0..=syncs {
+                        match session.results(None) {
+                            Ok(reply) => rows += u64::from(reply.rows),
+                            // The others of its answers have to be read all the same.
+                            Err(said @ Error::Server { .. }) => error = error.or(Some(said)),
+                            Err(broken) => return Err(broken),
+                        }
+                    }
+                    if let Some(error) = error {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+        match session.scripted().is_some_and(|session| session.in_transaction()) {
+            true => Err(Error::Script(format!(
+                "{}: the script ended inside a transaction; end it with COMMIT or ROLLBACK",
+                script.name
+            ))),
+            false => Ok(Round::Done(rows)),
+        }
+    }
+
+    #[inline]
+    fn evaluate(&self, expr: &Expr, rng: &mut Rng) -> Result<script::Scalar, EvalError> {
+        expr.evaluate(&self.variables, &mut Bits(rng))
+    }
+
+    /// Reads the answer to a command, and keeps of it what the script wants.
+    #[inline]
+    fn answer(
+        &mut self,
+        session: &mut dyn Scripted,
+        sql: &Sql,
+        script: &Script,
+        command: &Command,
+    ) -> Result<u64, Error> {
+        match &sql.store {
+            None => Ok(session.results(None)?.rows.into()),
+            Some(store) => {
+                self.kept.clear();
+                let reply = session.results(Some(&mut self.kept))?;
+                self.keep(store).map_err(|text| told(script, command, &text))?;
+                Ok(reply.rows.into())
+            }
+        }
+    }
+
+    /// Assigns columns to variables.
+    #[cold]
+    fn keep(&mut self, store: &Store) -> Result<(), String> {
+        let results = match store.of {
+            Results::All => &self.kept.results[..],
+            Results::Last => {
+                let last = self.kept.results.len().saturating_sub(1);
+                let last = &self.kept.results[last..];
+                let rows = last.first().map_or(0, |result| result.rows);
+                if rows != 1 {
+                    return Err(format!("\\gset: expected one row, found {rows}"));
+                }
+                last
+            }
+        };
+        for result in results.iter().filter(|result| result.rows > 0) {
+            for (column, value) in result.columns.iter().zip(&result.last) {
+                let name = format!("{}{column}", store.prefix);
+                // A column that no script mentions has no variable.
+                if let Some(slot) = self.scripts.symbols.slot(&name) {
+                    let value = value.as_deref().map_or(Value::given("NULL"), Value::given);
+                    assign(&mut self.variables, slot, value);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn assign(variables: &mut [Value], slot: Slot, value: Value) {
+    if let Some(variable) = variables.get_mut(slot.index()) {
+        *variable = value;
+    }
+}
+
+fn told(script: &Script, command: &Command, text: &str) -> Error {
+    let place = command.place;
+    Error::Script(format!("{}:{}:{}: {text}", script.name, place.line, place.column))
+}

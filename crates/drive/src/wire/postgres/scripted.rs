@@ -1,0 +1,184 @@
+//! The statements of scripts on a PostgreSQL session, sent as pgbench sends them through libpq.
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use postgres_protocol::message::frontend;
+use script::{Slot, Sql, Symbols, Value};
+use workload::{Scripts, Sent};
+
+use super::reply::Keep;
+use super::session::PostgresSession;
+use crate::error::Error;
+use crate::wire::{Kept, Reply, Scripted};
+
+/// Length of the part of a statement that an error shows.
+const SHOWN: usize = 120;
+
+/// A statement of a script.
+#[derive(Debug)]
+pub struct Saying {
+    form: Form,
+    /// For messages.
+    shown: String,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// Sent as text with values in it.
+    Simple { sql: Sql, symbols: Arc<Symbols> },
+    /// Sent with parameters.
+    Bound {
+        /// The message that has it parsed.
+        parse: Vec<u8>,
+        /// Its name at the server; empty: it is parsed each time.
+        name: String,
+        parameters: Vec<Slot>,
+        /// Whether the server has parsed it.
+        parsed: bool,
+    },
+}
+
+/// What scripts have on a session.
+#[derive(Debug, Default)]
+pub struct Sayings {
+    statements: Vec<Saying>,
+    /// What waits to be sent.
+    out: Vec<u8>,
+    /// The statements whose results are outstanding.
+    sent: Vec<usize>,
+    symbols: Option<Arc<Symbols>>,
+}
+
+/// Describe of the unnamed portal, then Execute without a row limit.
+const DESCRIBE_EXECUTE: [u8; 17] = [b'D', 0, 0, 0, 6, b'P', 0, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
+const SYNC: [u8; 5] = [b'S', 0, 0, 0, 4];
+
+impl Scripted for PostgresSession {
+    fn add(&mut self, sql: &Sql, scripts: &Scripts) -> Result<usize, Error> {
+        let sayings = &mut self.sayings;
+        let number = sayings.statements.len();
+        let symbols =
+            sayings.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
+        let mut text = Vec::new();
+        sql.simple(&symbols, &[], &mut text);
+        let shown = String::from_utf8_lossy(&text).chars().take(SHOWN).collect();
+        let form = if scripts.sent == Sent::Text {
+            Form::Simple { sql: sql.clone(), symbols }
+        } else {
+            let numbered =
+                sql.numbered(&symbols).map_err(|problem| Error::Script(problem.to_string()))?;
+            let name = match scripts.sent {
+                Sent::Extended => String::new(),
+                _ => format!("p{number}"),
+            };
+            let mut parse = BytesMut::new();
+            // The server finds the types, as it does for libpq.
+            frontend::parse(&name, &numbered.text, [], &mut parse)?;
+            let (parse, parameters) = (parse.to_vec(), numbered.parameters);
+            Form::Bound { parse, name, parameters, parsed: false }
+        };
+        sayings.statements.push(Saying { form, shown });
+        Ok(number)
+    }
+
+    fn parse(&mut self, statement: usize) -> Result<(), Error> {
+        let Some(Saying { form: Form::Bound { parse, name, parsed, .. }, shown }) =
+            self.sayings.statements.get_mut(statement)
+        else {
+            return Ok(());
+        };
+        if *parsed || name.is_empty() {
+            return Ok(());
+        }
+        let message = [&parse[..], &SYNC].concat();
+        *parsed = true;
+        let shown = shown.clone();
+        self.exchange(&message, &shown).map(drop)
+    }
+
+    #[inline]
+    fn push(&mut self, statement: usize, variables: &[Value], pipeline: bool) -> Result<(), Error> {
+        if !pipeline {
+            self.parse(statement)?;
+        }
+        let sayings = &mut self.sayings;
+        let out = &mut sayings.out;
+        match sayings.statements.get(statement).map(|saying| &saying.form) {
+            Some(Form::Simple { sql, symbols }) => {
+                let begin = out.len();
+                out.extend_from_slice(&[b'Q', 0, 0, 0, 0]);
+                sql.simple(symbols, variables, out);
+                out.push(0);
+                set_length(out, begin);
+            }
+            Some(Form::Bound { parse, name, parameters, .. }) => {
+                if name.is_empty() {
+                    out.extend_from_slice(parse);
+                }
+                bind(name, parameters, variables, out);
+                out.extend_from_slice(&DESCRIBE_EXECUTE);
+                if !pipeline {
+                    out.extend_from_slice(&SYNC);
+                }
+            }
+            None => return Err(Error::Protocol("a statement that was never added".to_owned())),
+        }
+        sayings.sent.push(statement);
+        if pipeline { Ok(()) } else { self.send() }
+    }
+
+    fn sync(&mut self) {
+        self.sayings.out.extend_from_slice(&SYNC);
+    }
+
+    #[inline]
+    fn send(&mut self) -> Result<(), Error> {
+        let sent = self.socket.send(&self.sayings.out);
+        self.sayings.out.clear();
+        Ok(sent?)
+    }
+
+    #[inline]
+    fn results(&mut self, kept: Option<&mut Kept>) -> Result<Reply, Error> {
+        let keep = kept.map_or(Keep::Nothing, Keep::Text);
+        // In a pipeline it is one of several.
+        let first = self.sayings.sent.first().copied();
+        self.sayings.sent.clear();
+        self.receiver.answer(&mut self.socket, keep)?.map_err(|error| {
+            let saying = first.and_then(|place| self.sayings.statements.get(place));
+            let statement = saying.map_or(String::new(), |saying| saying.shown.clone());
+            Error::Server { error: Box::new(error), statement }
+        })
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.receiver.status != b'I'
+    }
+}
+
+/// Appends a Bind message with values as text.
+fn bind(name: &str, parameters: &[Slot], variables: &[Value], out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.extend_from_slice(&[b'B', 0, 0, 0, 0, 0]);
+    out.extend_from_slice(name.as_bytes());
+    // The statement's name ends; all parameters are text.
+    out.extend_from_slice(&[0, 0, 0]);
+    out.extend_from_slice(&(parameters.len() as u16).to_be_bytes());
+    for slot in parameters {
+        let at = out.len();
+        out.extend_from_slice(&[0; 4]);
+        let there = variables.get(slot.index()).is_some_and(|value| value.write(out));
+        let length = if there { (out.len() - at - 4) as i32 } else { -1 };
+        out[at..at + 4].copy_from_slice(&length.to_be_bytes());
+    }
+    // All results are text.
+    out.extend_from_slice(&[0, 1, 0, 0]);
+    set_length(out, begin);
+}
+
+/// Sets the length of the message that begins there.
+fn set_length(out: &mut [u8], begin: usize) {
+    let length = (out.len() - begin - 1) as u32;
+    out[begin + 1..begin + 5].copy_from_slice(&length.to_be_bytes());
+}

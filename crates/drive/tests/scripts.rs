@@ -1,0 +1,208 @@
+//! pgbench scripts on a real server: what they send, keep, count, try again and fail with.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use drive::Outcome;
+use workload::{Class, Effect, End, Pace, Scripts, Sent, Step, Stream};
+
+use crate::common::{TestServer, load, make_table};
+
+const TRANSACTION: Class =
+    Class::new("transaction", "transactions", "transactions", Effect::Changes);
+
+fn scripts(texts: &[(&str, u32)], sent: Sent) -> Scripts {
+    let mut symbols = script::Symbols::new();
+    symbols.define("given");
+    let parse = |(place, (text, weight)): (usize, &(&str, u32))| {
+        (script::parse(&format!("s{place}.sql"), text, &mut symbols).unwrap(), *weight)
+    };
+    let scripts = texts.iter().enumerate().map(parse).collect();
+    let given = vec![("given".to_owned(), "it's".to_owned())];
+    Scripts { scripts, symbols, given, scale: 1, sent, max_tries: 1, latency_limit: None }
+}
+
+fn stream(client: u32, scripts: &Arc<Scripts>, end: End) -> Stream {
+    Stream { scripts: Some(Arc::clone(scripts)), end, ..Stream::new(client, TRANSACTION) }
+}
+
+fn run_streams(server: &TestServer, streams: Vec<Stream>, seconds: Option<f64>) -> Outcome {
+    let clients = streams.len() as u32;
+    let step = Step { seconds, ..Step::new("script", clients, TRANSACTION, streams) };
+    let ready = drive::prepare(&load(step, vec![server.target()])).unwrap();
+    let running = ready.go(Instant::now() + Duration::from_millis(5));
+    assert!(running.wait(Duration::from_secs(60)), "the step hangs");
+    running.join().remove(0)
+}
+
+/// Runs scripts so often, with one client.
+fn run(server: &TestServer, scripts: Scripts, rounds: u64) -> Outcome {
+    let scripts = Arc::new(scripts);
+    run_streams(server, vec![stream(0, &scripts, End::Rounds(rounds))], None)
+}
+
+/// Every construct that reaches the server.
+const ALL: &str = "\
+\\set n 2 + :client_id
+\\set limit :n * 10
+SELECT :n AS id, 'a' || :n::text AS name \\gset row_
+\\if :row_id = 2
+INSERT INTO seen VALUES (:row_id, 'a' || :row_id);
+\\elif :row_id = 3
+INSERT INTO seen VALUES (-1, 'elif');
+\\else
+INSERT INTO seen VALUES (-2, 'else');
+\\endif
+\\sleep 1 ms
+BEGIN;
+UPDATE t SET v = v + :n WHERE id = :n;
+INSERT INTO seen SELECT 100 + count(*), :given FROM t WHERE id <= :limit;
+END;
+";
+
+#[test]
+fn every_protocol_does_the_same() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 100);
+    server.sql("CREATE TABLE seen (id int, name text)");
+    for (sent, given) in
+        [(Sent::Text, "'it''s'"), (Sent::Extended, "it's"), (Sent::Described, "it's")]
+    {
+        server.sql("TRUNCATE seen");
+        server.sql("UPDATE t SET v = 0");
+        // In the simple protocol a variable is text of the statement.
+        let mut all = scripts(&[(ALL, 1)], sent);
+        all.given = vec![("given".to_owned(), given.to_owned())];
+        let outcome = run(&server, all, 5);
+        assert_eq!((outcome.fatal, outcome.operations), (None, 5), "{sent:?}");
+        for (query, wanted) in [
+            ("SELECT count(*) FROM seen WHERE id = 2 AND name = 'a2'", 5),
+            ("SELECT count(*) FROM seen WHERE id = 120 AND name = 'it''s'", 5),
+            ("SELECT count(*) FROM seen", 10),
+            ("SELECT v FROM t WHERE id = 2", 10),
+            ("SELECT sum(v) FROM t", 10),
+        ] {
+            assert_eq!(server.number(query), wanted, "{sent:?}: {query}");
+        }
+        assert_eq!(outcome.classes[0].rows, 5, "rows of results, not of commands");
+    }
+}
+
+#[test]
+fn a_pipeline_sends_before_it_reads() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 100);
+    let text = "\\startpipeline\n\
+        SELECT v FROM t WHERE id = 1;\nUPDATE t SET v = v + 1 WHERE id = 1;\n\\syncpipeline\n\
+        SELECT v FROM t WHERE id = 2;\nSELECT 1 WHERE false;\n\\endpipeline\n\
+        SELECT v AS now FROM t WHERE id = 1 \\gset\n\
+        INSERT INTO t VALUES (1000 + :now, :now);\n";
+    for sent in [Sent::Extended, Sent::Described] {
+        let outcome = run(&server, scripts(&[(text, 1)], sent), 20);
+        assert_eq!((outcome.fatal, outcome.operations), (None, 20), "{sent:?}");
+        assert_eq!(outcome.classes[0].rows, 60);
+    }
+    assert_eq!(server.number("SELECT count(*) FROM t WHERE id = 1000 + v AND v > 0"), 40);
+}
+
+#[test]
+fn several_statements_at_once_keep_what_they_should() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 100);
+    let text = "SELECT 7 AS a \\; SELECT 8 AS b WHERE false \\; SELECT 9 AS c \\aset\n\
+        SELECT 1 AS x \\; SELECT 2 AS y \\gset q_\n\
+        INSERT INTO t VALUES (1000 + :a * :c, :q_y);\n\
+        DELETE FROM t WHERE id = 1063;\n";
+    let outcome = run(&server, scripts(&[(text, 1)], Sent::Text), 10);
+    assert_eq!((outcome.fatal, outcome.operations), (None, 10));
+    assert_eq!(server.number("SELECT count(*) FROM t"), 100);
+}
+
+#[test]
+fn scripts_are_chosen_by_weight() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 3);
+    let one = "UPDATE t SET v = v + 1 WHERE id = 1;";
+    let other = "UPDATE t SET v = v + 1 WHERE id = 2;";
+    let outcome =
+        run(&server, scripts(&[(one, 3), (other, 1), ("SELECT 1;", 0)], Sent::Described), 800);
+    assert_eq!((outcome.fatal, outcome.operations), (None, 800));
+    let first = server.number("SELECT v FROM t WHERE id = 1");
+    assert_eq!(first + server.number("SELECT v FROM t WHERE id = 2"), 800);
+    // 600 are expected; the standard deviation is 12.
+    assert!((550..650).contains(&first), "{first}");
+}
+
+/// Clients that want the same row and can't be serialized.
+const CONTENDED: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ;\n\
+    SELECT v AS seen FROM t WHERE id = 1 \\gset\n\\sleep 1 ms\n\
+    UPDATE t SET v = :seen + 1 WHERE id = 1;\nEND;\n";
+
+#[test]
+fn what_cannot_be_serialized_is_tried_again_or_fails_and_never_counts() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 3);
+    for max_tries in [1, 0] {
+        server.sql("UPDATE t SET v = 0");
+        let contended =
+            Arc::new(Scripts { max_tries, ..scripts(&[(CONTENDED, 1)], Sent::Described) });
+        let streams = (0..4).map(|client| stream(client, &contended, End::Time)).collect();
+        let outcome = run_streams(&server, streams, Some(1.0));
+        assert_eq!(outcome.fatal, None);
+        let class = &outcome.classes[0];
+        // Those that began before the time was over and ended after it are in the table only.
+        let done = server.number("SELECT v FROM t WHERE id = 1") as u64;
+        assert!((outcome.operations..=outcome.operations + 4).contains(&done), "{done}");
+        assert_eq!(class.latency.len(), done, "failed ones are no latency");
+        if max_tries == 1 {
+            assert!(class.failed > 0 && outcome.retries() == 0, "{:?}", outcome.failures);
+        } else {
+            assert!(class.failed == 0 && outcome.retries() > 0, "{:?}", outcome.failures);
+        }
+        assert!(outcome.failures.iter().all(|failure| failure.code == "40001"));
+    }
+}
+
+#[test]
+fn a_late_transaction_is_skipped_or_counted_as_late() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 3);
+    let slow = Scripts {
+        latency_limit: Some(0.015),
+        ..scripts(&[("\\sleep 10 ms\nSELECT 1;", 1)], Sent::Text)
+    };
+    let slow = Arc::new(slow);
+    let paced = Stream { pace: Pace::Rate(400.0), ..stream(0, &slow, End::Time) };
+    let outcome = run_streams(&server, vec![paced], Some(1.0));
+    let class = &outcome.classes[0];
+    assert_eq!(outcome.fatal, None);
+    assert!((50..=100).contains(&class.operations), "{}", class.operations);
+    assert!(class.skipped > 200 && class.late > 20, "{} {}", class.skipped, class.late);
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_and_end_the_step() {
+    let mut server = TestServer::start();
+    make_table(&mut server, 3);
+    for (text, message) in [
+        ("SELECT 1 WHERE false \\gset\n", "s0.sql:1:1: \\gset: expected one row, found 0"),
+        ("\nSELECT v FROM t \\gset\n", "s0.sql:2:1: \\gset: expected one row, found 3"),
+        ("SELECT 0 AS a \\gset\n\\set x 1 / :a\n", "s0.sql:2:1: division by zero"),
+        ("BEGIN;\nSELECT 1;\n", "s0.sql: the script ended inside a transaction"),
+        ("SELECT 1 / 0;\n", "division by zero"),
+        ("SELECT * FROM missing;\n", "relation \"missing\" does not exist"),
+        (
+            "\\startpipeline\nSELECT 1;\nSELECT 1 / 0;\nSELECT 1;\n\\endpipeline\n",
+            "division by zero",
+        ),
+    ] {
+        let fatal = run(&server, scripts(&[(text, 1)], Sent::Described), 3).fatal;
+        let fatal = fatal.unwrap_or_else(|| panic!("{text} is no mistake"));
+        assert!(fatal.contains(message), "{text}: {fatal}");
+    }
+    // Where all fail there is no rate.
+    let all = "BEGIN ISOLATION LEVEL SERIALIZABLE;\n\
+        DO $$ BEGIN RAISE EXCEPTION 'never' USING ERRCODE = '40001'; END $$;\nEND;\n";
+    let fatal = run(&server, scripts(&[(all, 1)], Sent::Text), 3).fatal.unwrap();
+    assert!(fatal.starts_with("all 3 transactions failed, the last with: "), "{fatal}");
+}

@@ -1,0 +1,28 @@
+//! pgbench scripts that a client runs.
+
+use script::{Script, Symbols};
+use serde::{Deserialize, Serialize};
+
+use crate::request::Sent;
+
+/// pgbench scripts that a client runs, one after another. Each run of a script is a transaction,
+/// and a round of its stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scripts {
+    /// Each with how often it is chosen in relation to the others.
+    pub scripts: Vec<(Script, u32)>,
+    /// Their variables.
+    pub symbols: Symbols,
+    /// The values of variables that a user gave.
+    pub given: Vec<(String, String)>,
+    /// The value of `:scale`.
+    pub scale: i64,
+    /// How statements are sent.
+    pub sent: Sent,
+    /// How often a transaction is tried in all, if it fails by a deadlock or because it can't be
+    /// serialized; 0: until it succeeds.
+    pub max_tries: u32,
+    /// Seconds that a transaction may take. One of a stream with a rate that is late by more is
+    /// skipped.
+    pub latency_limit: Option<f64>,
+}
