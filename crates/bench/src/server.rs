@@ -51,6 +51,7 @@ impl BenchServer {
             initdb: Vec::new(),
             procs_files: Vec::new(),
             wrapper: Vec::new(),
+            transports: &[],
             user: ServerUser::choose(None)?,
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(60),

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::{Error, Transport};
+
 /// A password or similar. [`fmt::Debug`] hides it, and there is no [`fmt::Display`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -45,6 +47,12 @@ impl fmt::Display for Host {
     }
 }
 
+/// Whether a host's name or address is this machine's loopback interface.
+pub(crate) fn is_loopback(name: &str) -> bool {
+    name == "localhost"
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// Where clients connect. [`fmt::Display`] shows no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
@@ -80,6 +88,31 @@ impl Endpoint {
             Self::Process(_) | Self::Nowhere { .. } => {}
         }
         self
+    }
+
+    /// This address, if `transport` is what leads to it.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] if it is another, or none that has a name.
+    pub fn only_by(&self, transport: Transport) -> Result<Endpoint, Error> {
+        let leads = match self {
+            Self::Postgres { host: Host::Tcp(name), .. } => {
+                is_loopback(name).then_some(Transport::Loopback)
+            }
+            // Every system has this one, whether clients use a socket or not.
+            _ => Some(Transport::Unix),
+        };
+        if leads == Some(transport) {
+            return Ok(self.clone());
+        }
+        let problem = match leads {
+            Some(leads) => format!(
+                "{self} is reached by `{leads}`; choose that, or have steelyard start the server \
+                 instead of giving its URL"
+            ),
+            None => format!("{self} is on another address; have steelyard start the server"),
+        };
+        Err(Error::transport(transport, problem))
     }
 
     /// What placeholders in a program's arguments stand for: `port` for 5432.

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::Transport;
+
 /// The cause of an error, if the system's protocol or log gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Diagnosis {
@@ -76,6 +78,14 @@ pub enum Error {
         what: String,
         /// What to do instead.
         remedy: String,
+    },
+    /// Clients can't reach a server in the way that was asked for.
+    #[error("transport `{transport}`: {problem}")]
+    Transport {
+        /// The way.
+        transport: Transport,
+        /// What is missing and what to do.
+        problem: String,
     },
     /// An engine in its own process could not do what it was asked.
     #[error("the engine of `{name}` failed: {problem}; see its log")]
@@ -322,6 +332,7 @@ impl Error {
                 | Self::Tools { .. }
                 | Self::SharedBuild { .. }
                 | Self::Unsupported { .. }
+                | Self::Transport { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }
@@ -357,6 +368,11 @@ impl Error {
     /// For something that this version doesn't support.
     pub(crate) fn unsupported(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Unsupported { what: what.into(), remedy: remedy.into() }
+    }
+
+    /// For a way to reach servers that is not available.
+    pub(crate) fn transport(transport: Transport, problem: impl Into<String>) -> Self {
+        Self::Transport { transport, problem: problem.into() }
     }
 
     /// For an answer that is not what was asked for.

@@ -60,6 +60,11 @@ pub trait Kind: fmt::Debug + Sync {
         Err(self.lacks(&format!("attaching to {endpoint}")))
     }
 
+    /// Whether a server of this kind can be reached over TCP.
+    fn listens_on_tcp(&self) -> bool {
+        false
+    }
+
     /// See [`crate::start`] and, with an `origin`, [`crate::start_on_copy`].
     fn start(
         &self,

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::ipc::{self, IpcObjects};
+use crate::network::link::Link;
 use crate::process::{self, ProcessId, wait_until};
 use crate::{Error, place};
 
@@ -52,6 +53,9 @@ pub struct Record {
     pub cgroups: Vec<PathBuf>,
     /// Shared memory and semaphores that a killed server cannot remove itself.
     pub ipc: IpcObjects,
+    /// The interface to remove, through which a server in its own network namespace is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<Link>,
 }
 
 /// What a sweep found and did for one entry.
@@ -127,6 +131,7 @@ impl Ledger {
             directories: Vec::new(),
             cgroups: Vec::new(),
             ipc: IpcObjects::default(),
+            link: None,
         };
         let entry = Entry { path: self.directory.join(format!("{id}.json")), record };
         entry.write()?;
@@ -235,11 +240,13 @@ impl Entry {
         fs::write(&marker, &self.record.id).map_err(Error::io("write", &marker))
     }
 
-    /// Removes this entry's directories and closes it. Its processes must be gone.
+    /// Removes this entry's network interface and directories, and closes it. Its processes must be
+    /// gone.
     ///
     /// # Errors
-    /// [`Error::Io`] if a directory cannot be removed; the entry stays then.
+    /// [`Error::Io`] or [`Error::Program`] if something cannot be removed; the entry stays then.
     pub fn remove(self) -> Result<(), Error> {
+        self.record.link.as_ref().map_or(Ok(()), Link::remove)?;
         for directory in &self.record.directories {
             remove_owned(directory, &self.record.id)?;
         }
@@ -273,6 +280,15 @@ impl Remains {
     /// Like [`Entry::make_directory`], for a directory that everyone may enter.
     pub(crate) fn make_directory(&mut self, directory: &Path) -> Result<(), Error> {
         self.0.as_mut().map_or(Ok(()), |entry| entry.make_directory(directory, 0o711))
+    }
+
+    /// Removes its network interface, which is of no use once the server is gone.
+    pub(crate) fn disconnect(&mut self) -> Result<(), Error> {
+        let Some(link) = self.0.as_ref().and_then(|entry| entry.record.link.as_ref()) else {
+            return Ok(());
+        };
+        link.remove()?;
+        self.update(|record| record.link = None)
     }
 
     /// Removes it now.
@@ -342,6 +358,9 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
         shared.remove();
     }
     remove_cgroups(&record.cgroups);
+    if let Some(Err(error)) = record.link.as_ref().map(Link::remove) {
+        swept.problems.push(error.to_string());
+    }
     for directory in &record.directories {
         match remove_owned(directory, &record.id) {
             Ok(true) => swept.removed.push(directory.clone()),

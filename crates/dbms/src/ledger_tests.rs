@@ -1,6 +1,16 @@
 use super::*;
 use std::process::Command;
 
+#[test]
+fn entries_without_an_interface_are_those_of_earlier_versions() {
+    let (_directory, ledger) = ledger();
+    let entry = ledger.enter("a").unwrap();
+    let text = fs::read_to_string(&entry.path).unwrap();
+    assert!(!text.contains("link"), "{text}");
+    assert_eq!(ledger.records().unwrap()[0].link, None);
+    entry.remove().unwrap();
+}
+
 /// A process identity that is certainly gone.
 fn gone() -> ProcessId {
     let mut child = Command::new("sleep").arg("30").spawn().unwrap();

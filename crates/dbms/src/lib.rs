@@ -21,6 +21,7 @@
 //!     initdb: Vec::new(),
 //!     procs_files: Vec::new(),
 //!     wrapper: Vec::new(),
+//!     transports: &[],
 //!     user: dbms::ServerUser::choose(None)?,
 //!     start_limit: Duration::from_secs(60),
 //!     stop_limit: Duration::from_secs(60),
@@ -50,6 +51,7 @@ mod keep;
 mod kind;
 mod launch;
 mod ledger;
+mod network;
 mod nothing;
 mod place;
 mod postgres;
@@ -85,6 +87,8 @@ pub use keep::manifest::Manifest;
 pub use kind::{Archive, Kind, Recipe};
 pub use launch::PROGRAM_PATH;
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
+pub use network::link::Link;
+pub use network::{Transport, check_transports};
 pub use place::check_private;
 pub use process::{ProcessId, asleep};
 pub use profile::ProfileFacts;
@@ -153,9 +157,12 @@ pub fn obtain_interruptible(
 ///
 /// # Errors
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`],
-/// [`Error::Unreachable`], [`Error::Start`] with the server's last log lines, [`Error::Io`].
+/// [`Error::Unreachable`], [`Error::Transport`], [`Error::Start`] with the server's last log lines,
+/// [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
-    Ok(kind_of(spec.installation)?.start(&spec, None)?.0)
+    let kind = kind_of(spec.installation)?;
+    network::check_together(kind, spec.transports)?;
+    Ok(kind.start(&spec, None)?.0)
 }
 
 /// Starts a server on a copy of `origin`, left by a server of the same build and user
@@ -171,6 +178,7 @@ pub fn start_on_copy(
     origin: &Origin<'_>,
 ) -> Result<(Box<dyn System>, Restored), Error> {
     let kind = kind_of(spec.installation)?;
+    network::check_together(kind, spec.transports)?;
     let (server, restored) = kind.start(spec, Some(origin))?;
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
 }

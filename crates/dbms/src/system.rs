@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::{
     Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
+    Transport,
 };
 
 /// Number of log lines to search for a diagnosis.
@@ -35,6 +36,10 @@ pub struct ServerSpec<'a> {
     /// A program to run the server under, such as Valgrind: its full path and arguments, to which
     /// the server's command line is appended. Empty: none.
     pub wrapper: Vec<OsString>,
+    /// How clients can reach it besides the unix socket, which every server has: at most one of
+    /// [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
+    /// made for this server.
+    pub transports: &'a [Transport],
     /// The user to run as.
     pub user: ServerUser,
     /// How long the start may take until the server answers.
@@ -180,6 +185,15 @@ pub type Interrupter = Box<dyn Fn() + Send + Sync>;
 pub trait System: Send {
     /// Where clients connect.
     fn endpoint(&self) -> Endpoint;
+
+    /// Where clients connect by `transport`; for a server that was not started here, only what its
+    /// address is.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] if it is not reached by that.
+    fn endpoint_by(&self, transport: Transport) -> Result<Endpoint, Error> {
+        self.endpoint().only_by(transport)
+    }
 
     /// The root of its process tree; `None` if it is on another machine or unknown.
     fn root_pid(&self) -> Option<u32>;

@@ -14,3 +14,4 @@ mod nothing;
 mod postgres;
 mod rocksdb;
 mod toy;
+mod transport;

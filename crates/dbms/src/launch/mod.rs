@@ -39,6 +39,16 @@ pub(crate) fn command(
     user: &ServerUser,
     procs_files: &[PathBuf],
 ) -> Result<Command, Error> {
+    command_in(None, program, user, procs_files)
+}
+
+/// The same, in another network namespace if one is given (a file as in `/proc/PID/ns/net`).
+pub(crate) fn command_in(
+    network: Option<File>,
+    program: &Path,
+    user: &ServerUser,
+    procs_files: &[PathBuf],
+) -> Result<Command, Error> {
     let groups = procs_files
         .iter()
         .map(|path| OpenOptions::new().write(true).open(path).map_err(Error::io("open", path)))
@@ -59,18 +69,30 @@ pub(crate) fn command(
     // async-signal-safe; it allocates nothing and takes no lock. The files it holds were opened
     // before.
     unsafe {
-        command.pre_exec(move || prepare(&groups, uid, gid, change, parent));
+        command.pre_exec(move || {
+            prepare(&groups, network.as_ref())?;
+            become_user(uid, gid, change, parent)
+        });
     }
     Ok(command)
 }
 
-/// Runs in the new process before it becomes the program.
-fn prepare(groups: &[File], uid: u32, gid: u32, change: bool, parent: u32) -> io::Result<()> {
+/// Runs in the new process before it becomes the program, and before it gives up permissions.
+fn prepare(groups: &[File], network: Option<&File>) -> io::Result<()> {
     for group in groups {
         // "0" means the writing process, see Control Group v2, "cgroup.procs".
         // SAFETY: the descriptor is open, the buffer is static and its length is given.
         check(unsafe { libc::write(group.as_raw_fd(), b"0\n".as_ptr().cast(), 2) } as libc::c_int)?;
     }
+    if let Some(network) = network {
+        // SAFETY: the descriptor is open.
+        check(unsafe { libc::setns(network.as_raw_fd(), libc::CLONE_NEWNET) })?;
+    }
+    Ok(())
+}
+
+/// Runs in the new process after that.
+fn become_user(uid: u32, gid: u32, change: bool, parent: u32) -> io::Result<()> {
     // SAFETY: these take integers only, but for setgroups, which gets a pointer to one valid gid.
     unsafe {
         check(libc::setsid())?;

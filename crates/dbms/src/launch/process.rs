@@ -200,6 +200,7 @@ impl ServerProcess {
     pub(crate) fn stop(mut self, gracefully: bool) -> Result<Stopped, Error> {
         let begin = Instant::now();
         let ending = self.end(gracefully, self.stop_limit)?;
+        self.remains.disconnect()?;
         let (seconds, log) = (begin.elapsed().as_secs_f64(), Some(self.log.clone()));
         Ok(Stopped::new(seconds, ending, log, self.remains.0.take()))
     }

@@ -1,6 +1,7 @@
 //! The directory of a server, where everything is prepared for its start.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
+use std::net::Ipv4Addr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::process::Command;
 use super::{ServerProcess, Signals};
 use crate::keep::warm;
 use crate::ledger::Remains;
+use crate::network::Network;
 use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).
@@ -26,6 +28,8 @@ pub(crate) struct Site<'a> {
     /// The server's program, links resolved.
     pub(crate) program: PathBuf,
     log: PathBuf,
+    /// The network namespace that the server will be in, if not this one.
+    namespace: Option<File>,
     remains: Remains,
 }
 
@@ -47,7 +51,7 @@ impl<'a> Site<'a> {
             record.program = Some(program.clone());
             record.cgroups = groups.map(Path::to_path_buf).collect();
         })?;
-        Ok(Self { spec, root, data, program, log, remains })
+        Ok(Self { spec, root, data, program, log, namespace: None, remains })
     }
 
     /// The file for the socket called `name`, in a directory that only the server's user can enter:
@@ -64,17 +68,30 @@ impl<'a> Site<'a> {
         Ok(directory.join(name))
     }
 
+    /// Makes a network namespace for the server; returns this machine's address in it, and the
+    /// server's.
+    pub(crate) fn isolate(&mut self) -> Result<[Ipv4Addr; 2], Error> {
+        let Network { namespace, host, server } =
+            Network::make(self.spec.ledger, &mut self.remains)?;
+        self.namespace = Some(namespace);
+        Ok([host, server])
+    }
+
     /// Creates a directory that only the server's user can enter.
     pub(crate) fn make_private(&self, directory: &Path) -> Result<(), Error> {
         place::make_private(directory, &self.spec.user)
     }
 
-    /// Writes the content of `from`, then `more`, to the file `to`, keeping owner and mode. It uses
-    /// the permissions of the server's user, who owns the directory and could have replaced the
-    /// file with a link.
+    /// Writes the content of `from`, then `more`, to the file `to`, keeping owner and mode.
     pub(crate) fn rewrite(&self, from: &Path, to: &Path, more: &str) -> Result<(), Error> {
         let mut bytes = fs::read(from).map_err(Error::io("read", from))?;
         bytes.extend_from_slice(more.as_bytes());
+        self.write(to, &bytes)
+    }
+
+    /// Writes a file with the permissions of the server's user, who owns the directory and could
+    /// have replaced the file with a link.
+    pub(crate) fn write(&self, to: &Path, bytes: &[u8]) -> Result<(), Error> {
         identity::as_user(&self.spec.user, || fs::write(to, bytes).map_err(Error::io("write", to)))
     }
 
@@ -109,7 +126,7 @@ impl<'a> Site<'a> {
             log.map_err(Error::io("open the server's log", &self.log))
         };
         let first = spec.wrapper.first().map_or(self.program.as_path(), Path::new);
-        let mut command = super::command(first, &spec.user, &spec.procs_files)?;
+        let mut command = super::command_in(self.namespace, first, &spec.user, &spec.procs_files)?;
         if let Some((_, before)) = spec.wrapper.split_first() {
             command.args(before).arg(&self.program);
         }

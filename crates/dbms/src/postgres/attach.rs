@@ -10,6 +10,7 @@ use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use super::control::Control;
 use super::facts;
 use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
+use crate::endpoint::is_loopback;
 use crate::{Endpoint, Error, Host, Installation, Sql};
 
 /// Describes a running server.
@@ -50,9 +51,7 @@ pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
             u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
         }
         Host::Tcp(name) => {
-            let loopback = name == "localhost"
-                || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-            if !loopback {
+            if !is_loopback(&name) {
                 return None;
             }
             let directory = control.text("SHOW data_directory").ok()?;

@@ -5,18 +5,31 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use super::access::Access;
 use crate::{Error, ServerSpec};
 
 /// Settings that steelyard must choose, whether its own lines (which come last) override others,
 /// and why.
 const OWN_SETTINGS: [(&str, bool, &str); 14] = [
-    ("listen_addresses", true, "servers listen only on a private unix socket"),
+    (
+        "listen_addresses",
+        true,
+        "servers listen only where steelyard's clients connect, usually on a private unix socket alone",
+    ),
     ("unix_socket_directories", true, "every trial has its own socket directory"),
     ("unix_socket_permissions", true, "the socket belongs to the server's own user"),
     ("unix_socket_group", true, "the socket belongs to the server's own user"),
-    ("port", true, "it is only part of the socket's name in the trial's own directory"),
+    (
+        "port",
+        true,
+        "steelyard chooses it; without TCP, it is only part of the socket's name in the trial's own directory",
+    ),
     ("data_directory", false, "every trial has its own data directory"),
-    ("hba_file", false, "the server uses the one in its data directory"),
+    (
+        "hba_file",
+        false,
+        "the server uses the one in its data directory, or with TCP, one of steelyard's",
+    ),
     ("ident_file", false, "the server uses the one in its data directory"),
     ("external_pid_file", false, "steelyard itself records the process"),
     ("logging_collector", true, "the log goes to the trial's server.log"),
@@ -82,7 +95,11 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
 
 /// The text to append to postgresql.conf: what makes the log useful, `config_file`, then the plan's
 /// settings, then steelyard's own.
-pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<String, Error> {
+pub(super) fn text(
+    spec: &ServerSpec<'_>,
+    sockets: &Path,
+    access: &Access,
+) -> Result<String, Error> {
     let mut text = format!("\n{LOGGED}");
     if let Some(path) = &spec.config_file {
         let given =
@@ -106,14 +123,16 @@ pub(super) fn text(spec: &ServerSpec<'_>, sockets: &Path, port: u16) -> Result<S
     text.push_str("# steelyard's own\n");
     // The setting is a list, in which quotes protect commas and blanks.
     let sockets = format!("\"{}\"", sockets.to_string_lossy().replace('"', "\"\""));
-    for (name, value) in [
-        ("listen_addresses", ""),
+    let (listen_addresses, more) = access.settings();
+    let own = [
+        ("listen_addresses", listen_addresses.as_str()),
         ("log_destination", "stderr"),
         ("logging_collector", "off"),
-        ("port", &port.to_string()),
+        ("port", &access.port.to_string()),
         ("unix_socket_permissions", "0700"),
         ("unix_socket_directories", &sockets),
-    ] {
+    ];
+    for (name, value) in own.into_iter().chain(more.iter().map(|(name, value)| (*name, &**value))) {
         let _ = writeln!(text, "{name} = {}", quote(value));
     }
     Ok(text)

@@ -2,10 +2,11 @@
 //!
 //! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
 //! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
-//! start goes through `initdb` (once), `config`, `postmaster` and `server`, which uses `control`,
+//! start goes through `initdb` (once), `access`, `config`, `postmaster` and `server`, which uses `control`,
 //! `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts instructions, with
 //! the functions in `profile`. `plans` reads what EXPLAIN says.
 
+mod access;
 mod archive;
 mod attach;
 mod binaries;
@@ -80,6 +81,10 @@ impl Kind for Postgres {
 
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         attach::describe(endpoint)
+    }
+
+    fn listens_on_tcp(&self) -> bool {
+        true
     }
 
     fn start(

@@ -4,14 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use super::access::Access;
 use super::control::{Control, socket_name};
 use super::{ROLE, config, initdb};
 use crate::keep::copy;
 use crate::launch::{self, ServerProcess, Signals, Site};
-use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
-
-/// The number in the socket's name. The directory is private, so it collides with nothing.
-const PORT: u16 = 5432;
+use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql, Transport};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".
 const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT };
@@ -19,30 +17,41 @@ const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQ
 /// Directory names of the write-ahead log, since 10 and before.
 const LOGS: [&str; 2] = ["pg_wal", "pg_xlog"];
 
-/// Starts a server on a copy of `origin` or on a fresh data directory. Waits until it answers on
-/// the control connection, and returns that open.
-pub(super) fn start(
-    spec: &ServerSpec<'_>,
-    origin: Option<&Origin<'_>>,
-) -> Result<(ServerProcess, Control, Option<Restored>), Error> {
+/// A server that answers.
+pub(super) struct Started {
+    pub(super) process: ServerProcess,
+    /// The control connection, through the socket and open.
+    pub(super) control: Control,
+    /// Its address for clients over TCP, if asked for.
+    pub(super) tcp: Option<(Transport, Endpoint)>,
+    pub(super) restored: Option<Restored>,
+}
+
+/// Starts a server on a copy of `origin` or on a fresh data directory. Waits until it answers in
+/// all ways.
+pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
     let bin_dir = spec.installation.programs()?;
     config::check(spec)?;
     initdb::check_options(spec.name, &spec.initdb)?;
     spec.user.check_reach(bin_dir)?;
     let mut site = Site::make(spec, &bin_dir.join("postgres"))?;
     let template = initdb::prepare(spec, bin_dir)?.join("postgresql.conf");
-    let socket = site.socket(&socket_name(PORT))?;
-    let settings = config::text(spec, socket.parent().unwrap_or(&socket), PORT)?;
+    let mut access = Access::make(spec, &mut site)?;
+    let socket = site.socket(&socket_name(access.port))?;
+    let sockets = socket.parent().unwrap_or(&socket);
+    access.write_hba(&site, sockets)?;
+    let settings = config::text(spec, sockets, &access)?;
     check_settings(spec, &site, &template, &settings)?;
     let restored = fill(origin, &site, &template)?;
     site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
     let data = site.data.clone();
+    access.release();
     let mut process = site.start(SIGNALS, |command| {
         command.arg("-D").arg(&data);
     })?;
     let mut control = Control::new(Endpoint::Postgres {
         host: Host::Socket(socket),
-        port: PORT,
+        port: access.port,
         user: ROLE.to_owned(),
         password: None,
         database: ROLE.to_owned(),
@@ -58,7 +67,8 @@ pub(super) fn start(
         control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
     };
     process.wait_ready(spec, ready, |log| config::rejection(spec, log))?;
-    Ok((process, control, restored))
+    let tcp = access.open(spec, &control)?;
+    Ok(Started { process, control, tcp, restored })
 }
 
 /// Makes the data directory.

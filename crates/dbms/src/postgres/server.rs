@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use super::control::Control;
+use super::postmaster::Started;
 use super::waits::Looks;
 use super::{attach, counters, debt, log, postmaster, settle, tables};
 use crate::launch::ServerProcess;
 use crate::system::{
     Debt, Ending, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
 };
-use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
+use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped, Transport};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
     // Before the process, so the connection is closed first on drop.
     control: Control,
+    /// The address besides the control connection's, if clients also come over TCP.
+    tcp: Option<(Transport, Endpoint)>,
     postmaster: Option<ServerProcess>,
     /// The root of its process tree, if known.
     pid: Option<u32>,
@@ -27,9 +30,9 @@ impl PostgresServer {
         spec: &ServerSpec<'_>,
         origin: Option<&Origin<'_>>,
     ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
-        let (postmaster, control, restored) = postmaster::start(spec, origin)?;
-        let pid = Some(postmaster.pid());
-        let server = Self { control, pid, postmaster: Some(postmaster), died: None };
+        let Started { process, control, tcp, restored } = postmaster::start(spec, origin)?;
+        let pid = Some(process.pid());
+        let server = Self { control, tcp, pid, postmaster: Some(process), died: None };
         Ok((Box::new(server), restored))
     }
 
@@ -37,7 +40,7 @@ impl PostgresServer {
         let mut control = Control::new(endpoint.clone());
         control.version()?;
         let pid = attach::find_postmaster(&mut control);
-        Ok(Self { control, postmaster: None, pid, died: None })
+        Ok(Self { control, tcp: None, postmaster: None, pid, died: None })
     }
 }
 
@@ -54,6 +57,13 @@ impl PostgresServer {
 impl System for PostgresServer {
     fn endpoint(&self) -> Endpoint {
         self.control.endpoint().clone()
+    }
+
+    fn endpoint_by(&self, transport: Transport) -> Result<Endpoint, Error> {
+        match &self.tcp {
+            Some((by, endpoint)) if *by == transport => Ok(endpoint.clone()),
+            _ => self.endpoint().only_by(transport),
+        }
     }
 
     fn root_pid(&self) -> Option<u32> {

@@ -66,6 +66,7 @@ impl Place {
             initdb: Vec::new(),
             procs_files: Vec::new(),
             wrapper: Vec::new(),
+            transports: &[],
             user: ServerUser::choose(None).unwrap(),
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(30),

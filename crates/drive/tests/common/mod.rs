@@ -38,6 +38,7 @@ impl TestServer {
             initdb: Vec::new(),
             procs_files: Vec::new(),
             wrapper: Vec::new(),
+            transports: &[],
             user: ServerUser::choose(None).unwrap(),
             start_limit: Duration::from_secs(60),
             stop_limit: Duration::from_secs(30),

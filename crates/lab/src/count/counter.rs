@@ -94,6 +94,7 @@ impl Counter<'_> {
             initdb: subject.variant.initdb.clone(),
             procs_files: Vec::new(),
             wrapper,
+            transports: &[],
             user: self.user.clone(),
             start_limit: self.options.start_limit * START_FACTOR,
             stop_limit: self.options.stop_limit,

@@ -267,6 +267,7 @@ impl Starter<'_> {
             initdb: subject.variant.initdb.clone(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             wrapper: Vec::new(),
+            transports: &[],
             user: self.user.clone(),
             start_limit: self.options.start_limit,
             stop_limit: self.options.stop_limit,

@@ -1,0 +1,200 @@
+//! How clients reach a server besides its unix socket: addresses, the file that says who may
+//! connect, and a password that is made for this one server.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use postgres_protocol::password;
+
+use super::ROLE;
+use super::control::Control;
+use crate::launch::Site;
+use crate::network::PREFIX;
+use crate::{Endpoint, Error, Host, Secret, ServerSpec, Sql, Transport, hash};
+
+/// The number in the socket's name, and the port in a network namespace. Neither collides with
+/// anything.
+const PORT: u16 = 5432;
+
+/// Bytes of a password: nobody guesses it.
+const PASSWORD: usize = 24;
+
+/// Settings of the session that sets the password, so that its hash gets into no log and no
+/// statistics; those that this version doesn't have are left out.
+const QUIET: &str = "SELECT set_config(name, value, false) FROM (VALUES \
+    ('log_statement', 'none'), ('log_min_duration_statement', '-1'), \
+    ('log_min_duration_sample', '-1'), ('log_transaction_sample_rate', '0'), \
+    ('log_min_error_statement', 'panic'), ('pg_stat_statements.track', 'none')) \
+    AS quiet (name, value) JOIN pg_catalog.pg_settings USING (name)";
+
+/// The ways to one server.
+#[derive(Debug)]
+pub(super) struct Access {
+    /// Its port, which is also part of the socket's name.
+    pub(super) port: u16,
+    tcp: Option<Tcp>,
+}
+
+/// The way over TCP.
+#[derive(Debug)]
+struct Tcp {
+    transport: Transport,
+    /// Where the server listens.
+    address: Ipv4Addr,
+    /// Where its clients may come from, as in pg_hba.conf.
+    clients: String,
+    /// Keeps the port from others until the server takes it.
+    reserved: Option<TcpListener>,
+    /// How a client proves that it knows the password; also how the server keeps it.
+    method: &'static str,
+    password: Secret,
+    /// The file that says so; empty until it is written.
+    hba_file: PathBuf,
+}
+
+impl Access {
+    /// Chooses addresses, and makes the network namespace, if there is to be one.
+    pub(super) fn make(spec: &ServerSpec<'_>, site: &mut Site<'_>) -> Result<Self, Error> {
+        let wanted = |transport| spec.transports.contains(&transport);
+        // SCRAM exists since 10.
+        let old = spec.installation.major().is_some_and(|major| major < 10);
+        let tcp = |transport, address, clients, reserved| {
+            Ok::<_, Error>(Tcp {
+                transport,
+                address,
+                clients,
+                reserved,
+                method: if old { "md5" } else { "scram-sha-256" },
+                password: random_password()?,
+                hba_file: PathBuf::new(),
+            })
+        };
+        if wanted(Transport::Veth) {
+            let [host, server] = site.isolate()?;
+            let net = Ipv4Addr::from_bits(host.to_bits() & (u32::MAX << (32 - PREFIX)));
+            let tcp = tcp(Transport::Veth, server, format!("{net}/{PREFIX}"), None)?;
+            return Ok(Self { port: PORT, tcp: Some(tcp) });
+        }
+        if wanted(Transport::Loopback) {
+            let address = Ipv4Addr::LOCALHOST;
+            let no_port = |error| {
+                let problem = format!("no port of {address} is free ({error})");
+                Error::transport(Transport::Loopback, problem)
+            };
+            let reserved = TcpListener::bind((address, 0)).map_err(no_port)?;
+            let port = reserved.local_addr().map_err(no_port)?.port();
+            let clients = format!("{address}/32");
+            let tcp = tcp(Transport::Loopback, address, clients, Some(reserved))?;
+            return Ok(Self { port, tcp: Some(tcp) });
+        }
+        Ok(Self { port: PORT, tcp: None })
+    }
+
+    /// Writes the file that says who may connect, if TCP is asked for, into the directory of the
+    /// socket, which only the server's user can enter. Each way has its own line, and what has none
+    /// is refused.
+    pub(super) fn write_hba(&mut self, site: &Site<'_>, sockets: &Path) -> Result<(), Error> {
+        let Some(Tcp { clients, method, hba_file, .. }) = &mut self.tcp else { return Ok(()) };
+        let text = format!(
+            "local all all trust\nlocal replication all trust\nhost all {ROLE} {clients} {method}\n"
+        );
+        *hba_file = sockets.join("pg_hba.conf");
+        site.write(hba_file, text.as_bytes())
+    }
+
+    /// What `listen_addresses` is, and further settings.
+    pub(super) fn settings(&self) -> (String, Vec<(&'static str, String)>) {
+        let Some(tcp) = &self.tcp else { return (String::new(), Vec::new()) };
+        let hba_file = tcp.hba_file.to_string_lossy().into_owned();
+        (tcp.address.to_string(), vec![("hba_file", hba_file)])
+    }
+
+    /// Lets go of the port. The server must be started right after that.
+    pub(super) fn release(&mut self) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.reserved = None;
+        }
+    }
+
+    /// Gives the role its password for this server and connects with it. Returns the address, if
+    /// TCP is asked for. `control` is a connection through the socket.
+    pub(super) fn open(
+        &self,
+        spec: &ServerSpec<'_>,
+        control: &Control,
+    ) -> Result<Option<(Transport, Endpoint)>, Error> {
+        let Some(tcp) = &self.tcp else { return Ok(None) };
+        let mut session = control.another();
+        session.run(QUIET)?;
+        // The server gets a hash, and never the password itself.
+        let password = tcp.password.reveal().as_bytes();
+        let hashed = match tcp.method {
+            "md5" => password::md5(password, ROLE),
+            _ => password::scram_sha_256(password),
+        };
+        session.run(&format!("ALTER ROLE {ROLE} PASSWORD '{hashed}'")).map_err(without_it)?;
+        let endpoint = Endpoint::Postgres {
+            host: Host::Tcp(tcp.address.to_string()),
+            port: self.port,
+            user: ROLE.to_owned(),
+            password: Some(tcp.password.clone()),
+            database: ROLE.to_owned(),
+        };
+        Control::new(endpoint.clone()).query_i64("SELECT 1").map_err(|error| Error::Start {
+            variant: spec.name.to_owned(),
+            problem: format!(
+                "it does not answer by `{}` ({error}); does a firewall of this machine refuse \
+                 connections to {}?",
+                tcp.transport, tcp.address
+            ),
+            log: String::new(),
+        })?;
+        Ok(Some((tcp.transport, endpoint)))
+    }
+}
+
+/// An error without the statement that has the password's hash.
+fn without_it(error: Error) -> Error {
+    match error {
+        Error::Query { message, code, diagnosis, .. } => {
+            let sql = format!("ALTER ROLE {ROLE} PASSWORD {}", secret::HIDDEN);
+            Error::Query { sql, message, code, diagnosis }
+        }
+        other => other,
+    }
+}
+
+/// A password of letters and digits.
+fn random_password() -> Result<Secret, Error> {
+    let source = Path::new("/dev/urandom");
+    let mut bytes = [0; PASSWORD];
+    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(Error::io("read", source))?;
+    Ok(Secret::new(hash::hex(&bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_long_and_differ() {
+        let [one, other] = [(); 2].map(|()| random_password().unwrap());
+        assert_eq!(one.reveal().len(), 2 * PASSWORD);
+        assert_ne!(one, other);
+    }
+
+    #[test]
+    fn an_error_does_not_show_the_hash() {
+        let error = Error::Query {
+            sql: "ALTER ROLE steelyard PASSWORD 'SCRAM-SHA-256$4096:x'".to_owned(),
+            message: "disk full".to_owned(),
+            code: None,
+            diagnosis: None,
+        };
+        let text = without_it(error).to_string();
+        assert!(text.contains("disk full") && !text.contains("SCRAM"), "{text}");
+    }
+}
