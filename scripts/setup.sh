@@ -280,6 +280,8 @@ if [ "$purpose" = test ]; then
     have fio || packages+=(fio)
     have db_bench || packages+=(rocksdb-tools)
     have hyperfine || packages+=(hyperfine)
+    # `ip`: servers in network namespaces of their own, crates/dbms/tests/transport.rs.
+    have ip || [ -x /usr/sbin/ip ] || packages+=(iproute2)
     # For crates/setup/tests: they check scripts and format disks of their own.
     have shellcheck || packages+=(shellcheck)
     [ -x /usr/sbin/mkfs.xfs ] || packages+=(xfsprogs)

@@ -76,10 +76,10 @@ fn drive(directory: &Path) {
             system
         })
         .collect();
-    // The line the other half waits for; the harness may have written before it on the same line.
-    println!("\nup {}", systems.len());
     // Place's own directory would be left by the kill.
     drop(place);
+    // The line the other half waits for; the harness may have written before it on the same line.
+    println!("\nup {}", systems.len());
     std::thread::sleep(Duration::from_secs(120));
 }
 

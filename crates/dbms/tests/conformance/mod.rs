@@ -6,3 +6,4 @@ mod killed;
 mod lifecycle;
 mod measures;
 mod subjects;
+mod transport;
