@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Terms {
     /// Where clients and their servers run; `None`: whoever runs the step decides.
     pub pinning: Option<Pinning>,
-    /// How clients reach a server of ours.
-    pub transport: Transport,
+    /// How clients reach the server; `None`: as usual.
+    pub transport: Option<Transport>,
     /// Idle-priority threads beside the load.
     pub idle: Option<Idle>,
     /// Whether the scheduler's events are counted.

@@ -124,6 +124,24 @@ fn nothing_is_left_of_an_interrupted_or_killed_sweep() {
 }
 
 #[test]
+fn a_server_is_reached_over_tcp() {
+    let place = Place::new();
+    let root = nix::unistd::geteuid().is_root();
+    for transports in if root { &["tcp", "veth"][..] } else { &["tcp"] } {
+        let section = format!("seconds = 1\ntransport = [\"unix\", \"{transports}\"]");
+        let file = place.plan(&plan("blocks = 1", &section));
+        place.run(&[&file]).expect(0, &["select{transport=unix}"]);
+        let database = Database::of(&place.results());
+        let labels = format!("{{\"transport\":\"{transports}\"}}");
+        let rates = values(&database, "o/s", 1, &labels);
+        assert!(matches!(rates[..], [rate] if rate > 0.0), "{rates:?}");
+        place.assert_nothing_left();
+    }
+    let both = place.plan(&plan("", "transport = [\"tcp\", \"veth\"]"));
+    place.run(&[&both]).expect(2, &["`pg16`", "tcp"]);
+}
+
+#[test]
 fn what_a_point_cannot_have_is_refused_before_anything_starts() {
     let place = Place::new();
     for (top, section, parts) in [

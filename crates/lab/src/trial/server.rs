@@ -22,6 +22,7 @@ use crate::trial::conditions::{Conditions, Lengths};
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::program::check_words;
 use crate::trial::settle::interruptible;
+use crate::trial::terms;
 
 /// Starts the servers of trials, all at the same time: each on a copy of what was loaded for it
 /// where the plan loads once, else empty. Their tables are still to be made or found ([`set_up`]).
@@ -258,6 +259,7 @@ impl Starter<'_> {
         });
         let text = subject.variant.config_text.as_ref();
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
+        let transports = terms::transports(&place.benchmark);
         let spec = ServerSpec {
             installation: &subject.installation,
             name: &subject.variant.name,
@@ -267,7 +269,7 @@ impl Starter<'_> {
             initdb: subject.variant.initdb.clone(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             wrapper: Vec::new(),
-            transports: &[],
+            transports: &transports,
             user: self.user.clone(),
             start_limit: self.options.start_limit,
             stop_limit: self.options.stop_limit,

@@ -151,13 +151,15 @@ pub fn run(
         let plans = known(&format!("{of}how its statements are executed"), plans, &mut notes);
         before.push((snapshot, debt, plans));
     }
-    let target = |attempt: &Attempt<'_>| {
-        conditions.systems.target(attempt.name(), attempt.server.endpoint())
-    };
     let seats =
         terms::seats(conditions, attempts, step).map_err(|trouble| Fault { at: 0, trouble })?;
     notes.extend(terms::note(&seats));
-    let targets = attempts.iter().map(target).collect();
+    let mut targets = Vec::new();
+    for (at, attempt) in attempts.iter().enumerate() {
+        let endpoint = terms::endpoint(attempt, step);
+        let endpoint = endpoint.map_err(|error| Fault { at, trouble: error.into() })?;
+        targets.push(conditions.systems.target(attempt.name(), endpoint));
+    }
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     let load = Load {
         slices: slices.as_ref().map(|(slices, _)| slices.clone()),

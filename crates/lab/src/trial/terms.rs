@@ -1,6 +1,7 @@
 //! The conditions of a step that are set from outside its load: whether it can have them, and where
 //! its clients and servers run.
 
+use dbms::{Endpoint, Transport};
 use drive::Seat;
 use probe::Topology;
 use store::StepRecord;
@@ -19,6 +20,8 @@ use crate::trial::server::config;
 pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
     let variant = || subject.variant.name.clone();
     let refused = |reason: String| Error::Terms { variant: variant(), reason };
+    dbms::check_transports(&subject.reference, &transports(benchmark))
+        .map_err(|error| Error::of(&subject.variant.name, error))?;
     let topology = Topology::here().map_err(|error| refused(error.to_string()))?;
     let text = subject.variant.config_text.as_deref();
     let most = subject
@@ -43,6 +46,32 @@ pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Every way in which clients reach the server of a benchmark, besides the usual one.
+pub fn transports(benchmark: &Benchmark) -> Vec<Transport> {
+    let steps = benchmark.phases.iter().filter_map(Phase::step);
+    let mut transports: Vec<_> = steps.filter_map(transport).collect();
+    transports.sort_unstable();
+    transports.dedup();
+    transports
+}
+
+/// How a step's clients reach the server, if the plan says that.
+fn transport(step: &Step) -> Option<Transport> {
+    Some(match step.terms.transport? {
+        plan::Transport::Unix => Transport::Unix,
+        plan::Transport::Tcp => Transport::Loopback,
+        plan::Transport::Veth => Transport::Veth,
+    })
+}
+
+/// Where a step's clients find the server.
+pub fn endpoint(attempt: &Attempt<'_>, step: &Step) -> Result<Endpoint, dbms::Error> {
+    match transport(step) {
+        Some(transport) => attempt.server.endpoint_by(transport),
+        None => Ok(attempt.server.endpoint()),
+    }
 }
 
 /// How a step's clients and their servers are pinned, if they are.

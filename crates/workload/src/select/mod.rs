@@ -73,7 +73,7 @@ fn point(plan: &SelectPlan, at: Point) -> Step {
     step.any_order = true;
     step.terms = Terms {
         pinning: Some(at.pinning),
-        transport: at.transport,
+        transport: at.labels.contains_key("transport").then_some(at.transport),
         idle: (at.idle != IdleThreads::Number(0)).then(|| Idle {
             threads: at.idle,
             from: plan.idle_from.map(f64::from),
