@@ -24,6 +24,7 @@ pub mod pgbench;
 pub mod program;
 mod request;
 mod rng;
+pub mod script;
 mod scripts;
 pub mod select;
 mod step;
@@ -90,6 +91,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
         plan::WorkloadPlan::Sysbench(plan) => sysbench::benchmark(plan, dialect),
         plan::WorkloadPlan::Kv(plan) => kv::benchmark(plan, dialect),
+        plan::WorkloadPlan::Script(plan) => script::benchmark(plan, sequence, dialect),
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
         plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),
@@ -138,6 +140,9 @@ pub enum Error {
         /// The existing steps, for the message.
         known: String,
     },
+    /// A script has a mistake.
+    #[error("{0}")]
+    Script(String),
     /// The system does not accept the benchmark's kind of requests.
     #[error("the {workload} benchmark needs a system that accepts {needs}; remove the variant")]
     Unfit {

@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::copy::{Column, Copy};
 use crate::draw::{Cell, Draw, Width};
 use crate::request::{Expect, Request, Statement};
-use crate::step::{End, Step, Stream};
+use crate::step::{Action, End, Step, Stream};
 
 /// Rows of `pgbench_accounts` per unit of scale.
 pub const ACCOUNTS: u64 = 100_000;
@@ -15,58 +15,217 @@ const BATCH: u64 = 10_000;
 /// The largest of the tables, and the one that the built-in scripts read.
 pub const ACCOUNTS_TABLE: &str = "pgbench_accounts";
 
+/// A table of pgbench.
+struct Table {
+    name: &'static str,
+    /// Its columns.
+    columns: &'static str,
+    /// Rows per unit of scale.
+    rows: u64,
+    /// A row as COPY sends it.
+    row: fn() -> Vec<Column>,
+    /// The query that makes its rows, if `{rows}` is how many there are.
+    generated: &'static str,
+    /// Its primary key.
+    key: &'static str,
+}
+
+/// The tables in the order in which pgbench fills them.
+const TABLES: [Table; 3] = [
+    Table {
+        name: "pgbench_branches",
+        columns: "bid int NOT NULL, bbalance int, filler char(88)",
+        rows: 1,
+        row: || vec![number(1), text("0"), text("\\N")],
+        generated: "SELECT n, 0 FROM generate_series(1, {rows}) n",
+        key: "bid",
+    },
+    Table {
+        name: "pgbench_tellers",
+        columns: "tid int NOT NULL, bid int, tbalance int, filler char(84)",
+        rows: 10,
+        row: || vec![number(1), number(10), text("0"), text("\\N")],
+        generated: "SELECT n, (n - 1) / 10 + 1, 0 FROM generate_series(1, {rows}) n",
+        key: "tid",
+    },
+    Table {
+        name: ACCOUNTS_TABLE,
+        columns: "aid int NOT NULL, bid int, abalance int, filler char(84)",
+        rows: ACCOUNTS,
+        row: || vec![number(1), number(ACCOUNTS), text("0"), text("")],
+        generated: "SELECT n, (n - 1) / 100000 + 1, 0, '' FROM generate_series(1, {rows}) n",
+        key: "aid",
+    },
+];
+
+/// The table that is empty at first.
+const HISTORY: &str = "pgbench_history";
+
+fn number(every: u64) -> Column {
+    Column::Number { every }
+}
+
+fn text(text: &str) -> Column {
+    Column::Text(text.to_owned())
+}
+
+impl Table {
+    fn create(&self) -> String {
+        format!("CREATE TABLE {} ({}) WITH (fillfactor = 100)", self.name, self.columns)
+    }
+}
+
+/// The names of all tables.
+pub fn tables() -> Vec<String> {
+    let names = TABLES.iter().map(|table| table.name).chain([HISTORY]);
+    names.map(str::to_owned).collect()
+}
+
+/// Creates all tables, without keys.
+pub fn create_all() -> Vec<String> {
+    let history = format!(
+        "CREATE TABLE {HISTORY} (tid int, bid int, aid int, delta int, mtime timestamp, \
+         filler char(22))"
+    );
+    TABLES.iter().map(Table::create).chain([history]).collect()
+}
+
 /// Creates `pgbench_accounts`, without its primary key.
 pub fn create_accounts() -> String {
-    format!(
-        "CREATE TABLE {ACCOUNTS_TABLE} (aid int NOT NULL, bid int, abalance int, filler char(84)) \
-         WITH (fillfactor = 100)"
-    )
+    TABLES[2].create()
 }
 
 /// Fills `pgbench_accounts` with so many clients at a time.
 pub fn load_accounts(name: &str, scale: u64, clients: u32) -> Step {
-    let batches = scale * ACCOUNTS / BATCH;
-    let clients = u64::from(clients).clamp(1, batches);
-    let mut first = 0;
+    load(name, &[&TABLES[2]], scale, clients)
+}
+
+/// Fills all tables, from a client or within the server; counted in rows.
+pub fn load_all(name: &str, scale: u64, in_server: bool) -> Step {
+    if !in_server {
+        return load(name, &TABLES.each_ref(), scale, 1);
+    }
+    let fill = |table: &Table| {
+        let rows = (table.rows * scale).to_string();
+        let columns: Vec<&str> = table.columns.split(", ").map(first_word).collect();
+        let generated = table.generated.replace("{rows}", &rows);
+        let values = generated.split(" FROM ").next().unwrap_or_default().matches(", ").count() + 1;
+        format!("INSERT INTO {} ({}) {generated}", table.name, columns[..values].join(", "))
+    };
+    let rows = TABLES.iter().map(|table| table.rows * scale).sum();
+    define(name, TABLES.iter().map(fill).collect(), rows)
+}
+
+fn first_word(text: &str) -> &str {
+    text.split(' ').next().unwrap_or_default()
+}
+
+/// One client that runs statements one after another; what is counted are these rows.
+fn define(name: &str, statements: Vec<String>, rows: u64) -> Step {
+    let requests: Vec<Request> =
+        statements.into_iter().map(|text| Statement::plain(text, Expect::Success).into()).collect();
+    let stream = Stream {
+        script: (0..requests.len()).map(Action::Run).collect(),
+        operations_per_round: requests.len() as u64,
+        requests,
+        end: End::Rounds(1),
+        ..Stream::new(0, Class::DEFINE)
+    };
+    let mut step = Step::new(name, 1, Class::DEFINE, vec![stream]);
+    (step.operations, step.unit) = (Some(rows), Class::INSERT.unit);
+    step
+}
+
+/// All rows of a scale.
+fn rows(scale: u64) -> u64 {
+    TABLES.iter().map(|table| table.rows * scale).sum()
+}
+
+/// `pgbench -i`'s step v; counted in rows.
+pub fn vacuum(name: &str, scale: u64) -> Step {
+    let vacuum = |table: &String| format!("VACUUM ANALYZE {table}");
+    define(name, tables().iter().map(vacuum).collect(), rows(scale))
+}
+
+/// Its step p; counted in rows.
+pub fn primary_keys(name: &str, scale: u64) -> Step {
+    let key = |table: &Table| format!("ALTER TABLE {} ADD PRIMARY KEY ({})", table.name, table.key);
+    define(name, TABLES.iter().map(key).collect(), rows(scale))
+}
+
+/// Its step f; counted in rows.
+pub fn foreign_keys(name: &str, scale: u64) -> Step {
+    let keys = [
+        ("pgbench_tellers", "bid", "pgbench_branches"),
+        (ACCOUNTS_TABLE, "bid", "pgbench_branches"),
+        (HISTORY, "bid", "pgbench_branches"),
+        (HISTORY, "tid", "pgbench_tellers"),
+        (HISTORY, "aid", ACCOUNTS_TABLE),
+    ];
+    let key = |(table, column, other): &(&str, &str, &str)| {
+        format!(
+            "ALTER TABLE {table} ADD CONSTRAINT {table}_{column}_fkey FOREIGN KEY ({column}) \
+             REFERENCES {other}"
+        )
+    };
+    define(name, keys.iter().map(key).collect(), rows(scale))
+}
+
+/// Fills tables with COPY, so many clients at a time, each with a part of every table.
+fn load(name: &str, tables: &[&Table], scale: u64, clients: u32) -> Step {
     let mut streams = Vec::new();
-    for client in 0..clients {
-        let rounds = batches / clients + u64::from(client < batches % clients);
-        let sent = Cell(client as usize);
-        let copy = Copy {
-            statement: format!("COPY {ACCOUNTS_TABLE} FROM STDIN"),
-            rows: BATCH,
-            first,
-            sent,
-            columns: vec![
-                Column::Number { every: 1 },
-                Column::Number { every: ACCOUNTS },
-                Column::Text("0".to_owned()),
-                Column::Text(String::new()),
-            ],
-        };
-        first += rounds * BATCH;
-        streams.push(Stream {
-            operations_per_round: BATCH,
-            end: End::Rounds(rounds),
-            adds_to: Some(sent),
-            ..Stream::repeating(client as u32, Class::INSERT, Request::Copy(copy))
-        });
+    let mut cells = 0;
+    let most = tables.iter().map(|table| batches(table, scale)).max().unwrap_or(1);
+    let clients = u64::from(clients).clamp(1, most);
+    for table in tables {
+        let (rows, batches) = (table.rows * scale, batches(table, scale));
+        let batch = rows / batches;
+        let mut first = 0;
+        for client in 0..clients.min(batches) {
+            let rounds = batches / clients + u64::from(client < batches % clients);
+            let copy = Copy {
+                statement: format!("COPY {} FROM STDIN", table.name),
+                rows: batch,
+                first,
+                sent: Cell(cells),
+                columns: (table.row)(),
+            };
+            first += rounds * batch;
+            streams.push(Stream {
+                operations_per_round: batch,
+                end: End::Rounds(rounds),
+                adds_to: Some(Cell(cells)),
+                ..Stream::repeating(client as u32, Class::INSERT, Request::Copy(copy))
+            });
+            cells += 1;
+        }
     }
     let mut step = Step::new(name, clients as u32, Class::INSERT, streams);
-    step.cells = clients as usize;
+    step.cells = cells;
     step
+}
+
+/// In how many equal parts a table is sent.
+fn batches(table: &Table, scale: u64) -> u64 {
+    let rows = table.rows * scale;
+    if rows.is_multiple_of(BATCH) { rows / BATCH } else { 1 }
+}
+
+/// Clients that fit in a server as it comes.
+const USUAL_CLIENTS: u32 = 80;
+/// Connections beside those of the clients.
+const OTHERS: u32 = 20;
+
+/// The setting that makes room for so many clients, if they need it.
+pub fn room_for(clients: u32) -> Option<(String, String)> {
+    let setting = || ("max_connections".to_owned(), (clients + OTHERS).to_string());
+    (clients > USUAL_CLIENTS).then(setting)
 }
 
 /// Makes the primary key of `pgbench_accounts`; counted in rows.
 pub fn index_accounts(name: &str, scale: u64) -> Step {
     let text = format!("ALTER TABLE {ACCOUNTS_TABLE} ADD PRIMARY KEY (aid)");
-    let stream = Stream {
-        end: End::Rounds(1),
-        ..Stream::repeating(0, Class::DEFINE, Statement::plain(text, Expect::Success))
-    };
-    let mut step = Step::new(name, 1, Class::DEFINE, vec![stream]);
-    (step.operations, step.unit) = (Some(scale * ACCOUNTS), Class::INSERT.unit);
-    step
+    define(name, vec![text], scale * ACCOUNTS)
 }
 
 /// The id of an account, uniform.
@@ -77,6 +236,32 @@ pub fn account(scale: u64) -> Draw {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_are_filled_from_the_server_too() {
+        let step = load_all("load", 3, true);
+        let texts: Vec<_> = step.streams[0].requests.iter().map(Request::to_string).collect();
+        assert_eq!(
+            texts[1],
+            "INSERT INTO pgbench_tellers (tid, bid, tbalance) SELECT n, (n - 1) / 10 + 1, 0 FROM \
+             generate_series(1, 30) n"
+        );
+        assert!(texts[2].starts_with("INSERT INTO pgbench_accounts (aid, bid, abalance, filler)"));
+        assert_eq!(step.operations, Some(3 * 100_011));
+    }
+
+    #[test]
+    fn all_tables_are_filled_whole() {
+        for scale in [1, 7] {
+            let step = load_all("load", scale, false);
+            let rows = |stream: &Stream| match stream.end {
+                End::Rounds(rounds) => rounds * stream.operations_per_round,
+                _ => 0,
+            };
+            let all: Vec<u64> = step.streams.iter().map(rows).collect();
+            assert_eq!(all, [scale, 10 * scale, 100_000 * scale]);
+        }
+    }
 
     #[test]
     fn every_account_is_loaded_once() {

@@ -1,6 +1,6 @@
 //! pgbench scripts that a client runs.
 
-use script::{Script, Symbols};
+use ::script::{Script, Symbols};
 use serde::{Deserialize, Serialize};
 
 use crate::request::Sent;

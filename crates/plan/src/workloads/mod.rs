@@ -3,6 +3,7 @@
 pub(crate) mod insert;
 pub(crate) mod kv;
 pub(crate) mod program;
+pub(crate) mod script;
 pub(crate) mod select;
 pub(crate) mod storage;
 pub(crate) mod sysbench;
@@ -28,7 +29,7 @@ macro_rules! register {
         ; in tests: $($(#[doc = $about:literal])* $toy:ident($of:ty),)*
     ) => {
         /// The workload of a plan: exactly one.
-        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[derive(Debug, Clone, PartialEq)]
         pub enum WorkloadPlan {
             $($(#[doc = $doc])* $name($plan),)*
             $(
@@ -75,6 +76,8 @@ register! {
     Kv(kv::KvPlan),
     /// The read-only sweep over clients, `[workload.select]`.
     Select(select::SelectPlan),
+    /// pgbench scripts, `[workload.script]`.
+    Script(script::ScriptPlan),
     /// fio on a directory or a device, `[workload.storage]`.
     Storage(storage::StoragePlan),
     /// Other people's programs, `[workload.program]`.

@@ -6,7 +6,7 @@ use plan::{IdleThreads, Point, Protocol, SelectPlan};
 use crate::class::Class;
 use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::pgbench::{
-    ACCOUNTS, ACCOUNTS_TABLE, account, create_accounts, index_accounts, load_accounts,
+    ACCOUNTS, ACCOUNTS_TABLE, account, create_accounts, index_accounts, load_accounts, room_for,
 };
 use crate::request::{Expect, Piece, Request, Sent, Statement};
 use crate::step::{Benchmark, Phase, Step, Stream};
@@ -37,19 +37,8 @@ pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error
         setup: vec![create_accounts()],
         tables: vec![ACCOUNTS_TABLE.to_owned()],
         phases,
-        config: connections(plan).into_iter().collect(),
+        config: room_for(plan.clients.iter().copied().max().unwrap_or(0)).into_iter().collect(),
     })
-}
-
-/// Clients that fit in a server as it comes.
-const USUAL_CLIENTS: u32 = 80;
-/// Connections beside those of the clients.
-const OTHERS: u32 = 20;
-
-/// What makes room for the clients.
-fn connections(plan: &SelectPlan) -> Option<(String, String)> {
-    let most = plan.clients.iter().copied().max().unwrap_or(0);
-    (most > USUAL_CLIENTS).then(|| ("max_connections".to_owned(), (most + OTHERS).to_string()))
 }
 
 /// How queries are sent.

@@ -8,7 +8,7 @@ use crate::section::{describe, integer};
 const MOST: u32 = 10_000;
 
 /// Reads numbers of clients, without repetition, in the order given.
-pub(super) fn clients(value: &DeValue) -> Result<Vec<u32>, String> {
+pub(in crate::workloads) fn clients(value: &DeValue) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     match value {
         DeValue::Array(array) => {

@@ -12,7 +12,7 @@ use crate::family::{Family, PlannedStep, Sequence};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::problem::Problems;
 use crate::section::{choice, integer, one_or_more};
-use clients::clients;
+pub(super) use clients::clients;
 
 pub use plan::{IdleThreads, Pinning, Point, SelectPlan, Transport};
 
@@ -21,7 +21,7 @@ const FULL_REST_SCALE: f64 = 1000.0;
 /// The id of a row is an `integer`.
 const MOST_SCALE: u64 = (1 << 31) / 100_000;
 
-const PROTOCOLS: [(&str, Protocol); 3] = [
+pub(super) const PROTOCOLS: [(&str, Protocol); 3] = [
     ("simple", Protocol::Simple),
     ("extended", Protocol::Extended),
     ("prepared", Protocol::Prepared),
@@ -93,7 +93,7 @@ fn distinct<T: PartialEq + ToString>(
 }
 
 /// One word or several, each with a meaning, without repetition.
-fn several<T: Copy + PartialEq>(
+pub(super) fn several<T: Copy + PartialEq>(
     value: &DeValue,
     named: &'static [(&'static str, T)],
 ) -> Result<Vec<T>, String> {

@@ -1,0 +1,118 @@
+//! pgbench scripts, with pgbench's tables or others.
+
+use std::sync::Arc;
+
+use plan::{Protocol, ScriptPlan};
+
+use crate::class::{Class, Effect};
+use crate::pgbench;
+use crate::request::Sent;
+use crate::scripts::Scripts;
+use crate::step::{Benchmark, Pace, Phase, Step, Stream};
+use crate::{Dialect, Error};
+
+/// Transactions, as pgbench counts them: runs of a script.
+const TRANSACTION: Class =
+    Class::new("transaction", "transactions", "transactions", Effect::Changes);
+
+/// The benchmark of `plan` for so many clients.
+///
+/// # Errors
+/// [`Error::Unfit`] if the system does not speak SQL, [`Error::Script`] for a mistake in a script.
+pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Benchmark, Error> {
+    let Dialect::Postgres { .. } = dialect else {
+        return Err(Error::Unfit { workload: "script", needs: "SQL" });
+    };
+    let (scripts, symbols) = plan.parsed().map_err(|error| Error::Script(error.to_string()))?;
+    let scripts = Scripts {
+        scripts,
+        symbols,
+        given: plan.define.clone().into_iter().collect(),
+        scale: plan.scale as i64,
+        sent: Sent::Described,
+        max_tries: plan.max_tries,
+        latency_limit: plan.latency_limit.map(|milliseconds| milliseconds / 1e3),
+    };
+    let own = plan.init.contains('t');
+    let mut phases = Vec::new();
+    for letter in plan.init.chars() {
+        let Some(name) = ScriptPlan::init_step(letter) else { continue };
+        phases.push(Phase::Step(match name {
+            ScriptPlan::LOAD => pgbench::load_all(name, plan.scale, letter == 'G'),
+            ScriptPlan::VACUUM => pgbench::vacuum(name, plan.scale),
+            ScriptPlan::PRIMARY_KEYS => pgbench::primary_keys(name, plan.scale),
+            _ => pgbench::foreign_keys(name, plan.scale),
+        }));
+    }
+    let tables = if own { pgbench::tables() } else { Vec::new() };
+    if own || plan.setup_text.is_some() {
+        let rows = own.then(|| plan.scale * pgbench::ACCOUNTS);
+        phases.push(Phase::Settle { rows });
+    }
+    let run = |name: &str, protocol: Protocol, seconds: u32| {
+        let sent = match protocol {
+            Protocol::Simple => Sent::Text,
+            Protocol::Extended => Sent::Extended,
+            Protocol::Prepared | Protocol::Call => Sent::Described,
+        };
+        let scripts = Arc::new(Scripts { sent, ..scripts.clone() });
+        let stream = |client| Stream {
+            scripts: Some(Arc::clone(&scripts)),
+            pace: plan.rate.map_or(Pace::Free, |rate| Pace::Rate(rate / f64::from(clients))),
+            ..Stream::new(client, TRANSACTION)
+        };
+        let streams = (0..clients).map(stream).collect();
+        let mut step = Step::new(name, clients, TRANSACTION, streams);
+        step.seconds = Some(f64::from(seconds));
+        step
+    };
+    if let (1.., Some(protocol)) = (plan.warm_seconds, plan.protocol.first()) {
+        phases.push(Phase::Step(run(ScriptPlan::WARM, *protocol, plan.warm_seconds)));
+    }
+    let several = plan.protocol != ScriptPlan::default().protocol;
+    for protocol in &plan.protocol {
+        let mut step = run(ScriptPlan::SCRIPT, *protocol, plan.seconds);
+        if several {
+            step.labels.insert("protocol".to_owned(), protocol.as_str().to_owned());
+        }
+        phases.push(Phase::Step(step));
+    }
+    let setup = if own { pgbench::create_all() } else { Vec::new() };
+    Ok(Benchmark {
+        setup: setup.into_iter().chain(plan.setup_text.clone()).collect(),
+        tables,
+        phases,
+        config: pgbench::room_for(clients).into_iter().collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_of_the_plan() {
+        let text = "[variants.a]\ndbms = \"postgres@16\"\n[workload.script]\n\
+                    builtin = [\"tpcb-like\", \"select-only@9\"]\nclients = [2, 4]\n\
+                    protocol = [\"simple\", \"prepared\"]\nrate = 100\ninit = \"dtgvpf\"";
+        let plan = plan::Plan::parse(text, None, "test").unwrap();
+        for sequence in plan.workload.sequences() {
+            let dialect = Dialect::postgres(16);
+            let benchmark = crate::benchmark(&plan.workload, sequence.key, dialect).unwrap();
+            let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
+            let of =
+                |name: &String, dop: u32, labels: &_| (name.clone(), dop, format!("{labels:?}"));
+            assert_eq!(
+                steps.iter().map(|s| of(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
+                sequence.steps.iter().map(|s| of(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
+            );
+            let last = steps.last().unwrap();
+            assert_eq!(last.target(&TRANSACTION), Some(100.0));
+            assert_eq!(last.streams.len() as u32, sequence.key);
+            let scripts = last.streams[0].scripts.as_ref().unwrap();
+            let weights: Vec<_> = scripts.scripts.iter().map(|(_, weight)| *weight).collect();
+            assert_eq!((weights, scripts.sent), (vec![1, 9], Sent::Described));
+            assert_eq!(benchmark.setup.len(), 4);
+        }
+    }
+}
