@@ -2,7 +2,7 @@
 
 /// What an expression needs from outside.
 pub trait Host {
-    /// 64 random bits.
+    /// 64 random bits, different ones each time: draws are repeated until they fit.
     fn bits(&mut self) -> u64;
 
     /// Takes what `debug()` is called with. pgbench prints it to its standard error.

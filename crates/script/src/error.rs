@@ -14,15 +14,25 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
+/// Where the lines of a script start.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    text: &'a str,
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(text: &'a str) -> Lines<'a> {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Lines { text, starts: [0].into_iter().chain(ends).collect() }
+    }
+
     /// The place of a byte of the text.
-    pub(crate) fn of(text: &str, at: usize) -> Place {
-        let before = text.get(..at).unwrap_or(text);
-        let line = before.rsplit('\n').next().unwrap_or(before);
-        Place {
-            line: before.bytes().filter(|byte| *byte == b'\n').count() as u32 + 1,
-            column: line.chars().count() as u32 + 1,
-        }
+    pub(crate) fn place(&self, at: usize) -> Place {
+        let line = self.starts.partition_point(|start| *start <= at);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let before = self.text.get(start..at).unwrap_or_default();
+        Place { line: line as u32, column: before.chars().count() as u32 + 1 }
     }
 }
 
@@ -232,7 +242,7 @@ impl Fault {
     }
 
     pub(crate) fn in_file(self, file: &str, text: &str) -> ScriptError {
-        let place = Place::of(text, self.at);
+        let place = Lines::new(text).place(self.at);
         ScriptError { file: file.to_owned(), place, problem: self.problem }
     }
 }
@@ -317,9 +327,10 @@ mod tests {
     fn places_count_characters() {
         let text = "a\nöäx\n";
         let at = text.find('x').unwrap();
-        assert_eq!(Place::of(text, at), Place { line: 2, column: 3 });
-        assert_eq!(Place::of(text, text.len()), Place { line: 3, column: 1 });
-        assert_eq!(Place::of(text, 0), Place { line: 1, column: 1 });
+        let lines = Lines::new(text);
+        assert_eq!(lines.place(at), Place { line: 2, column: 3 });
+        assert_eq!(lines.place(text.len()), Place { line: 3, column: 1 });
+        assert_eq!(lines.place(0), Place { line: 1, column: 1 });
     }
 
     #[test]

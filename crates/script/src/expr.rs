@@ -50,8 +50,8 @@ impl Expr {
             },
             Expr::Call(function, arguments) => match &**arguments {
                 [a, b] => {
-                    let a = a.evaluate(variables, host)?;
-                    let b = b.evaluate(variables, host)?;
+                    let a = a.operand(variables, host)?;
+                    let b = b.operand(variables, host)?;
                     function.call2(a, b, host)
                 }
                 [a] => function.call1(a.evaluate(variables, host)?, host),
@@ -80,6 +80,25 @@ impl Expr {
                 }
             }
         }
+    }
+
+    /// As [`Expr::evaluate`], without a call for the operands that most operators have.
+    #[inline(always)]
+    fn operand(
+        &self,
+        variables: &[Value],
+        host: &mut (impl Host + ?Sized),
+    ) -> Result<Scalar, EvalError> {
+        match self {
+            Expr::Constant(scalar) => return Ok(*scalar),
+            Expr::Variable(slot) => {
+                if let Some(Value::Scalar(scalar)) = variables.get(slot.index()) {
+                    return Ok(*scalar);
+                }
+            }
+            _ => {}
+        }
+        self.evaluate(variables, host)
     }
 }
 

@@ -252,12 +252,12 @@ impl Function {
             }
             Function::RandomExponential => {
                 let (range, parameter) = (range(a.int()?, b.int()?)?, c.double()?);
-                within(!(parameter <= 0.0), "random_exponential", "above 0", parameter)?;
+                within(parameter > 0.0, "random_exponential", "above 0", parameter)?;
                 range.exponential(host, parameter)
             }
             Function::RandomGaussian => {
                 let (range, parameter) = (range(a.int()?, b.int()?)?, c.double()?);
-                within(!(parameter < 2.0), "random_gaussian", "of at least 2", parameter)?;
+                within(parameter >= 2.0, "random_gaussian", "of at least 2", parameter)?;
                 range.gaussian(host, parameter)
             }
             Function::RandomZipfian => {

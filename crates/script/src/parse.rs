@@ -1,14 +1,13 @@
 //! From the text of a script to its commands.
 
-use crate::error::{Fault, Problem, nearest};
+use crate::error::{Fault, Lines, Problem, nearest};
 use crate::flow::{self, Conditionals};
 use crate::grammar::{Mention, expression};
 use crate::scan::{Chunk, Scanner, Stop};
-use crate::symbols::{continues_name, starts_name, valid_name};
+use crate::symbols::{continues_name, starts_name};
 use crate::token::{Line, Word};
 use crate::{
-    Action, Command, Inside, Piece, Place, Results, Script, ScriptError, Sleep, Sql, Store,
-    Symbols, Time,
+    Action, Command, Inside, Piece, Results, Script, ScriptError, Sleep, Sql, Store, Symbols, Time,
 };
 
 /// Parses a script. `name` is for messages. Its variables are added to `symbols`, which all scripts
@@ -25,6 +24,7 @@ use crate::{
 pub fn parse(name: &str, text: &str, symbols: &mut Symbols) -> Result<Script, ScriptError> {
     let mut parser = Parser {
         text,
+        lines: Lines::new(text),
         symbols,
         commands: Vec::new(),
         mentions: Vec::new(),
@@ -34,7 +34,7 @@ pub fn parse(name: &str, text: &str, symbols: &mut Symbols) -> Result<Script, Sc
     };
     let parsed = parser.script().map_err(|fault| fault.in_file(name, text));
     parsed?;
-    let mentions = parser.mentions.iter().map(|(slot, at)| (*slot, Place::of(text, *at)));
+    let mentions = parser.mentions.iter().map(|(slot, at)| (*slot, parser.lines.place(*at)));
     let script =
         Script { name: name.to_owned(), mentions: mentions.collect(), commands: parser.commands };
     flow::check_pipelines(&script)?;
@@ -60,6 +60,7 @@ const NAMES: [&str; 13] = [
 
 struct Parser<'a, 's> {
     text: &'a str,
+    lines: Lines<'a>,
     symbols: &'s mut Symbols,
     commands: Vec<Command>,
     mentions: Vec<Mention>,
@@ -95,7 +96,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn push(&mut self, at: usize, action: Action) {
-        let place = Place::of(self.text, at);
+        let place = self.lines.place(at);
         self.commands.push(Command { place, number: self.number, action });
     }
 
@@ -166,7 +167,7 @@ impl<'a> Parser<'a, '_> {
             "set" => {
                 let missing = "the name of a variable and an expression";
                 let word = line.word().ok_or_else(|| self.missing(start, name, missing))?;
-                if !valid_name(word.text) {
+                if !Symbols::is_name(word.text) {
                     let found = word.text.to_owned();
                     return Err(Fault::new(word.at, Problem::BadName { found }));
                 }
@@ -239,7 +240,7 @@ impl<'a> Parser<'a, '_> {
         let bad = || Fault::new(word.at, Problem::BadSleep { found: found() });
         let mut unit = None;
         let time = match word.text.strip_prefix(':') {
-            Some(name) if valid_name(name) => {
+            Some(name) if Symbols::is_name(name) => {
                 let slot = self.symbols.intern(name);
                 self.mentions.push((slot, word.at));
                 Time::Variable(slot)
@@ -288,7 +289,7 @@ impl<'a> Parser<'a, '_> {
         let word = line.word();
         let prefix = word.map_or("", |word| word.text);
         if let Some(word) = word {
-            if !valid_name(prefix) {
+            if !Symbols::is_name(prefix) {
                 let found = prefix.to_owned();
                 return Err(Fault::new(word.at, Problem::BadName { found }));
             }

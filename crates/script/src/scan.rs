@@ -236,10 +236,10 @@ impl Body {
 
     fn word(&mut self, word: &str, outside_parentheses: bool) {
         let is = |other: &str| word.eq_ignore_ascii_case(other);
-        if let Some(letter) = self.first.get_mut(self.words) {
-            if ["create", "function", "procedure", "or", "replace"].into_iter().any(is) {
-                *letter = word.as_bytes()[0].to_ascii_lowercase();
-            }
+        if let Some(letter) = self.first.get_mut(self.words)
+            && ["create", "function", "procedure", "or", "replace"].into_iter().any(is)
+        {
+            *letter = word.as_bytes()[0].to_ascii_lowercase();
         }
         self.words += 1;
         let creates =

@@ -47,6 +47,11 @@ impl Symbols {
     /// The variables that pgbench itself sets, in the order of their constants here.
     pub const BUILT_IN: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
 
+    /// Whether a variable can have this name: letters, digits and `_`, but no digit first.
+    pub fn is_name(name: &str) -> bool {
+        name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
+    }
+
     /// With the built-in variables only.
     pub fn new() -> Symbols {
         let mut symbols = Symbols { symbols: Vec::new(), prefixes: Vec::new() };
@@ -110,12 +115,6 @@ impl Default for Symbols {
     fn default() -> Symbols {
         Symbols::new()
     }
-}
-
-/// Whether pgbench takes it for a variable's name.
-pub(crate) fn valid_name(name: &str) -> bool {
-    let first = name.bytes().next();
-    first.is_some_and(starts_name) && name.bytes().all(continues_name)
 }
 
 pub(crate) fn starts_name(byte: u8) -> bool {

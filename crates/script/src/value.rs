@@ -105,14 +105,13 @@ impl Display for Scalar {
 /// Significant digits of a written double: C's `DBL_DIG`.
 const DIGITS: usize = 15;
 
-/// C's `%.15g`.
+/// `%.15g` as PostgreSQL's programs print it.
 fn shortened(value: f64) -> String {
-    let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {
-        return format!("{sign}nan");
+        return "NaN".to_owned();
     }
     if value.is_infinite() {
-        return format!("{sign}inf");
+        return if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
     let scientific = format!("{value:.*e}", DIGITS - 1);
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -244,9 +243,10 @@ mod tests {
             (0.0001, "0.0001"),
             (0.000_01, "1e-05"),
             (1.5e300, "1.5e+300"),
-            (f64::INFINITY, "inf"),
-            (-f64::INFINITY, "-inf"),
-            (123_456_789.123_456_789, "123456789.123457"),
+            (f64::INFINITY, "Infinity"),
+            (-f64::INFINITY, "-Infinity"),
+            (f64::NAN, "NaN"),
+            (123_456_789.123_456_79, "123456789.123457"),
         ];
         for (value, text) in cases {
             assert_eq!(Scalar::Double(value).to_string(), text);

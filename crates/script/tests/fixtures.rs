@@ -83,9 +83,8 @@ fn run(text: &str) -> Vec<String> {
                 variables[slot.index()] = expr.evaluate(&variables, &mut || 0).unwrap().into();
             }
             Action::Branch { condition, otherwise } => {
-                if !condition.evaluate(&variables, &mut || 0).unwrap().truth() {
-                    at = *otherwise;
-                }
+                let holds = condition.evaluate(&variables, &mut || 0).unwrap().truth();
+                at = if holds { at } else { *otherwise };
             }
             Action::Jump(to) => at = *to,
             Action::Sql(sql) => {
