@@ -17,8 +17,8 @@ use crate::short::ShortForm;
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A plan file, or the name of a workload (insert) for the short form
-    #[arg(value_name = "PLAN.toml|WORKLOAD")]
+    /// A plan file, or for the short form the name of a workload (insert) or a pgbench script
+    #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
     what: Option<PathBuf>,
     #[command(flatten)]
     directory: ResultsDir,
@@ -120,6 +120,10 @@ impl RunArgs {
         };
         if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
             return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
+        }
+        if let Some((workload, option)) = WorkloadPlan::of_file(what) {
+            let plan = self.short.with(option, what).plan(workload)?;
+            return Ok(Some(self.changes.apply(plan, "the short form")?));
         }
         let plan = self.short.change(read(what)?, what)?;
         Ok(Some(self.changes.apply(plan, &what.display().to_string())?))

@@ -90,6 +90,13 @@ impl ShortForm {
         !self.variants.is_empty() || !self.config.is_empty() || !self.options.0.is_empty()
     }
 
+    /// The same with an option that takes this file.
+    pub fn with(&self, option: &str, file: &Path) -> ShortForm {
+        let mut short = self.clone();
+        short.options.0.push((option.to_owned(), file.display().to_string()));
+        short
+    }
+
     /// Builds the plan from the options.
     pub fn plan(&self, workload: WorkloadPlan) -> anyhow::Result<Plan> {
         if self.variants.is_empty() {

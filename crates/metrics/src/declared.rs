@@ -110,6 +110,12 @@ declare! {
         "{class} operations per second (rows, for inserts and deletes), besides what the step counts";
     TARGET = "{class}.target", "/s", FACT, "target of {class} operations per second";
     HELD = "{class}.held", "", FACT, "1 if at least 95% of the {class} target was reached, otherwise 0";
+    FAILED = "{class}.failed", "", sometimes(cost(does("failed {class}s"))),
+        "{class}s that failed by a deadlock or because they can't be serialized, and don't count";
+    SKIPPED = "{class}.skipped", "", sometimes(cost(does("skipped {class}s"))),
+        "{class}s that were skipped because they were late";
+    LATE = "{class}.late", "", sometimes(cost(does("late {class}s"))),
+        "{class}s that took longer than they may, and count";
     RETRIES = "retries", "", cost(does("retries")), "statements that were retried";
     STALL_COUNT = "stall.count", "", sometimes(cost(does("stalls"))), "number of stalls";
     STALL_SHARE = "stall.share", "", sometimes(cost(has("share of stalled seconds"))),

@@ -59,6 +59,12 @@ pub(crate) trait Family: Keyed {
     /// The options of its short form, each of which stands for a key.
     fn options(&self) -> &'static [CommandOption];
 
+    /// The extension of files of which one alone names this workload, and the option that it stands
+    /// for: `steelyard run x.sql`.
+    fn short_file(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Sets values that follow from other keys, unless they are `given`.
     fn complete(&mut self, _given: &dyn Fn(&str) -> bool) {}
 

@@ -70,6 +70,7 @@ pub fn fill(
     }
     rates(record, step, outcome);
     latencies(record, outcome);
+    failures(record, step, outcome);
     if let Some(reported) = &outcome.reported {
         for (name, value, unit) in &reported.metrics {
             let (name, value) = stored(&step.counted.name, name, *value, unit);
@@ -100,6 +101,23 @@ pub fn fill(
         );
     }
     record.notes.extend(recording.notes.iter().cloned());
+}
+
+/// What scripts did that does not count, or took too long.
+fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
+    if step.streams.iter().all(|stream| stream.scripts.is_none()) {
+        return;
+    }
+    for class in &outcome.classes {
+        let figures = [
+            (&metrics::FAILED, class.failed),
+            (&metrics::SKIPPED, class.skipped),
+            (&metrics::LATE, class.late),
+        ];
+        for (metric, count) in figures {
+            record.add(&metric.of(&class.class.name), count as f64);
+        }
+    }
 }
 
 /// The costs per operation: of the host if one server had it to itself, and of the server.

@@ -29,7 +29,7 @@ macro_rules! register {
         ; in tests: $($(#[doc = $about:literal])* $toy:ident($of:ty),)*
     ) => {
         /// The workload of a plan: exactly one.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum WorkloadPlan {
             $($(#[doc = $doc])* $name($plan),)*
             $(
@@ -103,6 +103,17 @@ impl WorkloadPlan {
     pub fn named(name: &str) -> Option<WorkloadPlan> {
         let mut all = WorkloadPlan::all().into_iter().chain(WorkloadPlan::toys());
         all.find(|workload| workload.name() == name)
+    }
+
+    /// The workload that a file of this name stands for, with its defaults, and the option of its
+    /// short form that takes the file.
+    pub fn of_file(path: &Path) -> Option<(WorkloadPlan, &'static str)> {
+        let extension = path.extension()?;
+        let option = |workload: WorkloadPlan| {
+            let (known, option) = workload.family().short_file()?;
+            (extension == known).then_some((workload, option))
+        };
+        WorkloadPlan::all().into_iter().find_map(option)
     }
 
     /// The name in a plan, such as `insert`.

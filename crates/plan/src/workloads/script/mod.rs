@@ -120,6 +120,10 @@ impl Family for ScriptPlan {
         &OPTIONS
     }
 
+    fn short_file(&self) -> Option<(&'static str, &'static str)> {
+        Some(("sql", "file"))
+    }
+
     fn complete(&mut self, given: &dyn Fn(&str) -> bool) {
         let mut texts = std::mem::take(&mut self.texts).into_iter();
         let source = |written: String, built_in: bool, text: Option<String>| {

@@ -43,6 +43,9 @@ pub struct ScriptPlan {
     pub(super) texts: Vec<String>,
 }
 
+/// Its numbers have bounds, which no NaN is in.
+impl Eq for ScriptPlan {}
+
 /// A script as the plan names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
