@@ -2,9 +2,9 @@
 //!
 //! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
 //! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
-//! start goes through `initdb` (once), `access`, `config`, `postmaster` and `server`, which uses `control`,
-//! `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts instructions, with
-//! the functions in `profile`. `plans` reads what EXPLAIN says.
+//! start goes through `initdb` (once), `access` (how clients reach it), `config`, `postmaster` and
+//! `server`, which uses `control`, `tables`, `counters` (by the names in `moved`) and `settle`.
+//! `count` counts instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod access;
 mod archive;
