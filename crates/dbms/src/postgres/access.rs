@@ -10,7 +10,7 @@ use postgres_protocol::password;
 
 use super::ROLE;
 use super::control::Control;
-use crate::launch::Site;
+use crate::launch::{ServerProcess, Site};
 use crate::network::PREFIX;
 use crate::{Endpoint, Error, Host, Secret, ServerSpec, Sql, Transport, hash};
 
@@ -20,6 +20,9 @@ const PORT: u16 = 5432;
 
 /// Bytes of a password: nobody guesses it.
 const PASSWORD: usize = 24;
+
+/// How many lines of its log to show if it does not answer.
+const LOG_LINES: usize = 12;
 
 /// Settings of the session that sets the password, so that its hash gets into no log and no
 /// statistics; those that this version doesn't have are left out.
@@ -123,6 +126,7 @@ impl Access {
     pub(super) fn open(
         &self,
         spec: &ServerSpec<'_>,
+        process: &ServerProcess,
         control: &Control,
     ) -> Result<Option<(Transport, Endpoint)>, Error> {
         let Some(tcp) = &self.tcp else { return Ok(None) };
@@ -149,7 +153,7 @@ impl Access {
                  connections to {}?",
                 tcp.transport, tcp.address
             ),
-            log: String::new(),
+            log: process.log_tail(LOG_LINES),
         })?;
         Ok(Some((tcp.transport, endpoint)))
     }

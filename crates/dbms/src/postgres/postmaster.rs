@@ -67,7 +67,7 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
         control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
     };
     process.wait_ready(spec, ready, |log| config::rejection(spec, log))?;
-    let tcp = access.open(spec, &control)?;
+    let tcp = access.open(spec, &process, &control)?;
     Ok(Started { process, control, tcp, restored })
 }
 

@@ -1,6 +1,6 @@
 //! What is left of the ways to a server that ended, failed or was killed: nothing.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::Stdio;

@@ -7,9 +7,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use dbms::{
-    Endpoint, Error, Host, Ledger, Origin, Pages, Record, Secret, ServerSpec, System, Transport,
-};
+use dbms::{Endpoint, Error, Host, Origin, Pages, Record, Secret, ServerSpec, System, Transport};
 use nix::net::if_::if_nametoindex;
 use postgres::{Client, NoTls};
 
