@@ -113,6 +113,7 @@ export type Page = {
   variants: Array<PageVariant>,
   host: Array<PageFact>,
   steps: Array<PageStep>,
+  sweeps?: Array<PageSweep>,
   tables: Array<Table>,
   warnings: Array<PageWarning>,
   catalog: { [key in string]: PageSeries },
@@ -122,6 +123,24 @@ export type Page = {
   history?: HistoryDocument,
   profiles?: Array<PageProfile>,
   counts?: PageCounts,
+};
+
+/** A fall of throughput. */
+export type PageCliff = {
+  /** Number of clients before the fall. */
+  from: number,
+  /** Number of clients after it. */
+  to: number,
+  /** Throughput after / before. */
+  ratio: number,
+  /** Lower end of the interval of the ratio. */
+  low: number,
+  /** Upper end. */
+  high: number,
+  /** From how many clients on throughput is back; `null` if it does not come back. */
+  recovers: number | null,
+  /** The same in plain words. */
+  sentence: string,
 };
 
 /** The count of a variant. Instructions and calls are those of all statements. */
@@ -161,6 +180,21 @@ export type PageCounts = {
   functions: Array<[string, string]>,
   sentences: Array<SentenceDocument>,
   warnings: Array<PageCountWarning>,
+};
+
+/** A figure over the numbers of clients, with its interval where there is one. */
+export type PageCurve = {
+  mean: Array<Value>,
+  low: Array<Value>,
+  high: Array<Value>,
+};
+
+/** A label of the steps. */
+export type PageDimension = {
+  /** Its name, such as `pinning`. */
+  name: string,
+  /** Its values in order of appearance. */
+  values: Array<string>,
 };
 
 /** Something that the DBMS did by itself. */
@@ -374,6 +408,43 @@ export type PageStep = {
   trials: Array<PageTrial>,
   slices?: PageSlices,
   why?: PageWhy,
+};
+
+/** Steps of one name over the number of clients. */
+export type PageSweep = {
+  /** Name of the steps. */
+  step: string,
+  unit: string,
+  /** Whether other parts of the page leave its points to the view of sweeps. */
+  one_server: boolean,
+  dimensions: Array<PageDimension>,
+  clients: Array<number>,
+  /** What `figures` of a line are, in order. */
+  metrics: Array<PageSweepMetric>,
+  lines: Array<PageSweepLine>,
+  notes: Array<string>,
+};
+
+export type PageSweepLine = {
+  variant: number,
+  labels?: { [key in string]: string },
+  /** For each number of clients, the index of its step. */
+  steps: Array<number | null>,
+  /** Until how many clients a core was free. */
+  free_until: number | null,
+  throughput: PageCurve,
+  /** Throughput of each block at each number of clients. */
+  blocks: Array<Array<Value>>,
+  /** A curve per metric of the sweep; `null` for those that the line does not have. */
+  figures: Array<PageCurve | null>,
+  cliffs: Array<PageCliff>,
+};
+
+export type PageSweepMetric = {
+  name: string,
+  unit: string,
+  meaning: string,
+  subject: "latency" | "operation" | "event" | "other",
 };
 
 export type PageTrial = {

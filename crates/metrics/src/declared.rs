@@ -155,6 +155,15 @@ declare! {
     RESIDENT = "rss", "B", FACT, "resident memory of the DBMS's process when the step ended";
     PRINTED = "printed.{figure}", "", FACT, "what another program printed as {figure}";
     CPU_SHARE = "cpu.share", "", FACT, "share of the time that a server and its clients were on CPU";
+    CORES_FREE = "cores.free", "", FACT,
+        "cores that neither clients nor their servers needed, of those that steelyard may use";
+    IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority threads ran";
+    IDLE_TO = "idle.to", "s", FACT, "second until which idle-priority threads ran";
+    RATE_BEFORE = "rate.before", "/s", FACT, "throughput before idle-priority threads ran";
+    RATE_DURING = "rate.during", "/s", FACT, "throughput while idle-priority threads ran";
+    RATE_AFTER = "rate.after", "/s", FACT, "throughput after idle-priority threads ran";
+    DURING_BEFORE = "during/before", "", FACT, "rate.during / rate.before";
+    AFTER_BEFORE = "after/before", "", FACT, "rate.after / rate.before";
     SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";
     SLICE_SETTLED = "slice.settled", "", FACT, "1 if the slice length is decided, otherwise 0";
     SLICE_ROUNDS = "slice.rounds", "", FACT, "number of rounds of slices";

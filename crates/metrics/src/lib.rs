@@ -85,8 +85,9 @@ pub static LATENCIES: [&Metric; 7] = [&MEAN, &P50, &P90, &P95, &P99, &P999, &MAX
 pub static QUANTILES: [(&Metric, f64); 5] =
     [(&P50, 0.5), (&P90, 0.9), (&P95, 0.95), (&P99, 0.99), (&P999, 0.999)];
 
-/// Events that perf counts, in the order of tables: those of the CPU, then those of the kernel.
-pub const EVENTS: [&str; 10] = [
+/// Events that perf counts, in the order of tables: those of the CPU, then those of the kernel, at
+/// the end its scheduler's.
+pub const EVENTS: [&str; 13] = [
     "instructions",
     "cycles",
     "branch-misses",
@@ -97,6 +98,9 @@ pub const EVENTS: [&str; 10] = [
     "page-faults",
     "minor-faults",
     "major-faults",
+    "ipi:ipi_send_cpu",
+    "timer:hrtimer_start",
+    "timer:hrtimer_cancel",
 ];
 
 impl Metric {
@@ -119,7 +123,8 @@ impl Metric {
     /// The class or event in the name of a member of this family.
     pub fn member_in<'a>(&self, name: &'a str) -> Option<&'a str> {
         let (before, after) = self.around();
-        let is_word = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        // Events of the kernel have a colon: `timer:hrtimer_start`.
+        let is_word = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
         let member = name.strip_prefix(before)?.strip_suffix(after)?;
         (self.is_family() && !member.is_empty() && member.chars().all(is_word)).then_some(member)
     }
@@ -219,6 +224,9 @@ mod tests {
         assert!(std::ptr::eq(found, find("put.p999").unwrap()), "made once");
         assert_eq!(find(&EVENT.of("cycles")).unwrap().name, "perf.cycles/o");
         assert_eq!(find("perf.task-clock/o").unwrap().unit, "ms");
+        for event in EVENTS {
+            assert_eq!(EVENT.member_in(&EVENT.of(event)), Some(event));
+        }
         for unknown in ["p99", ".p99", "a.b.p99", "{class}.p99", "perf./o", "nonsense", ""] {
             assert!(find(unknown).is_none(), "{unknown}");
         }

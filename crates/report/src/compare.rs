@@ -17,6 +17,7 @@ use crate::latency::Pooled;
 use crate::model::{Noted, Results, VariantStep};
 use crate::sheet::{Format, Part, Sheet};
 use crate::sliced::slicing_of;
+use crate::sweep::{self, sweeps};
 use crate::table::{Section, Table, distinct};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
@@ -73,9 +74,18 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
         verdicts.push(judged.clone());
     }
     let rows_are_steps = options.rows == Rows::Steps;
-    let tables =
-        tables::all(View { results, judged: &judged, verdicts: &verdicts, rows_are_steps });
-    let document = document(results, &judged, &verdicts);
+    let sweeps = sweeps(results);
+    let tables = tables::all(View {
+        results,
+        judged: &judged,
+        verdicts: &verdicts,
+        sweeps: &sweeps,
+        rows_are_steps,
+    });
+    let document = Document {
+        sweeps: sweep::documents(results, &sweeps),
+        ..document(results, &judged, &verdicts)
+    };
     let reasons = reasons(results, &verdicts);
     Ok(Comparison { tables, document, judged, reasons, sections: options.sections.clone() })
 }
@@ -137,6 +147,7 @@ fn document(results: &Results, judged: &Judged, verdicts: &[Judged]) -> Document
         variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
         steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
         metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
+        sweeps: Vec::new(),
         twins: twins(results, judged),
         warnings: results.warnings.iter().map(|noted| warning_document(results, noted)).collect(),
     }

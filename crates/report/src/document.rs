@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
 use crate::sliced::Slicing;
+use crate::sweep::SweepDocument;
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 pub const FORMAT: u32 = 3;
@@ -39,6 +40,9 @@ pub struct Document {
     pub steps: Vec<StepDocument>,
     /// The metrics that were judged; throughput if none was named.
     pub metrics: Vec<MetricDocument>,
+    /// Steps measured with three or more numbers of clients.
+    #[serde(default)]
+    pub sweeps: Vec<SweepDocument>,
     /// What identical variants showed; `null` without twins.
     pub twins: Option<TwinsDocument>,
     /// Notes on the figures.

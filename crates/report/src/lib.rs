@@ -46,6 +46,7 @@ mod sentence;
 mod sheet;
 mod sliced;
 mod starts;
+mod sweep;
 mod table;
 mod tables;
 mod text;
@@ -91,6 +92,10 @@ pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profile
 pub use rounds::Slices;
 pub use sheet::{Format, Printable};
 pub use sliced::{Scatter, Slicing, restarts, scatter};
+pub use sweep::{
+    CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,
+    SweepPointDocument,
+};
 pub use table::{Row, RowKind, Section, Table};
 pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;

@@ -21,6 +21,7 @@ use crate::page_data::{
 use crate::page_number::Number;
 use crate::page_slices::{page_slices, reasons};
 use crate::profiles::page_profiles;
+use crate::sweep::{page_sweeps, sweeps};
 use crate::table::Table;
 use crate::tables::{self, View};
 use crate::time::rfc3339;
@@ -48,6 +49,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     let (profiles, left_out) = page_profiles(store, results, judged.base)?;
     warnings.extend(left_out.map(|text| found(None, "flamegraphs-left-out", text)));
     let explainer = Explainer::new(store, results, &judged)?;
+    let sweeps = sweeps(results);
     let mut steps = Vec::new();
     for (number, step) in results.steps.iter().enumerate() {
         let why = explainer.page(number)?;
@@ -61,10 +63,12 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         variants: results.variants.iter().map(variant).collect(),
         host: results.host.clone(),
         steps,
+        sweeps: page_sweeps(results, &sweeps),
         tables: page_tables(View {
             results,
             judged: &judged,
             verdicts: std::slice::from_ref(&judged),
+            sweeps: &sweeps,
             rows_are_steps: false,
         }),
         warnings,

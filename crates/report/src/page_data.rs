@@ -12,6 +12,7 @@ use crate::latency::Latency;
 use crate::page_number::Number;
 use crate::page_slices::PageSlices;
 use crate::profiles::PageProfile;
+use crate::sweep::PageSweep;
 use crate::table::Table;
 
 /// Everything the page shows.
@@ -26,6 +27,9 @@ pub struct Page {
     #[cfg_attr(test, ts(as = "Vec<crate::page_types_tests::PageFact>"))]
     pub(crate) host: Vec<HostFact>,
     pub(crate) steps: Vec<PageStep>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<PageSweep>>", optional))]
+    pub(crate) sweeps: Vec<PageSweep>,
     pub(crate) tables: Vec<Table>,
     pub(crate) warnings: Vec<WarningDocument>,
     pub(crate) catalog: BTreeMap<String, PageSeries>,

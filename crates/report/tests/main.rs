@@ -18,5 +18,6 @@ mod previous;
 mod published;
 mod slices;
 mod stolen;
+mod sweeps;
 mod trials_docs;
 mod variance;

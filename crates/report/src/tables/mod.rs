@@ -8,6 +8,7 @@ mod rates;
 mod sizes;
 mod slices;
 mod summary;
+mod sweeps;
 mod throughput;
 mod twins;
 mod verdicts;
@@ -15,6 +16,7 @@ mod verdicts;
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
 use crate::number::UNKNOWN;
+use crate::sweep::Sweep;
 use crate::table::{RELATIVE, RowKind, Table};
 
 /// Heading of the label column if rows are variants.
@@ -28,12 +30,14 @@ pub(crate) struct View<'a> {
     pub(crate) judged: &'a Judged,
     /// What the tables of verdicts judge.
     pub(crate) verdicts: &'a [Judged],
+    pub(crate) sweeps: &'a [Sweep],
     pub(crate) rows_are_steps: bool,
 }
 
 /// All tables that apply, in reading order.
 pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
+    tables.extend(sweeps::tables(view));
     tables.extend(verdicts::tables(view));
     tables.extend(slices::table(view));
     tables.extend(twins::table(view));
@@ -41,6 +45,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(rates::tables(view));
     tables.extend(hardware::tables(view));
     tables.extend(latency::tables(view));
+    tables.extend(sweeps::figures(view));
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));
     tables.extend(other::tables(view));
@@ -53,11 +58,25 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
 }
 
 impl<'a> View<'a> {
-    /// The steps with their indexes and labels.
+    /// The steps with their indexes and labels, without the points of sweeps: hundreds of columns
+    /// or tables would say less than the tables of [`sweeps`].
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
+        let (results, view) = (self.results, *self);
+        let ordinary = move |(number, _): &(usize, _)| view.sweep_of(*number).is_none();
+        let steps = results.steps.iter().enumerate().filter(ordinary);
+        steps.map(|(number, step)| (number, step, results.step_label(step)))
+    }
+
+    /// All steps, including the points of sweeps.
+    pub(crate) fn every_step(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
         let results = self.results;
         let steps = results.steps.iter().enumerate();
         steps.map(|(number, step)| (number, step, results.step_label(step)))
+    }
+
+    /// The sweep that shows a step instead of the tables over all steps.
+    pub(crate) fn sweep_of(&self, step: usize) -> Option<&'a Sweep> {
+        self.sweeps.iter().find(|sweep| sweep.one_server && sweep.has(step))
     }
 
     /// Headings of a table with a column for each of these steps.

@@ -1,12 +1,13 @@
 //! Stalls, failures and warnings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use metrics::{STALL_COUNT, STALL_SHARE};
 
 use super::{VARIANT, View};
-use crate::model::{Noted, StepResults};
+use crate::model::{Noted, StepKey, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
+use crate::sweep::Sweep;
 use crate::table::{Row, RowKind, Section, Table, distinct, one_line, place_of, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
@@ -19,10 +20,11 @@ fn stalls(view: View<'_>) -> Option<Table> {
         "percentage of a step's seconds with throughput below a quarter of its median: {}",
         view.over_blocks("medians")
     )];
-    table.columns = view.step_columns(&view.results.steps.iter().collect::<Vec<_>>());
+    let steps: Vec<&StepResults> = view.steps().map(|(_, step, _)| step).collect();
+    table.columns = view.step_columns(&steps);
     let mut any = false;
     for place in view.judged.order(view.results) {
-        let cells = view.results.steps.iter().map(|step| {
+        let cells = steps.iter().map(|step| {
             let figures = step.variant(place);
             any |= figures
                 .is_some_and(|f| f.values(STALL_COUNT.name).iter().any(|(_, count)| *count > 0.0));
@@ -41,7 +43,7 @@ fn failures(view: View<'_>) -> Option<Table> {
         texts(["all blocks together; state: the server's code; retried: tried again, not lost"]);
     table.columns =
         texts(["step", "version", "class", "state", "count", "retried", "first message"]);
-    for (number, _, label) in view.steps() {
+    for (number, _, label) in view.every_step() {
         for (_, name, figures) in view.variants(number) {
             for failure in &figures.failures {
                 let state = if failure.code.is_empty() { UNKNOWN } else { failure.code.as_str() };
@@ -61,6 +63,9 @@ fn failures(view: View<'_>) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
+/// With more numbers of clients than this, only the least and the most are named.
+const MANY_DOPS: usize = 8;
+
 fn trials(view: View<'_>) -> Option<Table> {
     let mut table = Table::new(Section::Other, "trials", "Trials without results");
     table.legend = vec!["none of their steps count".to_owned()];
@@ -72,17 +77,27 @@ fn trials(view: View<'_>) -> Option<Table> {
         .map(|trial| {
             let steps = view.results.steps.iter();
             let of_trial = steps.filter(|step| step.sequence == Some(trial.sequence));
-            let dops = distinct(of_trial.map(|step| step.key.dop.to_string()));
-            let cells = vec![
-                trial.block.to_string(),
-                if dops.is_empty() { UNKNOWN.to_owned() } else { dops.join(", ") },
-                trial.state.to_owned(),
-                one_line(&trial.error),
-            ];
+            let dops = distinct(of_trial.map(|step| step.key.dop));
+            let dops = match (dops.iter().min(), dops.iter().max()) {
+                (Some(least), Some(most)) if dops.len() > MANY_DOPS => format!("{least} to {most}"),
+                (None, _) => UNKNOWN.to_owned(),
+                _ => dops.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
+            };
+            let cells =
+                vec![trial.block.to_string(), dops, trial.state.to_owned(), one_line(&trial.error)];
             Row::new(view.results.variant_name(trial.variant), cells).of_kind(Some(RowKind::Marked))
         })
         .collect();
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// A warning and where it was repeated.
+struct Repeated<'a> {
+    noted: &'a Noted,
+    sweep: Option<&'a Sweep>,
+    blocks: Vec<u32>,
+    /// Indexes.
+    steps: BTreeSet<usize>,
 }
 
 fn warnings(view: View<'_>) -> Option<Table> {
@@ -92,22 +107,39 @@ fn warnings(view: View<'_>) -> Option<Table> {
         "blocks: in how many of those with results, and which; text: from the first one".to_owned(),
     ];
     table.columns = texts(["warning", "step", "version", "blocks", "text"]);
-    // The same warning in several blocks takes one line.
-    let mut grouped: Vec<(&Noted, Vec<u32>)> = Vec::new();
+    let places: HashMap<&StepKey, usize> =
+        view.results.steps.iter().enumerate().map(|(place, step)| (&step.key, place)).collect();
+    // The same warning in several blocks takes one line, and in several points of a sweep.
+    let mut grouped: Vec<Repeated<'_>> = Vec::new();
     for noted in &view.results.warnings {
-        let place = place_of(&mut grouped, (noted, Vec::new()), |(first, _), _| {
-            first.step == noted.step
-                && first.variant == noted.variant
-                && first.warning.code == noted.warning.code
+        let step = noted.step.as_ref().and_then(|key| places.get(key).copied());
+        let sweep = step.and_then(|step| view.sweep_of(step));
+        let new = Repeated { noted, sweep, blocks: Vec::new(), steps: BTreeSet::new() };
+        let place = place_of(&mut grouped, new, |known, new| {
+            let same_step = match (known.sweep, new.sweep) {
+                (Some(one), Some(other)) => one.name == other.name,
+                _ => known.noted.step == noted.step,
+            };
+            same_step
+                && known.noted.variant == noted.variant
+                && known.noted.warning.code == noted.warning.code
                 // Without a block, there may be several texts of one kind.
-                && (noted.block.is_some() || first.warning.text == noted.warning.text)
+                && (noted.block.is_some() || known.noted.warning.text == noted.warning.text)
         });
-        grouped[place].1.extend(noted.block);
+        grouped[place].blocks.extend(noted.block);
+        grouped[place].steps.extend(step);
     }
-    for (noted, blocks) in grouped {
-        let step = view.results.steps.iter().find(|step| Some(&step.key) == noted.step.as_ref());
+    for Repeated { noted, sweep, blocks, steps } in grouped {
+        let step = steps.first().and_then(|place| view.results.steps.get(*place));
+        let about = match (sweep, step) {
+            (Some(sweep), _) if steps.len() > 1 => {
+                format!("{}, {} points", sweep.name, steps.len())
+            }
+            (_, Some(step)) => view.results.step_label(step),
+            _ => "all".to_owned(),
+        };
         let cells = vec![
-            step.map_or_else(|| "all".to_owned(), |step| view.results.step_label(step)),
+            about,
             noted.variant.map_or("all", |place| view.results.variant_name(place)).to_owned(),
             in_blocks(blocks, blocks_with_results(view, step, noted.variant)),
             one_line(&noted.warning.text),

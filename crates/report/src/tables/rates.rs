@@ -11,8 +11,8 @@ use crate::number::{or_unknown, rate};
 use crate::table::{Row, RowKind, Section, Table};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
-    let paced = view.results.steps.iter().filter(|step| !step.paced().is_empty());
-    let steps: Vec<&StepResults> = paced.collect();
+    let steps = view.steps().map(|(_, step, _)| step);
+    let steps: Vec<&StepResults> = steps.filter(|step| !step.paced().is_empty()).collect();
     let classes: BTreeSet<&str> = steps.iter().flat_map(|step| step.with(&RATE)).collect();
     // For the class that a step counts, the rate is its throughput.
     let beside = |class: &&str| steps.iter().any(|step| step.class != **class);

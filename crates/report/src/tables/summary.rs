@@ -52,7 +52,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             .to_owned(),
         "r, rKB: reads from storage and KB read; rareq-sz: KB per read".to_owned(),
     ];
-    for (number, step, label) in view.steps() {
+    for (number, step, label) in view.every_step() {
         for (place, name, figures) in view.variants(number) {
             if figures.median(TREE_SIZE.name).is_none_or(f64::is_nan) {
                 continue;

@@ -14,7 +14,7 @@ use crate::table::{Row, RowKind, Section, Table, distinct};
 pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): the counted operations had an easier time than planned";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
-    let groups = distinct(view.results.steps.iter().map(|step| step.group.as_str()));
+    let groups = distinct(view.steps().map(|(_, step, _)| step.group.as_str()));
     groups.into_iter().flat_map(|group| of_group(view, group)).collect()
 }
 
@@ -104,7 +104,7 @@ fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
     or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }
 
-fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
+pub(super) fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(number) else { return String::new() };
     let base = view.judged.base_of(place);
     let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };

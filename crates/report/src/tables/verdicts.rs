@@ -44,7 +44,8 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
     let values = ["base", "value"].into_iter().filter(|_| !throughput);
     table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
-    let findings = judged.findings(view.results);
+    let mut findings = judged.findings(view.results);
+    findings.retain(|finding| view.sweep_of(finding.step).is_none());
     let nothing = |finding: &Finding<'_>| finding.comparison.is_none();
     match view.too_few().filter(|_| findings.iter().all(nothing)) {
         // Each row would say the same.
@@ -99,8 +100,8 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         "mde: minimum detectable effect, the {effect} that an experiment with as many blocks and comparisons \
          would confirm 4 times out of 5; – below 5 blocks"
     ));
-    let costs = view.results.steps.iter().filter(|step| step.better == store::Better::Less);
-    let costs: Vec<String> = costs.map(|step| view.results.step_label(step)).collect();
+    let costs = view.steps().filter(|(_, step, _)| step.better == store::Better::Less);
+    let costs: Vec<String> = costs.map(|(.., label)| label).collect();
     let direction = match (less, throughput && !costs.is_empty()) {
         (true, _) => "; more is a regression".to_owned(),
         (false, true) => format!("; for {}, more is a regression", costs.join(", ")),

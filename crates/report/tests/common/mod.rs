@@ -3,6 +3,7 @@
 pub mod counts;
 pub mod documented;
 pub mod many;
+pub mod sweeps;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,72 @@
+//! The mean of a point and its interval.
+
+use crate::figures::mean;
+
+/// A figure over blocks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Estimate {
+    /// The mean over the blocks, geometric unless a value is 0.
+    pub(crate) mean: f64,
+    /// Its 95% interval by Student's t over the blocks, of the logarithms where the mean is
+    /// geometric; `None` with one block.
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+impl Estimate {
+    /// Lower and upper end of the interval; NaN without one.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        self.interval.unwrap_or((f64::NAN, f64::NAN))
+    }
+}
+
+/// Estimates a figure from its values, one per block; `None` without values.
+pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
+    let shown = mean(values)?;
+    let logarithmic = values.iter().all(|value| *value > 0.0);
+    let scaled: Vec<f64> = match logarithmic {
+        true => values.iter().map(|value| value.ln()).collect(),
+        false => values.to_vec(),
+    };
+    let count = values.len() as f64;
+    let interval =
+        judge::mean(&scaled).zip(judge::sd_sample(&scaled)).map(|(middle, deviation)| {
+            let tail = (1.0 - judge::CONFIDENCE) / 2.0;
+            let half = judge::t_quantile(1.0 - tail, count - 1.0) * deviation / count.sqrt();
+            match logarithmic {
+                true => ((middle - half).exp(), (middle + half).exp()),
+                false => (middle - half, middle + half),
+            }
+        });
+    let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    Some(Estimate { mean: shown, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_those_of_students_t() {
+        // t(0.975, 2) = 4.302653; the deviation of −0.1, 0, 0.1 is 0.1.
+        let found = estimate(&[(-0.1_f64).exp(), 1.0, 0.1_f64.exp()]).unwrap();
+        let half = 4.302_653 * 0.1 / 3.0_f64.sqrt();
+        let (low, high) = found.ends();
+        assert!((found.mean - 1.0).abs() < 1e-12);
+        assert!((low - (-half).exp()).abs() < 1e-6 && (high - half.exp()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn zeros_have_an_arithmetic_mean() {
+        let found = estimate(&[0.0, 1.0, 2.0]).unwrap();
+        let half = 4.302_653 / 3.0_f64.sqrt();
+        assert_eq!(found.mean, 1.0);
+        assert!((found.ends().0 - (1.0 - half)).abs() < 1e-6);
+        assert_eq!(estimate(&[0.0, 0.0]).unwrap().ends(), (0.0, 0.0));
+    }
+
+    #[test]
+    fn one_block_has_no_interval() {
+        assert_eq!(estimate(&[5.0]).unwrap().interval, None);
+        assert_eq!(estimate(&[]), None);
+    }
+}
