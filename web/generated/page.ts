@@ -243,6 +243,20 @@ export type PageFunctions = {
   calls: Array<number>,
 };
 
+/** Idle-priority threads that ran beside a part of a step, and throughput around it. */
+export type PageIdle = {
+  /** Seconds since the step began. */
+  from: Value,
+  to: Value,
+  /** Operations per second. */
+  before: Value,
+  during: Value,
+  after: Value,
+  /** during / before, after / before. */
+  during_before: Value,
+  after_before: Value,
+};
+
 export type PageKind = {
   kind: string,
   protocol: string,
@@ -454,6 +468,7 @@ export type PageTrial = {
   stalls: Array<[number, number]>,
   /** What the DBMS did by itself. */
   events?: Array<PageEvent>,
+  idle?: PageIdle,
   series: { [key in string]: Array<Value> },
 };
 

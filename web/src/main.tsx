@@ -15,7 +15,12 @@ import { startTheme } from "./shared/theme";
 declare global {
   interface Window {
     /** What the page shows, for tests and for the console. */
-    steelyard?: { page: Page | null; readonly plots: object[]; readonly history: object[] };
+    steelyard?: {
+      page: Page | null;
+      readonly plots: object[];
+      readonly history: object[];
+      readonly sweeps: object[];
+    };
   }
 }
 
@@ -37,6 +42,9 @@ function start(main: HTMLElement): void {
     },
     get history() {
       return inspected("history");
+    },
+    get sweeps() {
+      return inspected("sweeps");
     },
   };
 }

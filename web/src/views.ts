@@ -9,9 +9,11 @@ import { overview } from "./views/overview";
 import { profiles } from "./views/profiles";
 import { relative } from "./views/relative";
 import { steps } from "./views/steps";
+import { sweep } from "./views/sweep";
 import { tables } from "./views/tables";
 
 export const VIEWS: View[] = [
+  sweep,
   overview,
   relative,
   tables,

@@ -30,7 +30,10 @@ function opened(marked) {
     const { top, bottom } = row.getBoundingClientRect();
     return bottom > 0 && top < window.innerHeight;
   });
-  return window.steelyard.plots.length > 0 && rows.every((row) => row.querySelector("svg circle"));
+  return (
+    window.steelyard.plots.length + window.steelyard.sweeps.length > 0 &&
+    rows.every((row) => row.querySelector("svg circle"))
+  );
 }
 
 /** A page with a list of everything that went wrong or went to the network. */

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { PageVariant, Table } from "#page";
 import { readPage } from "../src/data/read";
+import { yRange } from "../src/shared/yrange";
 import { isNumericColumn, toCsv, toMarkdown, toText } from "../src/text/export";
 import { sideBySide } from "../src/views/environment/sides";
 import { placeFacts } from "../src/views/head/place";
 import { tallyWords } from "../src/views/head/tally";
 import { labelledTicks, ratioScale } from "../src/views/relative/scale";
 import { alignPercentiles, percentilePosition } from "../src/views/steps/percentiles";
-import { yRange } from "../src/views/steps/timeoptions";
 
 describe("reading the data", () => {
   const problem = (text: string | null): string => {

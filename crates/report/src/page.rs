@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use judge::Verdict;
-use metrics::{COSTS, Metric, OPS, SECONDS};
+use metrics::{
+    AFTER_BEFORE, COSTS, DURING_BEFORE, IDLE_FROM, IDLE_TO, Metric, OPS, RATE_AFTER, RATE_BEFORE,
+    RATE_DURING, SECONDS,
+};
 use store::{LogEvent, Series, Setting, Store, Warning};
 
 use crate::ReportError;
@@ -15,8 +18,8 @@ use crate::judged::{Judged, judge_results};
 use crate::latency::Latency;
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::page_data::{
-    Page, PageEvent, PageExperiment, PageLatency, PageMetric, PagePercentiles, PageRelative,
-    PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
+    Page, PageEvent, PageExperiment, PageIdle, PageLatency, PageMetric, PagePercentiles,
+    PageRelative, PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
 };
 use crate::page_number::Number;
 use crate::page_slices::{page_slices, reasons};
@@ -177,7 +180,9 @@ fn page_step(
             let all = Some(sample.block) == typical;
             let seconds = figures.value(sample, SECONDS.name);
             let whole = seconds.map_or(usize::MAX, |seconds| seconds.floor() as usize);
-            out.trials.extend(gatherer.trial(place, &step.class, sample, whole, all)?);
+            let trial = gatherer.trial(place, &step.class, sample, whole, all)?;
+            out.trials
+                .extend(trial.map(|trial| PageTrial { idle: idle(figures, sample), ..trial }));
         }
     }
     Ok(out)
@@ -286,9 +291,25 @@ impl Gatherer<'_> {
             started: rfc3339(sample.started_ms),
             stalls,
             events: events(self.store, sample)?,
+            idle: None,
             series: kept,
         }))
     }
+}
+
+/// The window in which idle-priority threads ran, if they did.
+fn idle(figures: &VariantStep, sample: &Sample) -> Option<PageIdle> {
+    let known = |metric: &Metric| figures.value(sample, metric.name);
+    let figure = |metric: &Metric| Number(known(metric).unwrap_or(f64::NAN));
+    Some(PageIdle {
+        from: Number(known(&IDLE_FROM)?),
+        to: Number(known(&IDLE_TO)?),
+        before: figure(&RATE_BEFORE),
+        during: figure(&RATE_DURING),
+        after: figure(&RATE_AFTER),
+        during_before: figure(&DURING_BEFORE),
+        after_before: figure(&AFTER_BEFORE),
+    })
 }
 
 /// What the DBMS did by itself during a trial's step.

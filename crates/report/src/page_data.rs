@@ -165,7 +165,26 @@ pub(crate) struct PageTrial {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<PageEvent>>", optional))]
     pub(crate) events: Vec<PageEvent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub(crate) idle: Option<PageIdle>,
     pub(crate) series: BTreeMap<String, Vec<Number>>,
+}
+
+/// Idle-priority threads that ran beside a part of a step, and throughput around it.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct PageIdle {
+    /// Seconds since the step began.
+    pub(crate) from: Number,
+    pub(crate) to: Number,
+    /// Operations per second.
+    pub(crate) before: Number,
+    pub(crate) during: Number,
+    pub(crate) after: Number,
+    /// during / before, after / before.
+    pub(crate) during_before: Number,
+    pub(crate) after_before: Number,
 }
 
 /// Something that the DBMS did by itself.

@@ -40,3 +40,18 @@ fn the_keys_of_a_sweep_are_explained() {
     let text = serde_json::to_string(&sweep).unwrap();
     assert_keys_explained(&text, &before_example("compare-json.md"), "docs/compare-json.md");
 }
+
+/// The budget of `report` for a sweep: 176 numbers of clients × 3 lines × 4 blocks are written in
+/// at most three seconds.
+#[test]
+#[ignore = "a bound: make bench"]
+fn a_large_sweep_is_written_in_time() {
+    let clients: Vec<u32> = (1..=176).collect();
+    let lab = Lab::new(&["pg17"], &plan(&["pg17"], 4, &clients, &pinned()), 4);
+    run(&lab, 1, 4, &clients);
+    let start = std::time::Instant::now();
+    let html = report::html(&lab.store, &lab.results(), None);
+    let took = start.elapsed();
+    println!("written in {took:?}, {} KB", html.map_or(0, |html| html.len() / 1000));
+    assert!(took.as_secs_f64() <= 3.0, "{took:?}");
+}

@@ -35,6 +35,23 @@ export function stepLabel(page: Page, step: StepKey): string {
   return [step.name, ...stepMarks(page, step)].join(" · ");
 }
 
+/** By place, the sweep that shows a step instead of the parts of the page that list steps. */
+export function sweepOf({ sweeps = [] }: Page): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  sweeps.forEach(({ one_server, lines }, sweep) => {
+    if (!one_server) return;
+    for (const { steps } of lines)
+      for (const step of steps) if (step !== null) found.set(step, sweep);
+  });
+  return found;
+}
+
+/** The steps that no sweep shows. */
+export function ordinarySteps(page: Page): PageStep[] {
+  const swept = sweepOf(page);
+  return page.steps.filter((_, place) => !swept.has(place));
+}
+
 /** The id of a step's panel, for links within the page. */
 export function stepAnchor(page: Page, step: PageStep): string {
   return `step-${page.steps.indexOf(step) + 1}`;

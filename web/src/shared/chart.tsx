@@ -14,7 +14,11 @@ const Y_AXIS = 54;
 export const X_AXIS = 26;
 
 /** What plots draw at this moment, for tests and for the console. */
-const drawn = { plots: new Set<() => object>(), history: new Set<() => object>() };
+const drawn = {
+  plots: new Set<() => object>(),
+  history: new Set<() => object>(),
+  sweeps: new Set<() => object>(),
+};
 
 /** What the plots of one kind draw. */
 export function inspected(kind: keyof typeof drawn): object[] {

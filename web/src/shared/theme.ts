@@ -24,7 +24,7 @@ export const PALETTE: Record<Theme, { background: string; base: string; variants
 };
 
 /** Dashes for variants after all colors have been used once, twice, three times. */
-const DASHES: number[][] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+export const DASHES: number[][] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 
 /** What a variant's lines look like. */
 export interface Look {

@@ -11,6 +11,13 @@ export function lookOf(page: Page, variant: number): Look {
   return look(variant, baseIndex(page), theme());
 }
 
+/** Which variant's look the thing at this place of a list has, if things are not variants. */
+export function lookAt(page: Page, place: number): number {
+  const base = baseIndex(page);
+  if (place === 0) return base;
+  return place <= base ? place - 1 : place;
+}
+
 /** "base" or the number of the color in the style sheet. */
 export function lookName(page: Page, variant: number): string {
   const base = baseIndex(page);
@@ -19,14 +26,14 @@ export function lookName(page: Page, variant: number): string {
 }
 
 /** A piece of the variant's line, colored by the style sheet so that it follows the theme. */
-export function Swatch({ variant }: { variant: number }) {
+export function Swatch({ variant, dashed = false }: { variant: number; dashed?: boolean }) {
   const page = usePage();
-  const dashed = lookOf(page, variant).dash.length > 0;
+  const dash = dashed || lookOf(page, variant).dash.length > 0;
   return (
     <span
       class="swatch"
       data-look={lookName(page, variant)}
-      data-dash={dashed || undefined}
+      data-dash={dash || undefined}
       aria-hidden="true"
     />
   );

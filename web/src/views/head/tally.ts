@@ -47,6 +47,17 @@ export function tallyWords({ regression, improvement, equivalent, inconclusive }
   return words.length > 0 ? words.join(", ") : "nothing to compare";
 }
 
+/** A sentence for each sweep: over how many clients, and in how many lines throughput falls. */
+function sweepSentences({ sweeps = [] }: Page): string {
+  const sentences = sweeps.map(({ step, clients, lines }) => {
+    const falling = lines.filter(({ cliffs }) => cliffs.length > 0).length;
+    const falls =
+      falling > 0 ? `: throughput falls in ${falling} of ${count(lines.length, "line")}` : "";
+    return `${step} over ${clients[0]} to ${clients[clients.length - 1]} clients${falls}.`;
+  });
+  return sentences.join(" ");
+}
+
 /** One sentence for a reader in a hurry. */
 export function verdictSentence(page: Page): string {
   const all = tally(page);
@@ -56,6 +67,8 @@ export function verdictSentence(page: Page): string {
     const of = count(kinds.size, "kind");
     return `Exact instruction counts of ${of} of statements; nothing was run.`;
   }
+  const swept = sweepSentences(page);
+  if (all.length === 0 && swept !== "") return swept;
   if (all.length === 0 || page.steps.length === 0) return "There is nothing to compare yet.";
   const few =
     page.experiment.blocks === 1
@@ -66,10 +79,10 @@ export function verdictSentence(page: Page): string {
       ({ variant, counts }) =>
         `${variantName(page, variant)} against ${base}: ${tallyWords(counts)}`,
     );
-    return `${each.join("; ")}.${few}`;
+    return `${each.join("; ")}.${few} ${swept}`.trim();
   }
   const total = none();
   for (const { counts } of all) for (const verdict of VERDICTS) total[verdict] += counts[verdict];
   const [variants, steps] = [count(all.length, "variant"), count(page.steps.length, "step")];
-  return `${variants} against ${base} over ${steps}: ${tallyWords(total)}.${few}`;
+  return `${variants} against ${base} over ${steps}: ${tallyWords(total)}.${few} ${swept}`.trim();
 }

@@ -2,15 +2,13 @@
 
 import uPlot from "uplot";
 import type { ChangeDocument, HistoryDocument, Page } from "#page";
+import { baseline, LANE, writeAbove } from "../../shared/above";
 import type { ChartOptions } from "../../shared/chart";
-import { AXIS_FONT, ink } from "../../shared/ink";
+import { ink } from "../../shared/ink";
 import { faded } from "../../shared/theme";
 import { lookOf } from "../../shared/variant";
 import { axisValue, change as changeText } from "../../text/format";
 import { levels, type Panel } from "./panels";
-
-/** Height of a line of words above the plot, in CSS pixels. */
-const LABEL = 15;
 
 /** The size of a change and its interval, as shown above it. */
 export function changeWords({ ratio, low, high }: ChangeDocument): [string, string] {
@@ -19,11 +17,7 @@ export function changeWords({ ratio, low, high }: ChangeDocument): [string, stri
 
 /** Room for what is written above a plot. */
 export function headroom({ changes }: Panel): number {
-  return Math.max(0, ...changes.map(({ lane }) => lane + 1)) * LABEL;
-}
-
-function labelFont(pixel: number, bold: boolean): string {
-  return `${bold ? "600 " : ""}${11 * pixel}px ${AXIS_FONT.replace(/^\S+ /, "")}`;
+  return Math.max(0, ...changes.map(({ lane }) => lane + 1)) * LANE;
 }
 
 export function historyOptions(page: Page, history: HistoryDocument, panel: Panel): ChartOptions {
@@ -70,7 +64,6 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
   const over = (u: uPlot): void => {
     const pixel = uPlot.pxRatio;
     const { ctx, bbox } = u;
-    const baseline = (lane: number): number => bbox.top - (5 + lane * LABEL) * pixel;
     ctx.save();
     ctx.lineWidth = pixel;
     ctx.setLineDash([4 * pixel, 3 * pixel]);
@@ -78,36 +71,18 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
       const x = Math.round(u.valToPos(at, "x", true));
       ctx.strokeStyle = color(of.look);
       ctx.beginPath();
-      ctx.moveTo(x, baseline(lane) + 3 * pixel);
+      ctx.moveTo(x, baseline(u, lane) + 3 * pixel);
       ctx.lineTo(x, bbox.top + bbox.height);
       ctx.stroke();
     }
     ctx.setLineDash([]);
-    ctx.textAlign = "left";
-    ctx.textBaseline = "alphabetic";
     for (const { followed: of, change, at, lane } of changes) {
       const [size, interval] = changeWords(change);
-      const parts: [text: string, bold: boolean, color: string][] = [
+      writeAbove(u, u.valToPos(at, "x", true), lane, [
         [change.ratio < 1 ? "▼ " : "▲ ", true, color(of.look)],
         [size, true, ink("text")],
         [`  ${interval}`, false, ink("minor")],
-      ];
-      const widths = parts.map(([text, bold]) => {
-        ctx.font = labelFont(pixel, bold);
-        return ctx.measureText(text).width;
-      });
-      const whole = widths.reduce((sum, width) => sum + width, 0);
-      const middle = u.valToPos(at, "x", true) - whole / 2;
-      let left = Math.min(Math.max(bbox.left, middle), bbox.left + bbox.width - whole);
-      // Lines of changes written higher up pass behind the words.
-      ctx.fillStyle = ink("paper");
-      ctx.fillRect(left - 2 * pixel, baseline(lane) - 11 * pixel, whole + 4 * pixel, 14 * pixel);
-      parts.forEach(([text, bold, ink], index) => {
-        ctx.font = labelFont(pixel, bold);
-        ctx.fillStyle = ink;
-        ctx.fillText(text, left, baseline(lane));
-        left += widths[index] ?? 0;
-      });
+      ]);
     }
     ctx.restore();
   };

@@ -5,7 +5,14 @@
 
 import "./overview.css";
 import type { PageStep } from "#page";
-import { baseIndex, onlyCounted, stepAnchor, stepLabel, variantName } from "../../data/page";
+import {
+  baseIndex,
+  onlyCounted,
+  ordinarySteps,
+  stepAnchor,
+  stepLabel,
+  variantName,
+} from "../../data/page";
 import { Scroll } from "../../shared/controls";
 import { grouped } from "../../shared/group";
 import { usePage, type View } from "../../shared/page";
@@ -99,7 +106,7 @@ function Overview() {
   const page = usePage();
   const base = baseIndex(page);
   const variants = page.variants.map((_, variant) => variant).filter((variant) => variant !== base);
-  const judged = page.steps.filter((step) => step.relative.length > 0);
+  const judged = ordinarySteps(page).filter((step) => step.relative.length > 0);
   return (
     <>
       {grouped(judged, ({ group = "" }) => group).map(([name, steps]) => (
@@ -117,6 +124,6 @@ export const overview: View = {
   id: "overview",
   name: "Overview",
   title: () => "All steps at a glance",
-  applies: (page) => !onlyCounted(page) && page.steps.length > MANY_STEPS,
+  applies: (page) => !onlyCounted(page) && ordinarySteps(page).length > MANY_STEPS,
   Body: Overview,
 };

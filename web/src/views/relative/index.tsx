@@ -10,6 +10,7 @@ import {
   baseIndex,
   marginText,
   onlyCounted,
+  ordinarySteps,
   stepAnchor,
   stepLabel,
   variantName,
@@ -234,8 +235,21 @@ function Chart({ entries }: { entries: Entry[] }) {
   );
 }
 
+/** Where the comparisons are that the chart leaves out. */
+function Elsewhere() {
+  const { sweeps = [] } = usePage();
+  const names = sweeps.filter(({ one_server }) => one_server).map(({ step }) => step);
+  if (names.length === 0) return null;
+  return (
+    <p class="note">
+      {names.join(", ")}: over the number of clients, in <a href="#sweep">Sweep</a>.
+    </p>
+  );
+}
+
 function Relative() {
-  const entries = usePage().steps.flatMap((step) =>
+  const page = usePage();
+  const entries = ordinarySteps(page).flatMap((step) =>
     [...step.relative]
       .sort((a, b) => a.variant - b.variant)
       .map((relative) => ({ step, relative })),
@@ -248,7 +262,14 @@ function Relative() {
         The tables have what was measured.
       </p>
     );
-  if (entries.length > 0) return <Chart entries={entries} />;
+  if (entries.length > 0)
+    return (
+      <>
+        <Chart entries={entries} />
+        <Elsewhere />
+      </>
+    );
+  if (page.steps.some(({ relative }) => relative.length > 0)) return <Elsewhere />;
   return (
     <p class="note">
       The base and another variant have no finished step in common, so there is nothing to compare.

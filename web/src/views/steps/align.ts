@@ -146,3 +146,49 @@ export function stalledSeconds(stalls: readonly [number, number][]): number {
     0,
   );
 }
+
+/** Throughput of a variant around the time in which idle-priority threads ran. */
+export interface AroundIdle {
+  variant: number;
+  before: Value;
+  during: Value;
+  after: Value;
+  /** As fractions of `before`. */
+  duringRatio: Value;
+  afterRatio: Value;
+}
+
+/** When idle-priority threads ran, each time once; seconds as on the axis, see [`stallBands`]. */
+export function idleWindows(trials: readonly PageTrial[]): [number, number][] {
+  const windows = new Map<string, [number, number]>();
+  for (const { idle } of trials) {
+    if (!idle || idle.from === null || idle.to === null) continue;
+    windows.set(`${idle.from} ${idle.to}`, [idle.from - 0.5, idle.to - 0.5]);
+  }
+  return [...windows.values()];
+}
+
+/** The geometric mean of what is known; null if nothing is. */
+function middle(values: Value[]): Value {
+  const known = values.filter((value): value is number => value !== null && value > 0);
+  if (known.length === 0) return null;
+  return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
+}
+
+/** What the trials with idle-priority threads came to, variant by variant. */
+export function aroundIdle(trials: readonly PageTrial[]): AroundIdle[] {
+  const variants = [...new Set(trials.flatMap(({ variant, idle }) => (idle ? [variant] : [])))];
+  return variants.map((variant) => {
+    const own = trials.flatMap((trial) =>
+      trial.variant === variant && trial.idle ? [trial.idle] : [],
+    );
+    return {
+      variant,
+      before: middle(own.map(({ before }) => before)),
+      during: middle(own.map(({ during }) => during)),
+      after: middle(own.map(({ after }) => after)),
+      duringRatio: middle(own.map(({ during_before }) => during_before)),
+      afterRatio: middle(own.map(({ after_before }) => after_before)),
+    };
+  });
+}

@@ -1,17 +1,20 @@
 /** What a step's panel holds when it is open: buttons, plots over time, stalls, latencies. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { PageStep, PageTrial } from "#page";
+import type { PageStep, PageTrial, Value } from "#page";
 import { variantName } from "../../data/page";
-import { Select } from "../../shared/controls";
+import { Heads, Scroll, Select } from "../../shared/controls";
 import { grouped } from "../../shared/group";
 import { usePage } from "../../shared/page";
-import { lookOf, Swatch } from "../../shared/variant";
-import { short } from "../../text/format";
+import { lookOf, Named, Swatch } from "../../shared/variant";
+import { ZoomBar } from "../../shared/zoom";
+import { figures, grouped as grouping, NOTHING, short } from "../../text/format";
 import {
+  aroundIdle,
   type BlockChoice,
   blocksOf,
   hasFigure,
+  idleWindows,
   isThinned,
   lines,
   seconds,
@@ -113,39 +116,6 @@ function FigurePicker({ step, chosen }: { step: PageStep; chosen: Chosen }) {
   );
 }
 
-/** What is in view, and zoom for fingers, which cannot drag a range. */
-function Zoom({ view }: { view: PlotView }) {
-  const [low, high] = view.range.map(Math.round);
-  return (
-    <>
-      <span class="touch-zoom chips">
-        <button
-          type="button"
-          class="chip"
-          aria-label="Zoom in about the cursor"
-          onClick={() => view.zoom(0.5)}>
-          +
-        </button>
-        <button type="button" class="chip" aria-label="Zoom out" onClick={() => view.zoom(2)}>
-          −
-        </button>
-      </span>
-      <span class="zoom" aria-live="polite">
-        {view.zoomed ? (
-          <>
-            seconds {low} to {high}{" "}
-            <button type="button" class="quiet" onClick={view.reset}>
-              show all
-            </button>
-          </>
-        ) : (
-          <span class="minor drag-hint">drag to zoom, double-click to reset</span>
-        )}
-      </span>
-    </>
-  );
-}
-
 /** Which block is shown; nothing where there is one alone. */
 function BlockPicker(props: {
   step: PageStep;
@@ -203,6 +173,53 @@ function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoic
   );
 }
 
+/** Throughput before, while and after idle-priority threads ran. */
+function Idle({ step, trials }: { step: PageStep; trials: PageTrial[] }) {
+  const rows = aroundIdle(trials);
+  const [[from, to] = []] = idleWindows(trials);
+  if (rows.length === 0 || from === undefined || to === undefined) return null;
+  const times = (value: Value): string => (value === null ? NOTHING : `${figures(value)} ×`);
+  return (
+    <div class="idle">
+      <p class="note">
+        Gray: idle-priority threads ran, from second {from + 0.5} to {to + 0.5}.
+      </p>
+      <Scroll name={`Throughput of ${step.name} around idle-priority threads`}>
+        <table class="data idle-rates">
+          <thead>
+            <tr>
+              <Heads
+                of={[
+                  [`${step.unit}/s`, "label"],
+                  ["before"],
+                  ["during"],
+                  ["/ before", "minor"],
+                  ["after"],
+                  ["/ before", "minor"],
+                ]}
+              />
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ variant, before, during, after, duringRatio, afterRatio }) => (
+              <tr>
+                <th scope="row">
+                  <Named variant={variant} />
+                </th>
+                <td>{grouping(before)}</td>
+                <td>{grouping(during)}</td>
+                <td>{times(duringRatio)}</td>
+                <td>{grouping(after)}</td>
+                <td>{times(afterRatio)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </div>
+  );
+}
+
 /** The panel's body. */
 export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
   const page = usePage();
@@ -244,7 +261,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
               y from 0
             </label>
           )}
-          {timed && <Zoom view={view} />}
+          {timed && <ZoomBar view={view} words="seconds" />}
         </span>
       </div>
       {slices && <Slices step={step} slices={slices} view={view} />}
@@ -276,6 +293,7 @@ export function StepBody({ step, chosen }: { step: PageStep; chosen: Chosen }) {
         })}
       </div>
       {timed && <Caption step={step} trials={trials} block={block} />}
+      <Idle step={step} trials={trials} />
       <Latencies step={step} view={view} />
       {step.why && <Why why={step.why} />}
     </>

@@ -1,11 +1,21 @@
 /** The list of steps: every panel's head at once, its plots only when it is open and near. */
 
 import "./steps.css";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { PageStep } from "#page";
-import { baseIndex, onlyCounted, stepAnchor, stepMarks, variantName } from "../../data/page";
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Page, PageStep } from "#page";
+import {
+  baseIndex,
+  onlyCounted,
+  stepAnchor,
+  stepMarks,
+  sweepOf,
+  variantName,
+} from "../../data/page";
+import { grouped } from "../../shared/group";
 import { useNear } from "../../shared/near";
 import { usePage, type View } from "../../shared/page";
+import { usePrinting } from "../../shared/print";
 import { Swatch } from "../../shared/variant";
 import { SIGN } from "../../shared/verdict";
 import { count, ratio, short } from "../../text/format";
@@ -111,9 +121,51 @@ function Panel({ step, first, open, setOpen, chosen }: PanelProps) {
   );
 }
 
+/** The points of a sweep, which may be hundreds: listed when the reader wants to see them. */
+function Points(props: {
+  name: string;
+  number: number;
+  open: boolean;
+  setOpen: (open: boolean) => void;
+  children: () => ComponentChildren;
+}) {
+  const { name, number, open, setOpen, children } = props;
+  const printing = usePrinting();
+  return (
+    <details
+      class="step-points"
+      data-sweep={name}
+      open={open}
+      onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span class="step-name">{name}</span>{" "}
+        <span class="minor">{count(number, "point")}, one value per second of each</span>
+      </summary>
+      {(open || printing) && children()}
+    </details>
+  );
+}
+
+/** Steps in order of the run; those of a sweep together. */
+function inGroups(page: Page): { sweep: number | null; places: number[] }[] {
+  const swept = sweepOf(page);
+  return grouped([...page.steps.keys()], (place) => swept.get(place) ?? `step ${place}`).map(
+    ([key, places]) => ({ sweep: typeof key === "number" ? key : null, places }),
+  );
+}
+
 function Steps() {
   const page = usePage();
-  const { steps } = page;
+  const { steps, sweeps = [] } = page;
+  const groups = useMemo(() => inGroups(page), []);
+  const [listed, setListed] = useState<ReadonlySet<number>>(new Set());
+  const list = (sweep: number, opens: boolean): void =>
+    setListed((before) => {
+      const next = new Set(before);
+      if (opens) next.add(sweep);
+      else next.delete(sweep);
+      return next;
+    });
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set([0]));
   const [figures, setFigures] = useState<ReadonlySet<string>>(() => defaultFigures(page));
   const [linked, setLinked] = useState(0);
@@ -129,6 +181,8 @@ function Steps() {
   const follow = (): void => {
     const place = Number(/^#step-(\d+)$/.exec(window.location.hash)?.[1]) - 1;
     if (!steps[place]) return;
+    const sweep = groups.find(({ places }) => places.includes(place))?.sweep ?? null;
+    if (sweep !== null) list(sweep, true);
     change(place, true);
     setLinked((before) => before + 1);
   };
@@ -160,15 +214,28 @@ function Steps() {
           </span>
         )}
       </div>
-      {steps.map((step, place) => (
-        <Panel
-          step={step}
-          first={place === 0}
-          open={open.has(place)}
-          setOpen={(opens) => change(place, opens)}
-          chosen={{ figures, setFigures }}
-        />
-      ))}
+      {groups.map(({ sweep, places }) => {
+        const panels = () =>
+          places.map((place) => (
+            <Panel
+              step={steps[place] as PageStep}
+              first={place === 0}
+              open={open.has(place)}
+              setOpen={(opens) => change(place, opens)}
+              chosen={{ figures, setFigures }}
+            />
+          ));
+        if (sweep === null) return panels();
+        return (
+          <Points
+            name={sweeps[sweep]?.step ?? ""}
+            number={places.length}
+            open={listed.has(sweep)}
+            setOpen={(opens) => list(sweep, opens)}>
+            {panels}
+          </Points>
+        );
+      })}
     </>
   );
 }

@@ -10,9 +10,9 @@ import { usePage } from "../../shared/page";
 import { faded } from "../../shared/theme";
 import { TipTable } from "../../shared/tip";
 import { lookOf, Marked } from "../../shared/variant";
+import { yRange } from "../../shared/yrange";
 import { axisValue, count, figures, NOTHING } from "../../text/format";
 import { extent, type Rounds, rounds, roundsOf } from "./slicedata";
-import { yRange } from "./timeoptions";
 import { inspection, opacity, type PlotView, showVariants } from "./view";
 
 const HEIGHT = 230;

@@ -7,8 +7,17 @@ import { type ChartOptions, X_AXIS } from "../../shared/chart";
 import { ink } from "../../shared/ink";
 import { faded } from "../../shared/theme";
 import { lookOf } from "../../shared/variant";
+import { yRange } from "../../shared/yrange";
+import { dragged } from "../../shared/zoom";
 import { axisValue } from "../../text/format";
-import { type BlockChoice, type Figure, isolated, type Line, stallBands } from "./align";
+import {
+  type BlockChoice,
+  type Figure,
+  idleWindows,
+  isolated,
+  type Line,
+  stallBands,
+} from "./align";
 import { opacity, type PlotView } from "./view";
 
 /** Room above every plot for the ticks that mark stalls, shared by the variants that stalled. */
@@ -20,20 +29,6 @@ const SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 72
 const ROUND_BYTES = [1, 1024, 1024 ** 2, 1024 ** 3].flatMap((unit) =>
   [1, 2, 5, 10, 20, 50, 100, 200, 500].map((step) => step * unit),
 );
-
-/** The y axis for values from `min` to `max`: from zero, or with a little air on both sides. */
-export function yRange(
-  min: number | null,
-  max: number | null,
-  target: number | null,
-  fromZero: boolean,
-): [number, number] {
-  const top = Math.max(max ?? 0, target ?? -Infinity);
-  const bottom = Math.min(min ?? 0, target ?? Infinity);
-  if (fromZero || top <= bottom) return [Math.min(0, bottom), top > 0 ? top * 1.04 : 1];
-  const air = (top - bottom) * 0.06;
-  return [bottom >= 0 ? Math.max(0, bottom - air) : bottom - air, top + air];
-}
 
 /** What a plot over time is made of. */
 export interface TimePlotProps {
@@ -74,6 +69,18 @@ export function timeOptions(
         const left = u.valToPos(from, "x", true);
         paint(left, Math.max(1, u.valToPos(to, "x", true) - left), variant);
       }
+    }
+  };
+
+  /** While idle-priority threads ran, behind everything else. */
+  const idle = (u: uPlot): void => {
+    const { min, max } = u.scales.x ?? {};
+    for (const [from, to] of idleWindows(trials)) {
+      const [left, right] = [Math.max(from, min ?? from), Math.min(to, max ?? to)];
+      if (right <= left) continue;
+      const x = u.valToPos(left, "x", true);
+      u.ctx.fillStyle = faded(ink("axis"), 0.14);
+      u.ctx.fillRect(x, u.bbox.top, u.valToPos(right, "x", true) - x, u.bbox.height);
     }
   };
 
@@ -135,14 +142,6 @@ export function timeOptions(
     u.ctx.restore();
   };
 
-  /** A range was dragged. */
-  const select = (u: uPlot): void => {
-    const { left, width } = u.select;
-    if (width <= 0) return;
-    view().setRange(u.posToVal(left, "x"), u.posToVal(left + width, "x"));
-    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-  };
-
   return {
     padding: [STALL_ROOM + 2, 18, 0, 0],
     cursor: {
@@ -184,6 +183,6 @@ export function timeOptions(
         }),
       ),
     ],
-    hooks: { setSelect: [select], drawClear: [shade], draw: [tick, happened, aim] },
+    hooks: { setSelect: [dragged(view)], drawClear: [idle, shade], draw: [tick, happened, aim] },
   };
 }

@@ -8,33 +8,20 @@ import { Chart, X_AXIS } from "../../shared/chart";
 import { usePage } from "../../shared/page";
 import { TipTable } from "../../shared/tip";
 import { Marked, Swatch } from "../../shared/variant";
+import { ZOOM_KEYS, zoomByKey } from "../../shared/zoom";
 import { headingUnit, NOTHING, withUnit } from "../../text/format";
 import { type TimePlotProps, timeOptions } from "./timeoptions";
 import { type Inspection, inspection, type PlotView, showVariants } from "./view";
-
-const KEYS = "Arrow keys move the cursor, plus and minus zoom, 0 shows everything.";
 
 /** What keys do to the plots of a step. */
 function keys(view: PlotView, event: KeyboardEvent): void {
   const [low, high] = view.range;
   const stride = event.shiftKey ? Math.max(1, Math.round((high - low) / 20)) : 1;
-  const move = (by: number): void => {
-    const from = view.cursor ?? (by > 0 ? Math.ceil(low) - 1 : Math.floor(high) + 1);
-    view.setCursor(Math.min(Math.floor(high), Math.max(Math.ceil(low), from + by)));
-  };
-  const actions: Record<string, () => void> = {
-    ArrowLeft: () => move(-stride),
-    ArrowRight: () => move(stride),
-    "+": () => view.zoom(0.5),
-    "=": () => view.zoom(0.5),
-    "-": () => view.zoom(2),
-    "0": view.reset,
-    Escape: view.reset,
-  };
-  const action = actions[event.key];
-  if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  action();
+  zoomByKey(view, event, (direction) => {
+    const from = view.cursor ?? (direction > 0 ? Math.ceil(low) - 1 : Math.floor(high) + 1);
+    const to = from + direction * stride;
+    view.setCursor(Math.min(Math.floor(high), Math.max(Math.ceil(low), to)));
+  });
 }
 
 export function TimePlot(props: TimePlotProps) {
@@ -95,7 +82,7 @@ export function TimePlot(props: TimePlotProps) {
         </span>
       </figcaption>
       <Chart
-        label={`${figure.label} over time. ${KEYS}`}
+        label={`${figure.label} over time. ${ZOOM_KEYS}`}
         height={props.height + (labelled ? X_AXIS : 6)}
         data={
           [

@@ -4,29 +4,17 @@ import { useState } from "preact/hooks";
 import type uPlot from "uplot";
 import type { Page, PageStep } from "#page";
 import { variantName } from "../../data/page";
+import { type Range, useZoom, type ZoomView } from "../../shared/zoom";
 
-export type Range = [number, number];
-
-export interface PlotView {
+export interface PlotView extends ZoomView {
   hidden: ReadonlySet<number>;
   /** The variant drawn in front of the others. */
   focus: number | null;
   /** Whether y axes start at zero, or close to the lowest value in view. */
   fromZero: boolean;
-  /** The whole axis of seconds, and what is in view of it. */
-  full: Range;
-  range: Range;
-  zoomed: boolean;
-  cursor: number | null;
   toggle: (variant: number) => void;
   setFocus: (variant: number | null) => void;
   setFromZero: (fromZero: boolean) => void;
-  /** Brings a range into view, cut to the axis. */
-  setRange: (low: number, high: number) => void;
-  /** Zooms by a factor about the cursor, or about the middle. */
-  zoom: (factor: number) => void;
-  reset: () => void;
-  setCursor: (second: number | null) => void;
 }
 
 /** How strongly a variant is drawn. */
@@ -72,44 +60,21 @@ export function inspection(
 
 /** The view of plots over `length` seconds; at first its y axes start at zero or not. */
 export function usePlotView(length: number, zero = true): PlotView {
-  const full: Range = length > 1 ? [0, length - 1] : [-0.5, 0.5];
+  const seconds = useZoom(length > 1 ? [0, length - 1] : [-0.5, 0.5]);
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const [focus, setFocus] = useState<number | null>(null);
   const [fromZero, setFromZero] = useState(zero);
-  const [range, keepRange] = useState(full);
-  const [cursor, setCursor] = useState<number | null>(null);
-  const [low, high] = range;
-  const setRange = (from: number, to: number): void => {
-    const cut: Range = [
-      Math.max(full[0], Math.min(from, to)),
-      Math.min(full[1], Math.max(from, to)),
-    ];
-    if (cut[1] > cut[0]) keepRange(cut);
-  };
   return {
+    ...seconds,
     hidden,
     focus,
     fromZero,
-    full,
-    range,
-    zoomed: low > full[0] || high < full[1],
-    cursor,
     setFocus,
     setFromZero,
-    setRange,
-    setCursor,
-    reset: () => setRange(...full),
     toggle: (variant) => {
       const next = new Set(hidden);
       if (!next.delete(variant)) next.add(variant);
       setHidden(next);
-    },
-    zoom: (factor) => {
-      const inView = cursor !== null && cursor >= low && cursor <= high;
-      const centre = inView ? cursor : (low + high) / 2;
-      const width = Math.max(2, (high - low) * factor);
-      const share = (centre - low) / (high - low);
-      setRange(centre - width * share, centre + width * (1 - share));
     },
   };
 }
