@@ -7,6 +7,7 @@ import { sampleCounts } from "./counts.mjs";
 import { sampleHistory } from "./history.mjs";
 import { sampleProfiles } from "./profiles.mjs";
 import { REASONS, sampleSlices } from "./slices.mjs";
+import { addSweep } from "./sweeps.mjs";
 import { sampleWhy } from "./why.mjs";
 
 /** A small repeatable generator (mulberry32): [0, 1). */
@@ -218,6 +219,7 @@ export function samplePage(request = {}) {
     counts,
     profiles = false,
     slices,
+    sweep,
   } = request;
   const random = generator(seed);
   const names = NAMES.slice(0, wanted);
@@ -376,7 +378,7 @@ export function samplePage(request = {}) {
     if (names.length > 1) step.why = sampleWhy(names, step);
     steps.push(step);
   }
-  return {
+  const page = {
     format: 1,
     generated: "2026-11-21T09:30:00Z",
     steelyard: "0.1.0",
@@ -410,6 +412,8 @@ export function samplePage(request = {}) {
       Object.entries(CATALOG).map(([key, [label, unit, group]]) => [key, { label, unit, group }]),
     ),
   };
+  if (sweep) addSweep(random, page, judged, sweep);
+  return page;
 }
 
 const HOST = [

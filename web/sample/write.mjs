@@ -1,6 +1,6 @@
 /**
  * Puts made-up results into the built page:
- *   npm run sample -- OUT.html [normal|nasty|one|big|bigger|many|sliced]
+ *   npm run sample -- OUT.html [normal|nasty|one|big|bigger|many|sliced|sweep|swept]
  * `bigger` is the big one with six blocks.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -39,6 +39,24 @@ export const KINDS = {
   },
   big: { variants: 6, steps: 40, seconds: 300, blocks: 1, dops: [1, 4, 16, 40], seed: 7 },
   bigger: { variants: 6, steps: 40, seconds: 300, blocks: 6, dops: [1, 4, 16, 40], seed: 7 },
+  sweep: {
+    variants: 2,
+    steps: 2,
+    seconds: 20,
+    blocks: 3,
+    seed: 15,
+    sweep: {
+      clients: [1, 2, 4, 8, 12, 16, 20, 22, 24, 28, 36, 45, 50, 64, 80, 90, 100, 120, 150, 176],
+    },
+  },
+  // One version: 176 numbers of clients, three lines, four blocks.
+  swept: {
+    variants: 1,
+    steps: 0,
+    blocks: 4,
+    seed: 17,
+    sweep: { clients: Array.from({ length: 176 }, (_, at) => at + 1) },
+  },
   counted: { variants: 3, steps: 0, blocks: 6, seed: 9, counts: {} },
   many: {
     variants: 10,

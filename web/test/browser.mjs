@@ -12,6 +12,7 @@ import { pathToFileURL } from "node:url";
 import { writeSample } from "../sample/write.mjs";
 import { launch, MARKED, openPage } from "./open.mjs";
 import { checkSlices } from "./slices.mjs";
+import { checkIdle, checkSweep } from "./sweep.mjs";
 
 /** What the design allows a page of 40 steps, 6 variants and 300 seconds to take. */
 const OPEN_LIMIT_MS = 2000;
@@ -620,6 +621,7 @@ async function checkAny(browser, file, label) {
     assert.ok(all.series.length > throughput.series.length, "all blocks are drawn");
   }
 
+  await checkSweep(page);
   await checkSlices(page);
   await checkHistory(page);
   await checkProfiles(page);
@@ -759,6 +761,34 @@ async function checkCounted(browser, directory) {
   console.log("ok  instruction counts alone");
 }
 
+/** Sweeps over clients in both themes and on narrow screens. */
+async function checkSwept(browser, directory) {
+  for (const kind of ["sweep", "swept"]) {
+    const file = join(directory, `${kind}.html`);
+    writeSample(file, kind);
+    const url = pathToFileURL(file).href;
+    const { page, problems, close } = await openPage(browser, url);
+    assert.ok(await checkSweep(page), `${kind}: a sweep`);
+    await checkIdle(page);
+    const theme = page.locator('[data-control="theme"]');
+    for (const wanted of ["light", "dark"]) {
+      await theme.click();
+      assert.deepEqual(await faintText(page), [], `${kind}: all can be read in ${wanted}`);
+    }
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    assert.deepEqual(problems, [], `${kind}: no errors, no requests`);
+    await close();
+    const narrow = await openPage(browser, url, { viewport: { width: 360, height: 740 } });
+    const wide = await narrow.page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    assert.equal(wide, 0, `${kind}: nothing sticks out at 360 px`);
+    await narrow.close();
+    console.log(`ok  ${kind}`);
+  }
+}
+
 const given = process.argv[2];
 const directory = mkdtempSync(join(tmpdir(), "steelyard-web-"));
 const browser = await launch();
@@ -772,7 +802,13 @@ try {
       "sliced",
       "40 steps × 6 variants in slices",
     );
-    if (!large || !larger || !sliced) process.exitCode = 1;
+    const swept = await openingTime(
+      browser,
+      directory,
+      "swept",
+      "176 numbers of clients × 3 lines × 4 blocks",
+    );
+    if (!large || !larger || !sliced || !swept) process.exitCode = 1;
   } else if (given) {
     await checkAny(browser, resolve(given), given);
   } else {
@@ -815,6 +851,7 @@ try {
     await checkBrokenSeries(browser, directory, join(directory, "normal.html"));
     await checkCounted(browser, directory);
     await checkSliced(browser, directory);
+    await checkSwept(browser, directory);
   }
 } finally {
   await browser.close();

@@ -57,7 +57,7 @@ function axes({ x, y }: ChartOptions): uPlot.Axis[] {
   const grid = { stroke: () => ink("grid"), width: 1 };
   const both = { stroke: () => ink("axis"), font: AXIS_FONT, ticks: { show: false }, gap: 6 };
   return [
-    { ...both, grid, size: X_AXIS, ...x },
+    { ...both, size: X_AXIS, ...x, grid: { ...grid, ...x.grid } },
     { ...both, size: Y_AXIS, ...y, grid: { ...grid, ...y.grid } },
   ];
 }

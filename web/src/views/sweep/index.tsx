@@ -155,7 +155,8 @@ function Group({ sweep, shown, view, title, wanted, folded = false, id }: GroupP
     <div class="sweep-plots">
       {metrics.map(([metric, drawn]) => (
         <SweepPlot
-          key={`${id} ${metric.name}`}
+          key={metric.name}
+          version={id}
           id={metric.name}
           sweep={sweep}
           clients={sweep.clients}
@@ -263,7 +264,7 @@ function Sweep({ sweep }: { sweep: PageSweep }) {
         </span>
       </div>
       <SweepPlot
-        key={`${id} ${measure}`}
+        version={`${id} ${measure}`}
         id="main"
         sweep={sweep}
         clients={sweep.clients}

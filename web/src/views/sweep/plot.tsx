@@ -25,6 +25,8 @@ interface SweepPlotProps extends PlotProps {
   about: string;
   /** What it means. */
   meaning?: string;
+  /** The plot is made anew when this changes. */
+  version: string;
   /** Whether it is as wide as the page. */
   wide?: boolean;
   /** Text of a value. */
@@ -87,6 +89,7 @@ export function SweepPlot(props: SweepPlotProps) {
       <div ref={room} style={`min-height:${height}px`}>
         {near && (
           <Chart
+            key={props.version}
             label={`${props.label} of ${sweep.step} over clients. ${ZOOM_KEYS}`}
             height={height}
             data={[clients, ...drawn.map(({ curve }) => curve.mean)] as uPlot.AlignedData}
