@@ -3,8 +3,9 @@
 use report::Format;
 
 use crate::common::documented::{assert_keys_explained, before_example};
-use crate::common::sweeps::{CLIENTS, PINNINGS, pinned, plan, run};
-use crate::common::{Lab, golden};
+use crate::common::sweeps::{CLIENTS, PINNINGS, pinned, plan, point, run};
+use crate::common::{Lab, golden, record};
+use crate::page::data;
 
 fn lab(variants: &[&str], blocks: u32) -> Lab {
     let lab = Lab::new(variants, &plan(variants, blocks, &CLIENTS, &pinned()), blocks);
@@ -39,6 +40,121 @@ fn the_keys_of_a_sweep_are_explained() {
     }
     let text = serde_json::to_string(&sweep).unwrap();
     assert_keys_explained(&text, &before_example("compare-json.md"), "docs/compare-json.md");
+}
+
+/// The largest number of clients with a free core, or the next larger one: a point whose cores are
+/// used up exactly has 0 free, as has one that lacks some.
+#[test]
+fn cores_are_free_up_to_the_next_point() {
+    let lab = lab(&["pg17"], 2);
+    let document = lab.compare().document;
+    let lines = &document.sweeps[0].lines;
+    let free: Vec<_> = lines.iter().map(|line| line.free_until).collect();
+    // 176 cores, two for each client unless it shares one with its server.
+    assert_eq!(free, [Some(90), Some(176), Some(90)]);
+}
+
+#[test]
+fn without_cores_free_nothing_is_known_of_them() {
+    let variants = ["a"];
+    let lab = Lab::new(&variants, &plan(&variants, 2, &[1, 2, 3], ""), 2);
+    for block in 1..=2 {
+        let trial = lab.begin(0, block, 1);
+        for clients in [3, 1, 2] {
+            let mut step = point("none", clients, 0, block);
+            step.ordinal = clients;
+            step.measure.labels.clear();
+            step.metrics.retain(|(name, _)| name == "o/s");
+            lab.store.record_step(trial, &step).unwrap();
+        }
+        lab.store.finish_trial(trial).unwrap();
+    }
+    let comparison = lab.compare();
+    let sweep = &comparison.document.sweeps[0];
+    assert_eq!((sweep.lines.len(), sweep.dimensions.len()), (1, 0));
+    assert_eq!((sweep.clients.as_slice(), sweep.lines[0].free_until), (&[1, 2, 3][..], None));
+    let text = comparison.render(Format::Text).unwrap();
+    assert!(text.contains("clients      a\n1        "), "{text}");
+}
+
+/// Two numbers of clients are no curve, and a benchmark with a server for each number keeps its
+/// tables.
+#[test]
+fn other_steps_stay_where_they_were() {
+    let two = ["a", "b"];
+    for (dops, sweeps) in [(&[1, 4][..], 0), (&[1, 4, 16], 1)] {
+        let lab = Lab::new(&two, &crate::common::plan(&two, &["l.i0"], 1, dops), 1);
+        for dop in dops {
+            lab.run(&["l.i0"], 1, *dop, &|name, _, _| record(name, 100.0));
+        }
+        let comparison = lab.compare();
+        assert_eq!(comparison.document.sweeps.len(), sweeps);
+        let text = comparison.render(Format::Text).unwrap();
+        assert!(text.contains("version  l.i0.1  l.i0.4"), "{text}");
+        assert_eq!(text.matches("over clients: l.i0").count(), sweeps, "{text}");
+    }
+}
+
+/// What all points have in common is said once.
+#[test]
+fn a_warning_of_many_points_takes_a_line() {
+    let variants = ["a"];
+    let lab = Lab::new(&variants, &plan(&variants, 2, &[1, 2, 3], ""), 2);
+    for block in 1..=2 {
+        let trial = lab.begin(0, block, 1);
+        for clients in 1..=3 {
+            let mut step = point("none", clients, 0, block);
+            step.ordinal = clients;
+            step.measure.labels.clear();
+            let text = format!("select took only 1.{clients} s");
+            step.warnings.push(store::Warning { code: "short".to_owned(), text });
+            lab.store.record_step(trial, &step).unwrap();
+        }
+        lab.store.finish_trial(trial).unwrap();
+    }
+    let text = lab.compare().render(Format::Text).unwrap();
+    let short: Vec<_> = text.lines().filter(|line| line.starts_with("short")).collect();
+    assert_eq!(short.len(), 1, "{text}");
+    assert!(short[0].contains("select, 3 points  a        all 2"), "{short:?}");
+}
+
+#[test]
+fn a_sweep_is_on_the_page() {
+    let lab = Lab::new(&["pg17"], &plan(&["pg17"], 2, &[1, 2, 50], &pinned()), 2);
+    for block in 1..=2 {
+        let trial = lab.begin(0, block, 1);
+        for (ordinal, clients) in [1, 2, 50].into_iter().enumerate() {
+            let mut step = point("none", clients, 0, block);
+            step.ordinal = ordinal as u32;
+            let idle = [("idle.from", 1.0), ("idle.to", 3.0), ("during/before", 3.25)];
+            step.metrics.extend(idle.map(|(name, value)| (name.to_owned(), value)));
+            lab.store.record_step(trial, &step).unwrap();
+        }
+        lab.store.finish_trial(trial).unwrap();
+    }
+    if !report::has_page() {
+        return testing::skip("built without the page; make build builds it");
+    }
+    let page = data(&report::html(&lab.store, &lab.results(), None).unwrap());
+    let sweep = &page["sweeps"][0];
+    assert_eq!(sweep["one_server"], true);
+    assert_eq!(sweep["lines"].as_array().unwrap().len(), 1, "what was not measured has no line");
+    let line = &sweep["lines"][0];
+    assert_eq!(line["labels"]["pinning"], "none");
+    assert_eq!(line["throughput"]["mean"].as_array().unwrap().len(), 3);
+    assert_eq!(line["blocks"][2].as_array().unwrap().len(), 2);
+    let metrics = sweep["metrics"].as_array().unwrap();
+    assert_eq!(line["figures"].as_array().unwrap().len(), metrics.len());
+    let of = |subject: &str| -> Vec<&str> {
+        let of_subject = metrics.iter().filter(|metric| metric["subject"] == subject);
+        of_subject.map(|metric| metric["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!(of("latency"), ["query.p50", "query.p95", "query.p99", "query.p999"]);
+    assert_eq!(of("event")[0], "perf.context-switches/o");
+    assert!(!of("operation").contains(&"r/o"), "it is 0 in all points");
+    let step = line["steps"][2].as_u64().unwrap() as usize;
+    let idle = &page["steps"][step]["trials"][0]["idle"];
+    assert_eq!((&idle["from"], &idle["during_before"]), (&1.into(), &3.25.into()));
 }
 
 /// The budget of `report` for a sweep: 176 numbers of clients × 3 lines × 4 blocks are written in

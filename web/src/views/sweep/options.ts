@@ -104,7 +104,7 @@ export function sweepOptions(page: Page, props: PlotProps, view: () => SweepView
         const left = u.valToPos(to, "x", true);
         const right =
           recovers === null ? u.bbox.left + u.bbox.width : u.valToPos(recovers, "x", true);
-        ctx.fillStyle = color(one, 0.07);
+        ctx.fillStyle = color(one, 0.055);
         ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
       }
     });

@@ -76,7 +76,7 @@ export function SweepPlot(props: SweepPlotProps) {
         <span class="name">{props.label}</span>
         <span class="unit">{props.about}</span>
       </figcaption>
-      <div class="readout sweep-readout" style={`height:${READOUT * rows}px`}>
+      <div class="readout sweep-readout" data-rows={rows} style={`height:${READOUT * rows}px`}>
         {at < 0 && <span class="minor">{props.meaning}</span>}
         {at >= 0 &&
           visible.map((one) => (
