@@ -38,6 +38,16 @@ fn the_keys_of_a_sweep_are_explained() {
         assert!((point.per_client / each - 1.0).abs() < 1e-12);
         point.metrics.retain(|name, _| name == "o/s");
     }
+    let falls: Vec<_> = sweep
+        .lines
+        .iter()
+        .flat_map(|line| &line.cliffs)
+        .map(|cliff| (cliff.from, cliff.to, cliff.recovers))
+        .collect();
+    let [none, random] = [(22, 24, Some(100)), (36, 45, Some(80))];
+    assert_eq!(falls, [none, none, random, random], "none of the colocated");
+    let said = &sweep.lines[0].cliffs[0].sentence;
+    assert!(said.starts_with("pg17, pinning=none: from 22 to 24 clients −2"), "{said}");
     let text = serde_json::to_string(&sweep).unwrap();
     assert_keys_explained(&text, &before_example("compare-json.md"), "docs/compare-json.md");
 }

@@ -6,7 +6,7 @@ use metrics::{Metric, OPS};
 use super::View;
 use super::throughput::relative_cell;
 use crate::judged::Judged;
-use crate::number::{cost, or_unknown, rate, relative};
+use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
 use crate::sweep::{Estimate, Line, Subject, Sweep};
 use crate::table::{RELATIVE, Row, Section, Table, texts};
 
@@ -65,6 +65,10 @@ fn of_sweep(view: View<'_>, sweep: &Sweep) -> Vec<Table> {
     let mut tables = vec![absolute, per_client];
     for judged in view.verdicts {
         tables.extend(relatives(view, sweep, judged, &table));
+    }
+    if tables.iter().skip(2).all(|table| !table.says_something()) {
+        let compared = view.results.variants.len() > 1;
+        tables[1].notes.extend(view.too_few().filter(|_| compared));
     }
     tables.extend(cliffs(view, sweep));
     tables.retain(|table| table.says_something() || !table.notes.is_empty());
@@ -155,7 +159,8 @@ fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, whole: &Table) -> O
                     or_unknown(found.map(|found| found.ratio), relative)
                 }
             };
-            cells.push(format!("{cell}{}", sign(verdict)));
+            let sign = if cell == UNKNOWN { "" } else { sign(verdict) };
+            cells.push(format!("{cell}{sign}"));
             verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
         }
         table.rows.push(Row { verdicts, ..Row::new(clients.to_string(), cells) });
