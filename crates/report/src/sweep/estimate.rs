@@ -8,7 +8,7 @@ pub(crate) struct Estimate {
     /// The mean over the blocks, geometric unless a value is 0.
     pub(crate) mean: f64,
     /// Its 95% interval by Student's t over the blocks, of the logarithms where the mean is
-    /// geometric; `None` with one block.
+    /// geometric; not below 0 if no value is. `None` with one block.
     pub(crate) interval: Option<(f64, f64)>,
 }
 
@@ -34,6 +34,9 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
             let half = judge::t_quantile(1.0 - tail, count - 1.0) * deviation / count.sqrt();
             match logarithmic {
                 true => ((middle - half).exp(), (middle + half).exp()),
+                false if values.iter().all(|value| *value >= 0.0) => {
+                    ((middle - half).max(0.0), middle + half)
+                }
                 false => (middle - half, middle + half),
             }
         });
@@ -58,7 +61,9 @@ mod tests {
     #[test]
     fn zeros_have_an_arithmetic_mean() {
         let found = estimate(&[0.0, 1.0, 2.0]).unwrap();
-        let half = 4.302_653 / 3.0_f64.sqrt();
+        assert_eq!(found.interval.map(|(low, _)| low), Some(0.0), "nobody reads less than nothing");
+        let found = estimate(&[0.0, -1.0, 4.0]).unwrap();
+        let half = 4.302_653 * 7.0_f64.sqrt() / 3.0_f64.sqrt();
         assert!((found.mean - 1.0).abs() < 1e-12);
         assert!((found.ends().0 - (1.0 - half)).abs() < 1e-6);
         assert_eq!(estimate(&[0.0, 0.0]).unwrap().ends(), (0.0, 0.0));
