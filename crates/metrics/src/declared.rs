@@ -130,17 +130,9 @@ declare! {
         "{event} per operation of the DBMS's processes and the clients' threads, counted by perf";
     HOST_EVENT = "host.{event}/o", "", cost(does("{event} per operation on the machine")),
         "{event} per operation on all CPUs, also by the idle task, counted by perf";
-    FREE_CORES = "cores.free", "", FACT, "cores that neither clients nor their servers needed";
     IDLE_STATE = "cpuidle.{state}", "", FACT, "share of the CPUs' time in the idle state {state}";
     ENERGY = "energy.{domain}/o", "µJ", cost(uses("energy per operation of {domain}")),
         "energy per operation of {domain}, counted by the processor (RAPL)";
-    IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority processes ran";
-    IDLE_TO = "idle.to", "s", FACT, "second until which they ran";
-    RATE_BEFORE = "rate.before", "/s", FACT, "throughput before idle-priority processes ran";
-    RATE_DURING = "rate.during", "/s", FACT, "throughput while they ran";
-    RATE_AFTER = "rate.after", "/s", FACT, "throughput after they had ended";
-    DURING_BEFORE = "during/before", "", FACT, "rate.during / rate.before";
-    AFTER_BEFORE = "after/before", "", FACT, "rate.after / rate.before";
     SECONDS = "seconds", "s", FACT, "duration of the step";
     MEGABYTES = "mb_sec", "MB/s", FACT, "megabytes per second that the step reads or writes";
     TREE_SIZE = "lsm_sz", "B", FACT, "size of the LSM tree when the step ended";
@@ -157,11 +149,11 @@ declare! {
     CPU_SHARE = "cpu.share", "", FACT, "share of the time that a server and its clients were on CPU";
     CORES_FREE = "cores.free", "", FACT,
         "cores that neither clients nor their servers needed, of those that steelyard may use";
-    IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority threads ran";
-    IDLE_TO = "idle.to", "s", FACT, "second until which idle-priority threads ran";
-    RATE_BEFORE = "rate.before", "/s", FACT, "throughput before idle-priority threads ran";
-    RATE_DURING = "rate.during", "/s", FACT, "throughput while idle-priority threads ran";
-    RATE_AFTER = "rate.after", "/s", FACT, "throughput after idle-priority threads ran";
+    IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority processes ran";
+    IDLE_TO = "idle.to", "s", FACT, "second until which idle-priority processes ran";
+    RATE_BEFORE = "rate.before", "/s", FACT, "throughput before idle-priority processes ran";
+    RATE_DURING = "rate.during", "/s", FACT, "throughput while idle-priority processes ran";
+    RATE_AFTER = "rate.after", "/s", FACT, "throughput after idle-priority processes ran";
     DURING_BEFORE = "during/before", "", FACT, "rate.during / rate.before";
     AFTER_BEFORE = "after/before", "", FACT, "rate.after / rate.before";
     SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";

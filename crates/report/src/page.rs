@@ -297,7 +297,7 @@ impl Gatherer<'_> {
     }
 }
 
-/// The window in which idle-priority threads ran, if they did.
+/// The window in which idle-priority processes ran, if they did.
 fn idle(figures: &VariantStep, sample: &Sample) -> Option<PageIdle> {
     let known = |metric: &Metric| figures.value(sample, metric.name);
     let figure = |metric: &Metric| Number(known(metric).unwrap_or(f64::NAN));

@@ -171,7 +171,7 @@ pub(crate) struct PageTrial {
     pub(crate) series: BTreeMap<String, Vec<Number>>,
 }
 
-/// Idle-priority threads that ran beside a part of a step, and throughput around it.
+/// Idle-priority processes that ran beside a part of a step, and throughput around it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageIdle {

@@ -10,7 +10,7 @@ pub struct Terms {
     pub pinning: Option<Pinning>,
     /// How clients reach the server; `None`: as usual.
     pub transport: Option<Transport>,
-    /// Idle-priority threads beside the load.
+    /// Idle-priority processes beside the load.
     pub idle: Option<Idle>,
     /// Whether the scheduler's events are counted.
     pub counters: Option<Counters>,

@@ -110,7 +110,7 @@ pub fn record_cores(record: &mut StepRecord, step: &Step) {
     let (Some(_), Ok(topology)) = (step.terms.pinning, Topology::here()) else { return };
     let placed = pinning(step).unwrap_or(probe::Pinning::Colocated);
     let free = topology.free_until(placed).saturating_sub(step.streams.len());
-    record.add(metrics::FREE_CORES.name, free as f64);
+    record.add(metrics::CORES_FREE.name, free as f64);
 }
 
 /// Where clients and servers ran, for people.

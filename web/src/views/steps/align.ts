@@ -147,7 +147,7 @@ export function stalledSeconds(stalls: readonly [number, number][]): number {
   );
 }
 
-/** Throughput of a variant around the time in which idle-priority threads ran. */
+/** Throughput of a variant around the time in which idle-priority processes ran. */
 export interface AroundIdle {
   variant: number;
   before: Value;
@@ -158,7 +158,7 @@ export interface AroundIdle {
   afterRatio: Value;
 }
 
-/** When idle-priority threads ran, each time once; seconds as on the axis, see [`stallBands`]. */
+/** When idle-priority processes ran, each time once; seconds as on the axis, see [`stallBands`]. */
 export function idleWindows(trials: readonly PageTrial[]): [number, number][] {
   const windows = new Map<string, [number, number]>();
   for (const { idle } of trials) {
@@ -175,7 +175,7 @@ function middle(values: Value[]): Value {
   return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
 }
 
-/** What the trials with idle-priority threads came to, variant by variant. */
+/** What the trials with idle-priority processes came to, variant by variant. */
 export function aroundIdle(trials: readonly PageTrial[]): AroundIdle[] {
   const variants = [...new Set(trials.flatMap(({ variant, idle }) => (idle ? [variant] : [])))];
   return variants.map((variant) => {

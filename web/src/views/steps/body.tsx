@@ -173,7 +173,7 @@ function Caption(props: { step: PageStep; trials: PageTrial[]; block: BlockChoic
   );
 }
 
-/** Throughput before, while and after idle-priority threads ran. */
+/** Throughput before, while and after idle-priority processes ran. */
 function Idle({ step, trials }: { step: PageStep; trials: PageTrial[] }) {
   const rows = aroundIdle(trials);
   const [[from, to] = []] = idleWindows(trials);
@@ -182,9 +182,9 @@ function Idle({ step, trials }: { step: PageStep; trials: PageTrial[] }) {
   return (
     <div class="idle">
       <p class="note">
-        Gray: idle-priority threads ran, from second {from + 0.5} to {to + 0.5}.
+        Gray: idle-priority processes ran, from second {from + 0.5} to {to + 0.5}.
       </p>
-      <Scroll name={`Throughput of ${step.name} around idle-priority threads`}>
+      <Scroll name={`Throughput of ${step.name} around idle-priority processes`}>
         <table class="data idle-rates">
           <thead>
             <tr>

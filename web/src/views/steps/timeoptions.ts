@@ -72,7 +72,7 @@ export function timeOptions(
     }
   };
 
-  /** While idle-priority threads ran, behind everything else. */
+  /** While idle-priority processes ran, behind everything else. */
   const idle = (u: uPlot): void => {
     const { min, max } = u.scales.x ?? {};
     for (const [from, to] of idleWindows(trials)) {

@@ -62,7 +62,7 @@ impl Keyed for SelectPlan {
             Key::new("pipeline", &mut self.pipeline, |v| distinct(v, |one| integer(one, 1..1001)))
                 .note("queries sent before an answer is awaited"),
             Key::new("idle", &mut self.idle, |v| distinct(v, idle))
-                .note("idle-priority threads: a number, \"cpus\" or \"2*cpus\"")
+                .note("idle-priority processes: a number, \"cpus\" or \"2*cpus\"")
                 .unless(&usual.idle),
             Key::optional("idle_from", &mut self.idle_from, |v| integer(v, 1..10_000_001))
                 .note("second from which they run"),
@@ -106,7 +106,7 @@ pub(super) fn several<T: Copy + PartialEq>(
     Ok(words.iter().filter_map(meaning).collect())
 }
 
-/// A number of idle-priority threads.
+/// A number of idle-priority processes.
 fn idle(value: &DeValue) -> Result<IdleThreads, String> {
     match value {
         DeValue::String(text) => IdleThreads::try_from(text.to_string()),
@@ -144,7 +144,7 @@ impl Family for SelectPlan {
         let (from, to) = (self.idle_from.unwrap_or(0), self.idle_to.unwrap_or(self.seconds));
         if from >= to || to > self.seconds {
             let message = format!(
-                "idle-priority threads run from second {from} to {to} of a point of {} s; expected \
+                "idle-priority processes run from second {from} to {to} of a point of {} s; expected \
                  idle_from < idle_to ≤ seconds",
                 self.seconds
             );

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Protocol;
 
-/// Most idle-priority threads, for each CPU or in all.
+/// Most idle-priority processes, for each CPU or in all.
 pub(super) const MOST_IDLE: u32 = 10_000;
 
 /// Settings of the sweep.
@@ -26,7 +26,7 @@ pub struct SelectPlan {
     pub transport: Vec<Transport>,
     /// Queries that are sent before an answer is awaited.
     pub pipeline: Vec<u32>,
-    /// Idle-priority threads beside the load.
+    /// Idle-priority processes beside the load.
     pub idle: Vec<IdleThreads>,
     /// Second of a point from which these run, if not from its start.
     pub idle_from: Option<u32>,
@@ -113,7 +113,7 @@ impl Transport {
         [("unix", Transport::Unix), ("tcp", Transport::Tcp), ("veth", Transport::Veth)];
 }
 
-/// A number of idle-priority threads.
+/// A number of idle-priority processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum IdleThreads {
@@ -177,7 +177,7 @@ pub struct Point {
     pub transport: Transport,
     /// Queries that are sent before an answer is awaited.
     pub pipeline: u32,
-    /// Idle-priority threads beside the load.
+    /// Idle-priority processes beside the load.
     pub idle: IdleThreads,
     /// What distinguishes it from other points with as many clients: what the plan varies, or has
     /// other than usual.
