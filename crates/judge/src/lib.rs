@@ -41,6 +41,7 @@
 mod autocorrelation;
 mod beta;
 mod change_points;
+mod cliff;
 mod comparison;
 mod course;
 mod design;
@@ -70,6 +71,7 @@ pub use change_points::{
     ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, HistoryError, MIN_SEGMENT,
     change_points,
 };
+pub use cliff::{Cliff, SweepPoint, cliffs};
 pub use comparison::{
     CONFIDENCE, Comparison, LEAST_DETECTING_FREEDOM, Method, POWER, detectable_effect,
 };

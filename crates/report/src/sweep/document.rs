@@ -104,7 +104,7 @@ impl From<Estimate> for SweepFigure {
 impl CliffDocument {
     /// A fall of the line with this name.
     pub(crate) fn of(cliff: &Cliff, line: &str) -> Self {
-        let Cliff { from, to, ratio, low, high, recovers, .. } = *cliff;
+        let judge::Cliff { from, to, ratio, low, high, recovers } = cliff.found;
         Self {
             from,
             to,

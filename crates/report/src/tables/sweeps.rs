@@ -183,12 +183,12 @@ fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
     for cliff in &sweep.cliffs.found {
         let line = sweep.lines.get(cliff.line)?;
         let cells = vec![
-            cliff.from.to_string(),
-            cliff.to.to_string(),
-            relative(cliff.ratio),
-            relative(cliff.low),
-            relative(cliff.high),
-            or_unknown(cliff.recovers.map(f64::from), |clients| format!("{clients:.0}")),
+            cliff.found.from.to_string(),
+            cliff.found.to.to_string(),
+            relative(cliff.found.ratio),
+            relative(cliff.found.low),
+            relative(cliff.found.high),
+            or_unknown(cliff.found.recovers.map(f64::from), |clients| format!("{clients:.0}")),
             cliff.words(),
         ];
         table.rows.push(Row::new(sweep.full_name(view.results, line), cells));
