@@ -243,7 +243,7 @@ export type PageFunctions = {
   calls: Array<number>,
 };
 
-/** Idle-priority threads that ran beside a part of a step, and throughput around it. */
+/** Idle-priority processes that ran beside a part of a step, and throughput around it. */
 export type PageIdle = {
   /** Seconds since the step began. */
   from: Value,

@@ -1,6 +1,7 @@
 //! The questions, one file each.
 
 mod blocks;
+mod cliffs;
 mod counts;
 mod designed;
 mod history;
@@ -49,6 +50,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(stalls),
     subject!(history),
     subject!(levels),
+    subject!(cliffs),
     subject!(counts),
     subject!(published),
 ];
