@@ -66,6 +66,30 @@ pub fn test(socket: PathBuf, database: String, test: &str, rows: u64, seconds: f
     Ok(())
 }
 
+/// A pgbench script, from a file or built in, on pgbench's tables.
+pub fn script(
+    socket: PathBuf,
+    database: String,
+    script: &str,
+    protocol: &str,
+    seconds: f64,
+    clients: u32,
+) -> Result<()> {
+    let key = if script.ends_with(".sql") { "file" } else { "builtin" };
+    let text = format!(
+        "[variants.a]\ndbms = \"postgres@15\"\n[workload.script]\n{key} = \"{script}\"\n\
+         protocol = \"{protocol}\"\nclients = {clients}\nscale = {}\nwarm_seconds = 0\n",
+        crate::scripts::SCALE
+    );
+    let plan = plan::Plan::parse(&text, Some(std::path::Path::new("/")), "bench")?;
+    let benchmark = workload::benchmark(&plan.workload, clients, Dialect::postgres(15))?;
+    let step = benchmark.phases.iter().filter_map(Phase::step).last();
+    let Some(step) = step else { bail!("no step runs {script}") };
+    let step = Step { seconds: Some(seconds), ..step.clone() };
+    println!("{}", run(step, socket, database, false)?.operations);
+    Ok(())
+}
+
 fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Outcome> {
     let postgres = Postgres {
         address: Address::Unix(socket),

@@ -2,7 +2,7 @@
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
 //! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
 //! kernel's figure for that whole process. `bench sysbench` compares the tests of the sysbench
-//! workload with the program's, and `bench kv` gets from RocksDB with db_bench's. `bench race` is
+//! workload with the program's, `bench scripts` pgbench's scripts with pgbench, and `bench kv` gets from RocksDB with db_bench's. `bench race` is
 //! about verdicts: how soon planted differences are found.
 
 mod client;
@@ -10,6 +10,7 @@ mod kv;
 mod measure;
 mod race;
 mod rivals;
+mod scripts;
 mod server;
 mod sysbench;
 mod table;
@@ -42,6 +43,19 @@ enum Role {
     Race(race::RaceArgs),
     /// The tests of the sysbench workload beside those of the program sysbench
     Sysbench,
+    /// pgbench scripts beside pgbench itself
+    Scripts,
+    /// A pgbench script by steelyard's engine; prints the number of transactions
+    #[command(hide = true)]
+    Script {
+        socket: PathBuf,
+        database: String,
+        /// A file, or the name of a built-in script
+        script: String,
+        protocol: String,
+        seconds: f64,
+        clients: u32,
+    },
     /// Gets from RocksDB beside those of db_bench, with the same library
     Kv,
     /// Gets by steelyard's engine; prints their number
@@ -96,6 +110,10 @@ fn main() -> Result<()> {
     match cli.role {
         Some(Role::Race(args)) => race::race(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
+        Some(Role::Scripts) => scripts::side_by_side(cli.rounds, cli.seconds),
+        Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {
+            client::script(socket, database, &script, &protocol, seconds, clients)
+        }
         Some(Role::Kv) => kv::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Get { directory, seconds }) => kv::get(directory, seconds),
         Some(Role::Test { socket, database, test, rows, seconds }) => {

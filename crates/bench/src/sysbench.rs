@@ -33,22 +33,58 @@ const TESTS: [(&str, &str, &[&str]); 9] = [
 ];
 
 /// A run, and the CPU microseconds of the server meanwhile.
-struct Both {
+pub struct Both {
     run: Run,
     server_us: f64,
+}
+
+impl Both {
+    /// CPU microseconds of the server for an operation.
+    pub fn server(&self) -> f64 {
+        self.server_us / self.run.operations
+    }
+
+    /// Those of the client.
+    pub fn client(&self) -> f64 {
+        self.run.cpu_per_operation()
+    }
+}
+
+/// Keeps this process, and the servers and contenders that it starts, on one CPU.
+pub fn stay_on_one_cpu() -> Result<()> {
+    let own = Pid::from_raw(0);
+    let allowed = sched_getaffinity(own)?;
+    let mut cpus = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu) == Ok(true));
+    let mut one = CpuSet::new();
+    one.set(cpus.next().context("expected a CPU to run on, found none")?)?;
+    Ok(sched_setaffinity(own, &one)?)
+}
+
+/// Runs two contenders in turn, each beginning every other round, with an action before each run.
+pub fn alternate(
+    server: &mut BenchServer,
+    contenders: &[Contender; 2],
+    rounds: usize,
+    before: impl Fn(&mut BenchServer) -> Result<()>,
+) -> Result<[Vec<Both>; 2]> {
+    let mut runs: [Vec<Both>; 2] = Default::default();
+    for round in 0..rounds {
+        for place in [round % 2, 1 - round % 2] {
+            before(server)?;
+            let used = server.cpu_us()?;
+            let run = run(&contenders[place])?;
+            let server_us = server.cpu_us()? - used;
+            runs[place].push(Both { run, server_us });
+        }
+    }
+    Ok(runs)
 }
 
 /// Runs every test of both in turn, on a fresh table each time, and prints what they cost. Server
 /// and client share one CPU: whether a wakeup crosses CPUs is up to the scheduler, and costs both
 /// more than anything that is compared here.
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
-    let own = Pid::from_raw(0);
-    let allowed = sched_getaffinity(own)?;
-    let mut cpus = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu) == Ok(true));
-    let mut one = CpuSet::new();
-    one.set(cpus.next().context("expected a CPU to run on, found none")?)?;
-    // Servers and contenders inherit it.
-    sched_setaffinity(own, &one)?;
+    stay_on_one_cpu()?;
     let mut server = BenchServer::start()?;
     println!(
         "PostgreSQL {}, one client, one CPU, {rounds} rounds of {seconds} s in turn; medians in µs per query.\n\n\
@@ -79,17 +115,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
                 operations: queries,
             },
         ];
-        let mut runs: [Vec<Both>; 2] = Default::default();
-        for round in 0..rounds {
-            for place in [round % 2, 1 - round % 2] {
-                fresh(&mut server)?;
-                let before = server.cpu_us()?;
-                let run = run(&contenders[place])?;
-                let server_us = server.cpu_us()? - before;
-                runs[place].push(Both { run, server_us });
-            }
-        }
-        print(test, &runs);
+        print(test, &alternate(&mut server, &contenders, rounds, fresh)?);
     }
     server.stop()
 }
@@ -112,8 +138,7 @@ fn queries(text: &str) -> Option<f64> {
 }
 
 fn print(test: &str, [ours, theirs]: &[Vec<Both>; 2]) {
-    let server = |both: &Both| both.server_us / both.run.operations;
-    let client = |both: &Both| both.run.cpu_per_operation();
+    let (server, client) = (Both::server, Both::client);
     let median = |runs: &[Both], of: &dyn Fn(&Both) -> f64| spread(runs.iter().map(of)).0;
     let ratio = median(ours, &server) / median(theirs, &server);
     let pairs = ours.iter().zip(theirs).map(|(ours, theirs)| server(ours) / server(theirs));

@@ -29,6 +29,7 @@ mod programs;
 mod readme;
 mod requests;
 mod restore;
+mod script;
 mod select;
 mod setup;
 mod shared_builds;

@@ -1,0 +1,107 @@
+//! pgbench scripts as the load of real servers.
+
+use std::fs;
+
+use crate::database::Database;
+use crate::place::Place;
+
+/// The value of a metric of the step `script`, in each trial.
+fn values(database: &Database, metric: &str) -> Vec<f64> {
+    let found = database.texts(&format!(
+        "SELECT CAST(v.value AS TEXT) FROM metric v JOIN name n ON n.id = v.name_id \
+         JOIN step s ON s.id = v.step_id JOIN name k ON k.id = s.name_id \
+         WHERE n.text = '{metric}' AND k.text = 'script'"
+    ));
+    found.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+const DEPOSIT: &str = "\\set aid random(1, 100000 * :scale)\n\\set delta random(-5000, 5000)\n\
+    BEGIN;\nUPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;\n\
+    SELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset\n\
+    \\if :abalance > 1000000\nSELECT 1;\n\\endif\nEND;\n";
+
+#[test]
+fn a_file_is_enough_to_compare_two_versions() {
+    let place = Place::new();
+    place.file("deposit.sql", DEPOSIT);
+    let arguments = [
+        "deposit.sql",
+        "-v",
+        "postgres@13.7",
+        "-v",
+        "postgres@18.1",
+        "--scale",
+        "1",
+        "--clients",
+        "2",
+        "--seconds",
+        "2",
+        "--blocks",
+        "1",
+    ];
+    let ended = place.run(&arguments);
+    ended.expect(0, &["load", "primary-keys", "script.warm", "transactions/s"]);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    for metric in ["o/s", "dbms.cpu/o", "client.cpu/o", "transaction.p95"] {
+        let found = values(&database, metric);
+        assert!(found.len() == 2 && found.iter().all(|value| *value > 0.0), "{metric}: {found:?}");
+    }
+    assert_eq!(values(&database, "transaction.failed"), [0.0, 0.0]);
+    // What is kept of the plan is enough to run it again.
+    fs::remove_file(place.path().join("deposit.sql")).unwrap();
+    let plan = database.texts("SELECT plan FROM experiment");
+    let file = place.plan(&plan[0].replace("seconds = 2", "seconds = 1"));
+    place.run(&[&file]).expect(0, &["script"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn scripts_of_a_plan_are_mixed_and_make_their_own_tables() {
+    let place = Place::new();
+    place.file(
+        "own.sql",
+        "CREATE TABLE own (id int PRIMARY KEY, n int);\n\
+        INSERT INTO own SELECT i, 0 FROM generate_series(1, 100) i;\n",
+    );
+    place.file("a.sql", "\\set id random(1, :most)\nUPDATE own SET n = n + 1 WHERE id = :id;\n");
+    place.file(
+        "b.sql",
+        "\\startpipeline\nSELECT n FROM own WHERE id = 1;\n\
+        SELECT n FROM own WHERE id = 2;\n\\endpipeline\n",
+    );
+    let file = place.plan(
+        "name = \"own\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 0\n\
+         [variants.pg16]\ndbms = \"postgres@16\"\n\
+         [workload.script]\nfile = [\"a.sql@3\", \"b.sql\"]\nsetup_file = \"own.sql\"\n\
+         define = { most = 100 }\nseconds = 1\nwarm_seconds = 0\nrate = 500\n\
+         latency_limit = 100\nmax_tries = 3\nprotocol = [\"extended\", \"prepared\"]\n",
+    );
+    place.run(&[&file]).expect(0, &["script{protocol=extended}", "script{protocol=prepared}"]);
+    let rates = values(&Database::of(&place.results()), "o/s");
+    assert!(
+        rates.len() == 2 && rates.iter().all(|rate| (400.0..600.0).contains(rate)),
+        "{rates:?}"
+    );
+}
+
+#[test]
+fn mistakes_are_told_with_their_place_before_anything_starts() {
+    let place = Place::new();
+    for (text, parts) in [
+        ("SELECT 1;\n\\set x randm(1, 2)\n", &["bad.sql:2:8:", "did you mean random?"][..]),
+        ("SELECT :nothing;\n", &["bad.sql:1:8:", "nothing sets the variable :nothing"]),
+        ("\\if 1\nSELECT 1;\n", &["bad.sql:1:1:", "\\if"]),
+        ("\\shell ls\n", &["bad.sql:1:1:", "\\shell is not supported"]),
+    ] {
+        place.file("bad.sql", text);
+        place.run(&["bad.sql", "-v", "postgres@16"]).expect(2, parts);
+    }
+    place.run(&["none.sql", "-v", "postgres@16"]).expect(2, &["none.sql", "cannot read"]);
+    assert!(!place.results().exists() && !place.data().exists(), "nothing is begun");
+    // What only shows while it runs ends the run, and is no result.
+    place.file("late.sql", "SELECT 1 / (:client_id::int - :client_id::int);\n");
+    let late = ["late.sql", "-v", "postgres@16", "--scale", "1", "--seconds", "1", "--blocks", "1"];
+    place.run(&late).expect(3, &["division by zero"]);
+    assert!(values(&Database::of(&place.results()), "o/s").is_empty());
+}
