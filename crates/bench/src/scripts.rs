@@ -97,7 +97,11 @@ fn compare(
         Contender { name: format!("pgbench, {name}"), command: theirs, operations: transactions },
     ];
     let runs = alternate(server, &contenders, rounds, |server| {
-        server.sql("VACUUM pgbench_branches; VACUUM pgbench_tellers; TRUNCATE pgbench_history")?;
+        for statement in
+            ["VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history"]
+        {
+            server.sql(statement)?;
+        }
         server.sql("CHECKPOINT")
     })?;
     print(&format!("{name}, {protocol}"), protocol == "prepared", &runs);
