@@ -46,18 +46,21 @@ job() {
     printf '== %s: %s (%d s)\n' "$name" "$status" $((SECONDS - begin))
 }
 
+# Ends a program that hangs, so that its log is shown: libtest has named the test by then.
+export limit='timeout --kill-after 10 1800'
+
 # tests NAME DIRECTORY PROGRAM: runs a test program. libtest reports the time of each test only if
 # unstable options are allowed.
 tests() {
     cd "$2" || return 1
     # cargo would set the first variable.
     CARGO_MANIFEST_DIR=$2 STEELYARD_SKIPPED=$work/jobs/$1.skipped RUSTC_BOOTSTRAP=1 \
-        "$3" -Z unstable-options --report-time
+        $limit "$3" -Z unstable-options --report-time
 }
 
-doc_tests() { cargo test --locked --workspace --doc --no-fail-fast; }
+doc_tests() { $limit cargo test --locked --workspace --doc --no-fail-fast; }
 
-in_web() { (cd web && "$@"); }
+in_web() { (cd web && $limit "$@"); }
 
 # The command on real servers. Every plotted step has to last a few seconds.
 small_run() {
