@@ -83,7 +83,7 @@ pub fn script(
     );
     let plan = plan::Plan::parse(&text, Some(std::path::Path::new("/")), "bench")?;
     let benchmark = workload::benchmark(&plan.workload, clients, Dialect::postgres(15))?;
-    let step = benchmark.phases.iter().filter_map(Phase::step).last();
+    let step = benchmark.phases.iter().filter_map(Phase::step).next_back();
     let Some(step) = step else { bail!("no step runs {script}") };
     let step = Step { seconds: Some(seconds), ..step.clone() };
     println!("{}", run(step, socket, database, false)?.operations);

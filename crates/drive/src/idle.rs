@@ -21,8 +21,8 @@ use nix::unistd::{ForkResult, Pid, fork, getpid};
 /// How long to wait for the end of a process.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Busy processes at idle priority. They end when this is dropped, and when the thread that started
-/// them ends, however it does.
+/// Busy processes at idle priority. They end when this is dropped, and when the process that
+/// started them ends, however it does.
 ///
 /// They may run on the CPUs of that thread.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ fn be_busy(parent: Pid) -> ! {
     }
     let mut spins = 0u64;
     loop {
-        // Without a pause instruction: hypervisors may take the CPU from a guest that waits with it.
+        // Without a pause instruction: hypervisors may take the CPU from a guest that waits so.
         spins = std::hint::black_box(spins.wrapping_add(1));
     }
 }
@@ -193,6 +193,10 @@ mod tests {
             let load = IdleLoad::start(2).unwrap();
             let pids = load.pids();
             std::mem::forget(load);
+            // Each asks for the signal before it gets its session.
+            while pids.iter().any(|pid| field(*pid, 6) != i64::from(*pid)) {
+                thread::sleep(Duration::from_millis(1));
+            }
             pids
         });
         for pid in pids.join().unwrap() {

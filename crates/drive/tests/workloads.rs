@@ -15,7 +15,11 @@ const SHORT: f64 = 0.15;
 /// A workload's benchmark with few rows, for [`CLIENTS`], its tables made; `None` if it is not for
 /// SQL.
 fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Option<Benchmark> {
-    let clients = if workload == "select" { "scale = 1\nclients" } else { "dop" };
+    let clients = match workload {
+        "select" => "scale = 1\nclients",
+        "script" => "builtin = \"tpcb-like\"\nscale = 1\nclients",
+        _ => "dop",
+    };
     let text = format!(
         "[variants.a]\ndbms = \"postgres@14.3\"\n[workload.{workload}]\n{clients} = {CLIENTS}\n{more}\n"
     );
@@ -54,6 +58,10 @@ fn every_step_runs(version: &str, major: u32) {
                 Phase::Settle { .. } => drop(server.server.settle(&benchmark.tables).unwrap()),
                 Phase::Program(_) => panic!("no workload has one yet"),
             }
+        }
+        // The next workload may have one of the same name.
+        for table in &benchmark.tables {
+            server.sql(&format!("DROP TABLE {table}"));
         }
     }
 }

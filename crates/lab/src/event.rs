@@ -194,8 +194,8 @@ impl Event {
         }
     }
 
-    /// A phase of a sequence with this key, or something between the steps, has succeeded; names the
-    /// variant if several are running.
+    /// A phase of a sequence with this key, or something between the steps, has succeeded; names
+    /// the variant if several are running.
     pub(crate) fn step_ended(record: &StepRecord, sequence: u32, variant: Option<&str>) -> Event {
         Event::StepEnded {
             name: shown(&record.name, record.dop, sequence, &record.measure.labels),

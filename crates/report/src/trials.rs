@@ -82,7 +82,7 @@ pub(crate) struct Workload {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Without numbers of clients and steps.
-    Plan(WorkloadPlan),
+    Plan(Box<WorkloadPlan>),
     /// A plan that this steelyard cannot read, which only equals itself.
     Unread(String),
 }
@@ -430,7 +430,7 @@ impl Shape {
     /// What an experiment ran.
     pub(crate) fn of(experiment: &Experiment, plan: Option<&Plan>) -> Self {
         match plan {
-            Some(plan) => Self::Plan(plan.workload.without_steps()),
+            Some(plan) => Self::Plan(Box::new(plan.workload.without_steps())),
             None => Self::Unread(format!("{}\n{}", experiment.workload, experiment.plan)),
         }
     }

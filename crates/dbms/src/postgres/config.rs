@@ -58,10 +58,11 @@ pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&st
     const NAME: &str = "max_connections";
     let set = settings.iter().find(|(name, _)| name.eq_ignore_ascii_case(NAME));
     let in_file = || {
-        let lines =
+        let mut lines =
             file?.lines().filter(|line| secret::setting_of(line).eq_ignore_ascii_case(NAME));
         // The last one counts.
-        let value = lines.last()?.trim_start()[NAME.len()..].split('#').next()?.replace('=', " ");
+        let value =
+            lines.next_back()?.trim_start()[NAME.len()..].split('#').next()?.replace('=', " ");
         Some(value.trim().trim_matches('\'').to_owned())
     };
     let value = set.map(|(_, value)| value.trim().to_owned()).or_else(in_file);

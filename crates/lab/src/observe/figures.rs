@@ -115,7 +115,7 @@ fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
             (&metrics::LATE, class.late),
         ];
         for (metric, count) in figures {
-            record.add(&metric.of(&class.class.name), count as f64);
+            record.add(metric.of(&class.class.name), count as f64);
         }
     }
 }

@@ -136,8 +136,8 @@ impl<'a> Profiling<'a> {
         })
     }
 
-    /// The step starts at `start`, watched by `sampler` unless somebody else ends it, which looks at
-    /// `targets`.
+    /// The step starts at `start`, watched by `sampler`, which looks at `targets`, unless somebody
+    /// else ends it.
     pub fn begin(&mut self, start: Instant, targets: Targets, sampler: Option<Sampler>) {
         self.start = start;
         self.targets = targets;

@@ -49,8 +49,8 @@ pub fn overtime(
 }
 
 impl<'a> Aside<'a> {
-    /// Makes ready what a step wants, with its clients' threads; it begins at `start`. What can't be
-    /// is told.
+    /// Makes ready what a step wants, with its clients' threads; it begins at `start`. What can't
+    /// be is told.
     pub fn of(
         conditions: &'a Conditions<'_>,
         attempts: &[Attempt<'_>],

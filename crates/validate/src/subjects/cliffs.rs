@@ -111,7 +111,7 @@ fn false_alarms(size: Size, findings: &mut Findings) {
                             simulated(&clients, blocks, curve, (0.03, scatter), &mut random);
                         !found(&points).is_empty()
                     });
-                    let rate = Rate::of(claimed.into_iter());
+                    let rate = Rate::of(claimed);
                     findings.rate(
                         format!(
                             "cliffs that are none, {name}, {sweep}, {scatter:?}, {blocks} blocks"
