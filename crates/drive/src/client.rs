@@ -201,7 +201,7 @@ impl Context<'_> {
         // Rounds that begin between the two are not counted.
         let last = deadline + self.overtime;
         let rounds = if let End::Rounds(rounds) = self.stream.end { rounds } else { u64::MAX };
-        let mut schedule = Schedule::new(&self.stream.pace, start, self.phase);
+        let mut schedule = Schedule::new(&self.stream.pace, start, self.phase, &mut lane.rng);
         // The point from which the thread's cost counts; `None` while it doesn't.
         let mut since = Some(ThreadCost::now());
         let mut over = false;
@@ -327,7 +327,7 @@ impl Context<'_> {
 
     /// Whether the stream has a rate.
     pub fn paced(&self) -> bool {
-        matches!(self.stream.pace, Pace::Rate(_))
+        matches!(self.stream.pace, Pace::Rate(_) | Pace::Poisson(_))
     }
 
     /// For a stream that follows another: `Some(Some(()))` if it has to wait, `Some(None)` if it is
@@ -343,7 +343,7 @@ impl Context<'_> {
                 let ahead = leader - (lane.rounds * step) as i64;
                 if ahead >= step as i64 { None } else { Some(if ending { None } else { Some(()) }) }
             }
-            Pace::Free | Pace::Rate(_) => ending.then_some(None),
+            Pace::Free | Pace::Rate(_) | Pace::Poisson(_) => ending.then_some(None),
         }
     }
 

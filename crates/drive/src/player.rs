@@ -107,7 +107,7 @@ impl Player {
             self.before.clone_from(&self.variables);
         }
         for attempt in 1.. {
-            let error = match self.play(which, session, rng, gate) {
+            let error = match self.play(which, session, rng, gate, None) {
                 Ok(played) => return Ok(played),
                 Err(error) => error,
             };
@@ -151,13 +151,18 @@ impl Player {
         0
     }
 
-    /// Runs a script once.
-    fn play(
+    /// Runs a script once. If it is counted, `ready` is called before each message, and nothing
+    /// sleeps.
+    ///
+    /// # Errors
+    /// The system's, [`Error::Script`] for a mistake that only running shows, and those of `ready`.
+    pub fn play(
         &mut self,
         which: usize,
         session: &mut dyn Session,
         rng: &mut Rng,
         gate: &Gate,
+        mut ready: Option<&mut dyn FnMut() -> Result<(), Error>>,
     ) -> Result<Round, Error> {
         let scripts = Arc::clone(&self.scripts);
         let (script, _) = &scripts.scripts[which];
@@ -182,6 +187,9 @@ impl Player {
                 Action::Jump(to) => at = *to,
                 Action::Sleep(sleep) => {
                     let micros = sleep.micros(&self.variables).map_err(failed)?;
+                    if ready.is_some() {
+                        continue;
+                    }
                     gate.sleep_until(Moment::now() + Duration::from_micros(micros));
                     if gate.stopped() {
                         return Ok(Round::Ended);
@@ -191,6 +199,9 @@ impl Player {
                     let (Some(session), Some(statement)) = (session.scripted(), statement) else {
                         return Err(Error::Unsupported("scripts need SQL"));
                     };
+                    if let (Some(ready), None) = (&mut ready, pipeline) {
+                        ready()?;
+                    }
                     session.push(statement, &self.variables, pipeline.is_some())?;
                     if pipeline.is_none() {
                         rows += self.answer(session, sql, script, command)?;
@@ -217,6 +228,9 @@ impl Player {
                         continue;
                     };
                     session.sync();
+                    if let Some(ready) = &mut ready {
+                        ready()?;
+                    }
                     session.send()?;
                     let mut error = None;
                     for _ in 0..=syncs {

@@ -2,37 +2,51 @@
 
 use std::time::Duration;
 
-use workload::Pace;
+use workload::{Pace, Rng};
 
 use crate::clock::Moment;
 
 /// Maximum number of a stream's missed rounds whose waiting goes into the histogram.
-const MISSED_RECORDED: u64 = 1_000_000;
+const MISSED_RECORDED: usize = 1_000_000;
 
 /// The schedule of a stream with a rate.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Schedule {
     /// When the next round is due.
     pub next: Moment,
     first: Moment,
     interval: f64,
-    rounds: u64,
+    /// Intervals from the first round to the next.
+    passed: f64,
+    /// Draws how many intervals lie between two rounds; without it, one does.
+    random: Option<Rng>,
 }
 
 impl Schedule {
     /// The schedule of a stream with a rate; others have none. `phase` is the fraction of an
-    /// interval, 0 to 1, before the first round.
-    pub fn new(pace: &Pace, start: Moment, phase: f64) -> Option<Schedule> {
-        let Pace::Rate(rate) = pace else { return None };
+    /// interval, 0 to 1, before the first round, unless the times are random.
+    pub fn new(pace: &Pace, start: Moment, phase: f64, rng: &mut Rng) -> Option<Schedule> {
+        let (rate, random) = match pace {
+            Pace::Rate(rate) => (rate, None),
+            Pace::Poisson(rate) => (rate, Some(Rng::new(rng.next_u64()))),
+            Pace::Free | Pace::Follow(_) => return None,
+        };
         let interval = 1.0 / rate.max(1e-6);
-        let first = start + Duration::from_secs_f64(interval * phase);
-        Some(Schedule { next: first, first, interval, rounds: 0 })
+        let at = |first, random| Schedule { next: first, first, interval, passed: 0.0, random };
+        Some(match random {
+            None => at(start + Duration::from_secs_f64(interval * phase), None),
+            random => {
+                let mut schedule = at(start, random);
+                schedule.advance();
+                schedule
+            }
+        })
     }
 
     /// From the first time and not from the last, so rounding errors don't add up.
     pub fn advance(&mut self) {
-        self.rounds += 1;
-        self.next = self.first + Duration::from_secs_f64(self.interval * self.rounds as f64);
+        self.passed += self.random.as_mut().map_or(1.0, exponential);
+        self.next = self.first + Duration::from_secs_f64(self.interval * self.passed);
     }
 
     /// Leaves out a period in which it was not the stream's turn.
@@ -43,14 +57,21 @@ impl Schedule {
 
     /// How long rounds that were due but did not begin have waited by `end`.
     pub fn waits_until(&self, end: Moment) -> impl Iterator<Item = Duration> {
-        let waited = end - self.next;
-        let overdue = end > self.next;
-        let count = if overdue { (waited.as_secs_f64() / self.interval) as u64 + 1 } else { 0 };
-        let interval = self.interval;
-        (0..count.min(MISSED_RECORDED)).map(move |index| {
-            waited.saturating_sub(Duration::from_secs_f64(interval * index as f64))
-        })
+        let mut schedule = self.clone();
+        let wait = move || {
+            let due = schedule.next;
+            schedule.advance();
+            (due < end).then(|| end - due)
+        };
+        std::iter::from_fn(wait).take(MISSED_RECORDED)
     }
+}
+
+/// A draw from the exponential distribution with mean 1, by inversion.
+fn exponential(rng: &mut Rng) -> f64 {
+    // In (0, 1], so that its logarithm is finite.
+    let uniform = ((rng.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+    -uniform.ln()
 }
 
 #[cfg(test)]
@@ -60,7 +81,7 @@ mod tests {
     #[test]
     fn a_schedule_does_not_drift() {
         let start = Moment::now();
-        let mut schedule = Schedule::new(&Pace::Rate(3.0), start, 0.0).unwrap();
+        let mut schedule = Schedule::new(&Pace::Rate(3.0), start, 0.0, &mut Rng::new(1)).unwrap();
         for _ in 0..3000 {
             schedule.advance();
         }
@@ -71,7 +92,7 @@ mod tests {
     #[test]
     fn time_without_a_turn_is_left_out() {
         let start = Moment::now();
-        let mut schedule = Schedule::new(&Pace::Rate(10.0), start, 0.5).unwrap();
+        let mut schedule = Schedule::new(&Pace::Rate(10.0), start, 0.5, &mut Rng::new(1)).unwrap();
         schedule.advance();
         schedule.leave_out(Duration::from_secs(7));
         assert_eq!(schedule.next - start, Duration::from_millis(7150));
@@ -82,12 +103,38 @@ mod tests {
     #[test]
     fn rounds_that_never_began_have_waited() {
         let start = Moment::now();
-        let schedule = Schedule::new(&Pace::Rate(2.0), start, 0.0).unwrap();
+        let schedule = Schedule::new(&Pace::Rate(2.0), start, 0.0, &mut Rng::new(1)).unwrap();
         let waits: Vec<_> = schedule
             .waits_until(start + Duration::from_millis(1200))
             .map(|w| w.as_millis())
             .collect();
         assert_eq!(waits, [1200, 700, 200]);
         assert_eq!(schedule.waits_until(start).count(), 0);
+    }
+    #[test]
+    fn random_times_have_the_rate_and_scatter_as_those_of_a_poisson_process() {
+        let start = Moment::now();
+        let mut schedule =
+            Schedule::new(&Pace::Poisson(100.0), start, 0.0, &mut Rng::new(7)).unwrap();
+        let mut gaps = Vec::new();
+        let mut last = start;
+        for _ in 0..100_000 {
+            gaps.push((schedule.next - last).as_secs_f64());
+            last = schedule.next;
+            schedule.advance();
+        }
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        assert!((mean * 100.0 - 1.0).abs() < 0.015, "{mean}");
+        // Kolmogorov-Smirnov distance to the exponential distribution; 0.1% exceed 1.95 / √n.
+        gaps.sort_by(f64::total_cmp);
+        let n = gaps.len() as f64;
+        let off = |(place, gap): (usize, &f64)| {
+            (1.0 - (-gap * 100.0).exp() - (place as f64 + 0.5) / n).abs()
+        };
+        let distance = gaps.iter().enumerate().map(off).fold(0.0, f64::max);
+        assert!(distance < 1.95 / n.sqrt(), "{distance}");
+        // Those that never began are the ones that would have come.
+        let first = schedule.next;
+        assert!(schedule.waits_until(first + Duration::from_secs(10)).count().abs_diff(1000) < 150);
     }
 }

@@ -6,6 +6,8 @@ use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
 
 use crate::check::check;
 use crate::error::Error;
+use crate::gate::Gate;
+use crate::player::Player;
 use crate::target::{Connect, Reach, Target};
 use crate::wire::{Handle, Session};
 
@@ -17,7 +19,14 @@ pub struct Single {
     session: Box<dyn Session>,
     rng: Rng,
     cells: Vec<Padded<AtomicI64>>,
-    requests: Vec<Request>,
+    requests: Vec<Ready>,
+    /// What the clients of a step share.
+    gate: Gate,
+}
+
+enum Ready {
+    Request(Handle, Request),
+    Script(Player),
 }
 
 /// A request prepared by a [`Single`].
@@ -48,6 +57,7 @@ impl Single {
             rng: Rng::new(seed),
             cells: (0..cells).map(|_| Padded::default()).collect(),
             requests: Vec::new(),
+            gate: Gate::new(1, 0, 1, 1),
         })
     }
 
@@ -63,9 +73,14 @@ impl Single {
     /// The server's error, or [`Error::Broken`].
     pub fn prepare(&mut self, request: impl Into<Request>) -> Result<Prepared, Error> {
         let request = request.into();
-        let Handle(index) = self.session.prepare(&request)?;
-        self.requests.push(request);
-        Ok(Prepared(index))
+        let session = self.session.as_mut();
+        self.requests.push(match request {
+            Request::Script(scripts) => {
+                Ready::Script(Player::new(&scripts, session, 0, &mut self.rng)?)
+            }
+            request => Ready::Request(session.prepare(&request)?, request),
+        });
+        Ok(Prepared(self.requests.len() - 1))
     }
 
     /// Draws the parameters, executes the request and checks the answer.
@@ -74,11 +89,32 @@ impl Single {
     ///
     /// The server's error, [`Error::WrongAnswer`], [`Error::Broken`].
     pub fn run(&mut self, prepared: Prepared) -> Result<(), Error> {
-        let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
-        let reply = self.session.call(Handle(prepared.0), &mut source, None)?;
-        match self.requests.get(prepared.0) {
-            Some(request) => check(&request.expect(), reply, || request.to_string()),
-            None => Ok(()),
+        self.run_when(prepared, &mut || Ok(()))
+    }
+
+    /// The same, but calls `ready` before anything is sent: once for a request, and for each
+    /// message of a script, which does not sleep.
+    ///
+    /// # Errors
+    ///
+    /// As [`Single::run`], and what `ready` returns.
+    pub fn run_when(
+        &mut self,
+        prepared: Prepared,
+        ready: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let session = self.session.as_mut();
+        match self.requests.get_mut(prepared.0) {
+            Some(Ready::Request(handle, request)) => {
+                ready()?;
+                let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
+                let reply = session.call(*handle, &mut source, None)?;
+                check(&request.expect(), reply, || request.to_string())
+            }
+            Some(Ready::Script(player)) => {
+                player.play(0, session, &mut self.rng, &self.gate, Some(ready)).map(drop)
+            }
+            None => Err(Error::Load("a request that was never prepared")),
         }
     }
 
@@ -103,10 +139,10 @@ impl Single {
     ///
     /// As [`Single::run`].
     pub fn row(&mut self, statement: &Statement) -> Result<Vec<Option<i64>>, Error> {
-        let prepared = self.prepare(statement.clone())?;
+        let handle = self.session.prepare(&statement.clone().into())?;
         let mut row = Vec::new();
         let mut source = Source { rng: &mut self.rng, cells: &self.cells, kept: &[] };
-        let reply = self.session.call(Handle(prepared.0), &mut source, Some(&mut row))?;
+        let reply = self.session.call(handle, &mut source, Some(&mut row))?;
         check(&statement.expect, reply, || statement.numbered())?;
         Ok(row)
     }

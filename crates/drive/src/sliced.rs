@@ -75,8 +75,8 @@ impl<'a> Tour<'a> {
         slices: &Slices,
         start: Moment,
     ) -> Tour<'a> {
-        let stay = |_: &_| Stay {
-            schedule: Schedule::new(&context.stream.pace, start, context.phase),
+        let stay = |lane: &mut Lane| Stay {
+            schedule: Schedule::new(&context.stream.pace, start, context.phase, &mut lane.rng),
             left: start,
             at: 0,
             rest: None,
@@ -85,7 +85,7 @@ impl<'a> Tour<'a> {
         };
         Tour {
             context,
-            stays: lanes.iter().map(stay).collect(),
+            stays: lanes.iter_mut().map(stay).collect(),
             course: if context.counted {
                 Course::new(slices, lanes.len(), start, context.paced())
             } else {

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod beside_pgbench;
 mod common;
 mod failures;
 mod load;

@@ -11,7 +11,7 @@ use crate::common::{TestServer, load, make_table};
 const TRANSACTION: Class =
     Class::new("transaction", "transactions", "transactions", Effect::Changes);
 
-fn scripts(texts: &[(&str, u32)], sent: Sent) -> Scripts {
+pub fn scripts(texts: &[(&str, u32)], sent: Sent) -> Scripts {
     let mut symbols = script::Symbols::new();
     symbols.define("given");
     let parse = |(place, (text, weight)): (usize, &(&str, u32))| {
@@ -36,7 +36,7 @@ fn run_streams(server: &TestServer, streams: Vec<Stream>, seconds: Option<f64>) 
 }
 
 /// Runs scripts so often, with one client.
-fn run(server: &TestServer, scripts: Scripts, rounds: u64) -> Outcome {
+pub fn run(server: &TestServer, scripts: Scripts, rounds: u64) -> Outcome {
     let scripts = Arc::new(scripts);
     run_streams(server, vec![stream(0, &scripts, End::Rounds(rounds))], None)
 }

@@ -13,7 +13,7 @@
 //! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under
 //!   valgrind.
 //! - [`Topology`]: which CPUs share a core, a cache or a NUMA node, and where to put clients and
-//!   their servers; [`pin_thread`] and [`affinity_of`] set and read where a thread runs.
+//!   their servers.
 //! - [`Power`]: idle states, clock rate and energy of an interval.
 //! - [`Sampler`]: a thread that takes a row of figures every period, and exact totals.
 //!
@@ -27,7 +27,6 @@
 //! assert!(recording.totals.seconds >= 0.07);
 //! ```
 
-mod affinity;
 pub mod callgrind;
 mod cgroup;
 mod clock;
@@ -45,7 +44,6 @@ mod split;
 mod throttle;
 mod topology;
 
-pub use affinity::{AffinityError, affinity_of, pin_thread, pin_thread_to};
 pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, chosen, host_facts};

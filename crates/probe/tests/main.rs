@@ -4,7 +4,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-mod affinity;
 mod callgrind;
 mod groups;
 mod perf;

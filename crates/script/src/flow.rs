@@ -166,9 +166,9 @@ pub fn check(scripts: &[Script], symbols: &Symbols, protocol: Protocol) -> Resul
         }
         for command in &script.commands {
             let problem = match (&command.action, protocol) {
-                (Action::StartPipeline, Protocol::Simple) => {
-                    Err(Problem::Pipeline("the simple protocol has no pipelines"))
-                }
+                (Action::StartPipeline, Protocol::Simple) => Err(Problem::Pipeline(
+                    "the simple protocol has no pipelines; choose extended or prepared",
+                )),
                 (Action::Sql(sql), Protocol::Extended) => sql.numbered(symbols).map(drop),
                 _ => Ok(()),
             };

@@ -158,5 +158,5 @@ fn mistakes_have_a_place() {
         assert!(found.contains(expected), "{text:?}\nexpected {expected}\nfound    {found}");
     }
     let simple = message("\\startpipeline\n\\endpipeline", Protocol::Simple);
-    assert_eq!(simple, "f:1:1: the simple protocol has no pipelines");
+    assert_eq!(simple, "f:1:1: the simple protocol has no pipelines; choose extended or prepared");
 }

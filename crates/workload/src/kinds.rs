@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::class::Class;
 use crate::draw::Cell;
 use crate::request::{Expect, Request, Statement};
-use crate::step::Refresh;
+use crate::step::{End, Refresh, Step};
 
 /// What `steelyard count` needs from a workload: tables, rows, and the requests to count.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,21 @@ pub struct Load {
     pub times: u64,
     /// A cell that grows with each run, and by how much.
     pub adds: Option<(Cell, i64)>,
+}
+
+impl Load {
+    /// What the streams of a step do, one after another.
+    pub fn of(step: &Step) -> impl Iterator<Item = Load> {
+        step.streams.iter().flat_map(|stream| {
+            let times = if let End::Rounds(rounds) = stream.end { rounds } else { 1 };
+            let adds = stream.adds_to.map(|cell| (cell, stream.operations_per_round as i64));
+            stream.requests.iter().map(move |request| Load {
+                request: request.clone(),
+                times,
+                adds,
+            })
+        })
+    }
 }
 
 /// One kind of request.

@@ -120,6 +120,7 @@ pub fn catalogue(
             sysbench::catalogue(plan, count.rows, dialect)
         }
         (None, plan::WorkloadPlan::Select(plan)) => select::catalogue(plan, count.rows, dialect),
+        (None, plan::WorkloadPlan::Script(plan)) => script::catalogue(plan, count, dialect),
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
         (None, _) => {
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })

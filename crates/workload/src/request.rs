@@ -1,12 +1,14 @@
 //! What a client sends: SQL statements or key-value operations, with places for drawn values.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::copy::Copy;
 use crate::draw::{Draw, Sampler, Source};
 use crate::rng::Rng;
+use crate::scripts::Scripts;
 
 /// A request from a client to a system under test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +24,8 @@ pub enum Request {
     },
     /// Rows for a system that speaks SQL, in bulk.
     Copy(Copy),
+    /// A run of a pgbench script, to be counted.
+    Script(Arc<Scripts>),
     /// An operation for a system that stores values by key.
     KeyValue(KeyValue),
 }
@@ -33,6 +37,7 @@ impl Request {
             Request::Sql(statement) => statement.expect,
             Request::Pipeline { statement, depth } => statement.expect.times(*depth),
             Request::Copy(copy) => Expect::affected(copy.rows),
+            Request::Script(_) => Expect::Success,
             Request::KeyValue(operation) => operation.expect,
         }
     }
@@ -41,7 +46,7 @@ impl Request {
     pub fn statement(&self) -> Option<&Statement> {
         match self {
             Request::Sql(statement) | Request::Pipeline { statement, .. } => Some(statement),
-            Request::Copy(_) | Request::KeyValue(_) => None,
+            Request::Copy(_) | Request::Script(_) | Request::KeyValue(_) => None,
         }
     }
 }
@@ -53,6 +58,9 @@ impl fmt::Display for Request {
                 f.write_str(&statement.numbered())
             }
             Request::Copy(copy) => f.write_str(&copy.statement),
+            Request::Script(scripts) => {
+                scripts.scripts.iter().try_for_each(|(script, _)| f.write_str(&script.name))
+            }
             Request::KeyValue(operation) => write!(f, "{:?}", operation.action),
         }
     }

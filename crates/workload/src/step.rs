@@ -113,7 +113,7 @@ impl Step {
     /// Target operations per second of all streams of a class together, if they have a rate.
     pub fn target(&self, class: &Class) -> Option<f64> {
         let rates = self.streams.iter().filter(|stream| stream.class == *class).filter_map(|s| {
-            let Pace::Rate(rounds) = s.pace else { return None };
+            let (Pace::Rate(rounds) | Pace::Poisson(rounds)) = s.pace else { return None };
             Some(rounds * s.operations_per_round as f64)
         });
         rates.reduce(|sum, rate| sum + rate)
@@ -268,6 +268,9 @@ pub enum Pace {
     Free,
     /// By a schedule with this many rounds per second. Latency counts from the scheduled time.
     Rate(f64),
+    /// The same, but the time between two rounds is random: a Poisson process, as of pgbench's
+    /// `--rate`.
+    Poisson(f64),
     /// Whenever `leader` is ahead of this stream's own operations by at least one round.
     Follow(Cell),
 }

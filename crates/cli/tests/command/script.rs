@@ -57,6 +57,25 @@ fn a_file_is_enough_to_compare_two_versions() {
 }
 
 #[test]
+fn the_instructions_of_a_script_are_counted() {
+    let place = Place::new();
+    place.file("deposit.sql", DEPOSIT);
+    let file = place.plan(
+        "[variants.pg16]\ndbms = \"postgres@16\"\n\
+         [workload.script]\nfile = \"deposit.sql\"\nscale = 1\n[count]\nstatements = 10\n",
+    );
+    place.steelyard(&["count", &file]).expect(0, &["deposit.sql"]);
+    let database = Database::of(&place.results());
+    let counts = database.texts("SELECT CAST(instructions / statements AS TEXT) FROM count");
+    let counts: Vec<f64> = counts.iter().map(|text| text.parse().unwrap()).collect();
+    // Four statements in each transaction, simple and prepared.
+    assert!(counts.len() == 2 && counts.iter().all(|count| *count > 100_000.0), "{counts:?}");
+    place.file("deposit.sql", "\\startpipeline\nSELECT 1;\n\\endpipeline\n");
+    place.steelyard(&["count", &file]).expect(2, &["deposit.sql:1", "no pipelines"]);
+    place.assert_nothing_left();
+}
+
+#[test]
 fn scripts_of_a_plan_are_mixed_and_make_their_own_tables() {
     let place = Place::new();
     place.file(

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -151,8 +152,14 @@ impl Session<'_> {
             single.refresh(refresh).map_err(says)?;
         }
         let mut request = kind.request.clone();
-        if let Request::Sql(statement) = &mut request {
-            statement.sent = Sent::prepared(self.item.protocol == Protocol::Prepared);
+        let prepared = self.item.protocol == Protocol::Prepared;
+        match &mut request {
+            Request::Sql(statement) => statement.sent = Sent::prepared(prepared),
+            Request::Script(scripts) => {
+                let sent = if prepared { Sent::Described } else { Sent::Text };
+                Arc::make_mut(scripts).sent = sent;
+            }
+            _ => {}
         }
         let statement = single.prepare(request).map_err(says)?;
         let mut plain =
@@ -206,8 +213,15 @@ impl Session<'_> {
     /// whether it is there by the time the process looks would be a matter of luck, and with it
     /// some hundred instructions of waiting.
     fn run(&self, single: &mut Single, process: u32, statement: Prepared) -> Result<(), Error> {
-        self.wait("the backend did not become idle", || asleep(process))?;
-        single.run(statement).map_err(|error| self.failed(error))
+        let mut not_ready = None;
+        let mut ready = || {
+            self.wait("the backend did not become idle", || asleep(process)).map_err(|error| {
+                not_ready = Some(error);
+                drive::Error::Load("the backend is busy")
+            })
+        };
+        let ran = single.run_when(statement, &mut ready);
+        ran.map_err(|error| not_ready.unwrap_or_else(|| self.failed(error)))
     }
 
     /// Waits until something is so, or fails with what was not so.

@@ -22,19 +22,19 @@ pub(crate) fn parse(text: &str) -> Option<Vec<usize>> {
     Some(numbers)
 }
 
-/// The list of ascending numbers, as the kernel writes it.
-pub(crate) fn text(numbers: &[usize]) -> String {
-    let runs = numbers.chunk_by(|a, b| a + 1 == *b).filter_map(|run| {
-        let (first, last) = (run.first()?, run.last()?);
-        Some(if first == last { first.to_string() } else { format!("{first}-{last}") })
-    });
-    runs.collect::<Vec<_>>().join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// The list of ascending numbers, as the kernel writes it.
+    fn text(numbers: &[usize]) -> String {
+        let runs = numbers.chunk_by(|a, b| a + 1 == *b).filter_map(|run| {
+            let (first, last) = (run.first()?, run.last()?);
+            Some(if first == last { first.to_string() } else { format!("{first}-{last}") })
+        });
+        runs.collect::<Vec<_>>().join(",")
+    }
 
     #[test]
     fn lists_are_read() {

@@ -15,13 +15,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub(crate) mod list;
+mod list;
 mod place;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
-use crate::affinity::{AffinityError, affinity_of};
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+
 use crate::files::{read_number, read_trimmed};
 
 pub use place::{Impossible, Pair, Pinning};
@@ -53,9 +56,11 @@ impl Topology {
     /// The CPUs that the calling thread may use.
     ///
     /// # Errors
-    /// If `/proc` doesn't tell the thread's CPUs.
-    pub fn here() -> Result<Topology, AffinityError> {
-        Ok(Topology::read(Path::new("/sys"), &affinity_of(nix::unistd::gettid().as_raw() as u32)?))
+    /// If the kernel doesn't tell the thread's CPUs.
+    pub fn here() -> io::Result<Topology> {
+        let set = sched_getaffinity(Pid::from_raw(0))?;
+        let allowed = (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu) == Ok(true));
+        Ok(Topology::read(Path::new("/sys"), &allowed.collect::<Vec<_>>()))
     }
 
     /// The CPUs that are `allowed` and online, from `sys`, which is `/sys` or a copy of it.

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use plan::{Protocol, ScriptPlan};
+use plan::{CountPlan, Protocol, ScriptPlan};
 
 use crate::class::{Class, Effect};
+use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::pgbench;
-use crate::request::Sent;
+use crate::request::{Request, Sent};
 use crate::scripts::Scripts;
 use crate::step::{Benchmark, Pace, Phase, Step, Stream};
 use crate::{Dialect, Error};
@@ -20,30 +21,9 @@ const TRANSACTION: Class =
 /// # Errors
 /// [`Error::Unfit`] if the system does not speak SQL, [`Error::Script`] for a mistake in a script.
 pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Benchmark, Error> {
-    let Dialect::Postgres { .. } = dialect else {
-        return Err(Error::Unfit { workload: "script", needs: "SQL" });
-    };
-    let (scripts, symbols) = plan.parsed().map_err(|error| Error::Script(error.to_string()))?;
-    let scripts = Scripts {
-        scripts,
-        symbols,
-        given: plan.define.clone().into_iter().collect(),
-        scale: plan.scale as i64,
-        sent: Sent::Described,
-        max_tries: plan.max_tries,
-        latency_limit: plan.latency_limit.map(|milliseconds| milliseconds / 1e3),
-    };
+    let scripts = scripts(plan, dialect)?;
     let own = plan.init.contains('t');
-    let mut phases = Vec::new();
-    for letter in plan.init.chars() {
-        let Some(name) = ScriptPlan::init_step(letter) else { continue };
-        phases.push(Phase::Step(match name {
-            ScriptPlan::LOAD => pgbench::load_all(name, plan.scale, letter == 'G'),
-            ScriptPlan::VACUUM => pgbench::vacuum(name, plan.scale),
-            ScriptPlan::PRIMARY_KEYS => pgbench::primary_keys(name, plan.scale),
-            _ => pgbench::foreign_keys(name, plan.scale),
-        }));
-    }
+    let mut phases: Vec<_> = init(plan).map(Phase::Step).collect();
     let tables = if own { pgbench::tables() } else { Vec::new() };
     if own || plan.setup_text.is_some() {
         let rows = own.then(|| plan.scale * pgbench::ACCOUNTS);
@@ -58,7 +38,7 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
         let scripts = Arc::new(Scripts { sent, ..scripts.clone() });
         let stream = |client| Stream {
             scripts: Some(Arc::clone(&scripts)),
-            pace: plan.rate.map_or(Pace::Free, |rate| Pace::Rate(rate / f64::from(clients))),
+            pace: plan.rate.map_or(Pace::Free, |rate| Pace::Poisson(rate / f64::from(clients))),
             ..Stream::new(client, TRANSACTION)
         };
         let streams = (0..clients).map(stream).collect();
@@ -77,12 +57,99 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
         }
         phases.push(Phase::Step(step));
     }
-    let setup = if own { pgbench::create_all() } else { Vec::new() };
     Ok(Benchmark {
-        setup: setup.into_iter().chain(plan.setup_text.clone()).collect(),
+        setup: setup(plan),
         tables,
         phases,
         config: pgbench::room_for(clients).into_iter().collect(),
+    })
+}
+
+/// The scripts of a plan, parsed.
+fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
+    let Dialect::Postgres { .. } = dialect else {
+        return Err(Error::Unfit { workload: "script", needs: "SQL" });
+    };
+    let (scripts, symbols) = plan.parsed().map_err(|error| Error::Script(error.to_string()))?;
+    Ok(Scripts {
+        scripts,
+        symbols,
+        given: plan.define.clone().into_iter().collect(),
+        scale: plan.scale as i64,
+        sent: Sent::Described,
+        max_tries: plan.max_tries,
+        latency_limit: plan.latency_limit.map(|milliseconds| milliseconds / 1e3),
+    })
+}
+
+/// What creates the tables.
+fn setup(plan: &ScriptPlan) -> Vec<String> {
+    let tables = if plan.init.contains('t') { pgbench::create_all() } else { Vec::new() };
+    tables.into_iter().chain(plan.setup_text.clone()).collect()
+}
+
+/// The steps of `pgbench -i` that the plan wants.
+fn init(plan: &ScriptPlan) -> impl Iterator<Item = Step> {
+    plan.init.chars().filter_map(|letter| {
+        let name = ScriptPlan::init_step(letter)?;
+        Some(match name {
+            ScriptPlan::LOAD => pgbench::load_all(name, plan.scale, letter == 'G'),
+            ScriptPlan::VACUUM => pgbench::vacuum(name, plan.scale),
+            ScriptPlan::PRIMARY_KEYS => pgbench::primary_keys(name, plan.scale),
+            _ => pgbench::foreign_keys(name, plan.scale),
+        })
+    })
+}
+
+/// What `steelyard count` counts: a run of each script, on tables about as large as `count` says.
+///
+/// # Errors
+/// As [`benchmark`].
+pub fn catalogue(
+    plan: &ScriptPlan,
+    count: &CountPlan,
+    dialect: Dialect,
+) -> Result<Catalogue, Error> {
+    let scale = count.rows.div_ceil(pgbench::ACCOUNTS).clamp(1, plan.scale);
+    let mut plan = plan.clone();
+    (plan.scale, plan.protocol) = (scale, count.protocols.clone());
+    let all = scripts(&plan, dialect)?;
+    let (mut load, mut index) = (Vec::new(), Vec::new());
+    let mut cells = 0;
+    for step in init(&plan) {
+        cells = cells.max(step.cells);
+        match &*step.name {
+            ScriptPlan::LOAD => load.extend(Load::of(&step)),
+            // The tables are frozen, which does more.
+            ScriptPlan::VACUUM => {}
+            _ => index.extend(Load::of(&step).map(|load| load.request.to_string())),
+        }
+    }
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (script, _) in &all.scripts {
+        // The same file twice, with other weights, is one kind.
+        if kinds.iter().any(|kind| kind.name == script.name) {
+            continue;
+        }
+        let alone = Scripts { scripts: vec![(script.clone(), 1)], ..all.clone() };
+        kinds.push(Kind {
+            name: script.name.clone(),
+            class: TRANSACTION,
+            request: Request::Script(Arc::new(alone)),
+            rows: 0,
+            state: if index.is_empty() { State::Loaded } else { State::Indexed },
+            reads_only: false,
+            adds: None,
+        });
+    }
+    Ok(Catalogue {
+        setup: setup(&plan),
+        load,
+        index,
+        cells,
+        refresh: None,
+        config: Default::default(),
+        kinds,
     })
 }
 

@@ -106,22 +106,14 @@ fn select(scale: u64, sent: Sent) -> Statement {
 pub fn catalogue(plan: &SelectPlan, rows: u64, dialect: Dialect) -> Result<Catalogue, Error> {
     let scale = rows.div_ceil(ACCOUNTS).clamp(1, plan.scale);
     let benchmark = benchmark(&SelectPlan { scale, load_dop: 1, ..plan.clone() }, dialect)?;
-    let steps: Vec<&Step> = benchmark.phases.iter().filter_map(Phase::step).collect();
-    let mut requests = steps.iter().map(|step| &step.streams[0].requests[0]);
-    let (load, index) = (requests.next().cloned(), requests.next().map(Request::to_string));
-    let times = scale * ACCOUNTS / 10_000;
-    let load = load.map(|request| Load {
-        adds: match &request {
-            Request::Copy(copy) => Some((copy.sent, copy.rows as i64)),
-            _ => None,
-        },
-        request,
-        times,
-    });
+    let mut steps = benchmark.phases.iter().filter_map(Phase::step);
+    let mut of_next = || steps.next().into_iter().flat_map(Load::of);
+    let load = of_next().collect();
+    let index = of_next().map(|load| load.request.to_string()).collect();
     Ok(Catalogue {
         setup: benchmark.setup,
-        load: load.into_iter().collect(),
-        index: index.into_iter().collect(),
+        load,
+        index,
         cells: 1,
         refresh: None,
         config: benchmark.config,

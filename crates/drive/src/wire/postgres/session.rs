@@ -125,6 +125,7 @@ impl Session for PostgresSession {
                 Message::Template(self.template(statement, Some(*depth), &shown)?)
             }
             Request::Copy(copy) => Message::Rows(copy.clone()),
+            Request::Script(_) => return Err(Error::Unsupported("scripts are run by a player")),
             Request::KeyValue(_) => {
                 return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
             }

@@ -194,10 +194,6 @@ impl Family for ScriptPlan {
         }
     }
 
-    fn has_statements(&self) -> bool {
-        true
-    }
-
     /// One for each number of clients: what scripts change would be there for the next.
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &str, dop: u32, labels: BTreeMap<String, String>| PlannedStep {
