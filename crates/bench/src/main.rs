@@ -159,8 +159,9 @@ fn side_by_side(rounds: usize, seconds: f64, clients_only: bool) -> Result<()> {
         table::sampling(&sampling, &runs);
         println!();
     }
-    let clients = rivals::clients(&server, seconds);
-    let runs = measure::in_turn(&clients, rounds)?;
-    table::clients(&clients, &runs);
+    for clients in [rivals::clients(&server, seconds), rivals::scripted_clients(&server, seconds)] {
+        let runs = measure::in_turn(&clients, rounds)?;
+        table::clients(&clients, &runs);
+    }
     server.stop()
 }

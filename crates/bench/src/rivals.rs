@@ -208,6 +208,20 @@ pub fn clients(server: &BenchServer, seconds: f64) -> Vec<Contender> {
         .collect()
 }
 
+/// The same by pgbench's script.
+pub fn scripted_clients(server: &BenchServer, seconds: f64) -> Vec<Contender> {
+    [1, MANY]
+        .into_iter()
+        .map(|clients| {
+            let (socket, database) = (server.socket.display().to_string(), &server.database);
+            let words = ["script", &socket, database, "select-only", "prepared"];
+            let numbers = [seconds.to_string(), clients.to_string()];
+            let command = ourselves(words.map(str::to_owned).into_iter().chain(numbers).collect());
+            Contender { name: format!("{clients} clients, script"), command, operations: plain }
+        })
+        .collect()
+}
+
 /// System calls per query, counted by perf if available and permitted.
 pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()> {
     let _ = server;

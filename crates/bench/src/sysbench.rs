@@ -50,8 +50,15 @@ impl Both {
     }
 }
 
-/// Keeps this process, and the servers and contenders that it starts, on one CPU.
+/// Keeps this process, and the servers and contenders that it starts, on one CPU, which each leaves
+/// only to wait (`SCHED_BATCH`, sched(7)).
+///
+/// Otherwise clients interrupt the server by chance, and by how they wait: a client in `recv` on a
+/// unix socket is also woken when the server has read its query.
 pub fn stay_on_one_cpu() -> Result<()> {
+    let process = std::process::id().to_string();
+    let done = Command::new("chrt").args(["-b", "-p", "0", &process]).status();
+    ensure!(done.context("cannot run chrt, of util-linux")?.success(), "chrt failed");
     let own = Pid::from_raw(0);
     let allowed = sched_getaffinity(own)?;
     let mut cpus = (0..CpuSet::count()).filter(|cpu| allowed.is_set(*cpu) == Ok(true));
