@@ -64,14 +64,16 @@ fn the_instructions_of_a_script_are_counted() {
         "[variants.pg16]\ndbms = \"postgres@16\"\n\
          [workload.script]\nfile = \"deposit.sql\"\nscale = 1\n[count]\nstatements = 10\n",
     );
-    place.steelyard(&["count", &file]).expect(0, &["deposit.sql"]);
+    place.steelyard(&["count", "--allow-concurrent", &file]).expect(0, &["deposit.sql"]);
     let database = Database::of(&place.results());
     let counts = database.texts("SELECT CAST(instructions / statements AS TEXT) FROM count");
     let counts: Vec<f64> = counts.iter().map(|text| text.parse().unwrap()).collect();
     // Four statements in each transaction, simple and prepared.
     assert!(counts.len() == 2 && counts.iter().all(|count| *count > 100_000.0), "{counts:?}");
     place.file("deposit.sql", "\\startpipeline\nSELECT 1;\n\\endpipeline\n");
-    place.steelyard(&["count", &file]).expect(2, &["deposit.sql:1", "no pipelines"]);
+    place
+        .steelyard(&["count", "--allow-concurrent", &file])
+        .expect(2, &["deposit.sql:1", "no pipelines"]);
     place.assert_nothing_left();
 }
 
