@@ -69,7 +69,7 @@ pub fn line_up(
             return Err(Error::NoCopy { variant: variant.name.clone() });
         }
         let subject = Subject {
-            dialect: dialect(&installation),
+            dialect: dialect(&installation, variant.engine.as_deref()),
             variant: variant.clone(),
             reference,
             installation,
@@ -113,6 +113,6 @@ pub fn benchmark(
 }
 
 /// The dialect of an installation, from the first number of its version.
-fn dialect(installation: &Installation) -> Dialect {
-    Dialect::of(&installation.dbms, installation.major().unwrap_or(0))
+fn dialect(installation: &Installation, engine: Option<&str>) -> Dialect {
+    Dialect::of(&installation.dbms, installation.major().unwrap_or(0), engine)
 }

@@ -9,8 +9,8 @@ use crate::duration::{format_duration, parse_duration};
 use crate::key::{Key, Keyed};
 use crate::section::{boolean, choice, describe, integer, number, string, strings, text};
 use crate::types::{
-    BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Pairing,
-    Plan, Variant,
+    BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT,
+    Durability, Pairing, Plan, Variant,
 };
 
 /// More blocks than anyone can run; keeps a typo from filling memory.
@@ -95,6 +95,8 @@ impl Keyed for Variant {
             Key::optional("config_text", &mut self.config_text, string),
             Key::new("initdb", &mut self.initdb, strings).unless(&[""; 0]),
             memory_limit(&mut self.memory_limit),
+            Key::optional("engine", &mut self.engine, string).note("of a system that has several"),
+            durability(&mut self.durability),
             Key::optional("twin_of", &mut self.twin_of, string)
                 .note("the same system under a second name"),
         ]
@@ -122,6 +124,12 @@ fn share(value: &DeValue) -> Result<f64, String> {
 /// The memory limit of a variant, or of all.
 pub(crate) fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
     Key::size("memory_limit", limit).note("of the server, by cgroup")
+}
+
+/// The durability of a variant, or of all.
+pub(crate) fn durability(durability: &mut Option<Durability>) -> Key<'_> {
+    Key::optional("durability", durability, |v| choice(v, &Durability::NAMED))
+        .note("of commits: full or relaxed")
 }
 
 impl Keyed for BuildPlan {

@@ -70,7 +70,7 @@ pub use short::{ShortForm, variant_name, variant_names};
 pub use size::{SizeError, parse_size};
 pub use types::{
     BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
-    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Given, Pairing, Plan, Variant,
+    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Durability, Given, Pairing, Plan, Variant,
 };
 pub use workloads::WorkloadPlan;
 pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};

@@ -9,11 +9,11 @@ use toml::de::DeTable;
 use crate::check::check;
 use crate::count::read_count;
 use crate::key::Keyed;
-use crate::keys::memory_limit;
+use crate::keys::{durability, memory_limit};
 use crate::place::{in_folder, read_beside};
 use crate::problem::{PlanError, Problems};
 use crate::section::{Section, as_table, join, printable, setting};
-use crate::types::{Given, Pairing, Plan, Variant};
+use crate::types::{Durability, Given, Pairing, Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 impl Plan {
@@ -67,7 +67,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     let mut plan = Plan::default();
     top.keys(p, plan.keys());
     let mut shared = Shared { folder, ..Shared::default() };
-    top.keys(p, vec![memory_limit(&mut shared.memory_limit)]);
+    top.keys(p, vec![memory_limit(&mut shared.memory_limit), durability(&mut shared.durability)]);
     if let Some(table) = top.table(p, "config") {
         shared.config = settings(p, table, "config");
     }
@@ -113,6 +113,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
 struct Shared<'f> {
     config: BTreeMap<String, String>,
     memory_limit: Option<u64>,
+    durability: Option<Durability>,
     folder: Option<&'f Path>,
 }
 
@@ -123,6 +124,7 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
         name: name.to_owned(),
         config: shared.config.clone(),
         memory_limit: shared.memory_limit,
+        durability: shared.durability,
         ..Variant::default()
     };
     section.keys(p, variant.keys());

@@ -125,6 +125,12 @@ pub struct Variant {
     pub initdb: Vec<String>,
     /// Memory limit of the server (cgroup) in bytes: the variant's own or the plan's.
     pub memory_limit: Option<u64>,
+    /// The storage engine, such as `myrocks`, for a system that has several; understood by the
+    /// crate `dbms`.
+    pub engine: Option<String>,
+    /// What the server does before a commit is acknowledged: the variant's own or the plan's.
+    /// `None`: what its settings say.
+    pub durability: Option<Durability>,
     /// Name of the variant that this one is a second copy of, same to the last setting, for
     /// telling how much identical systems differ (A/A). See [`Plan::with_twins`].
     pub twin_of: Option<String>,
@@ -142,6 +148,23 @@ pub struct BuildPlan {
     pub configure: Vec<String>,
     /// What builds it.
     pub system: Option<BuildSystem>,
+}
+
+/// What a server does before it acknowledges a commit, translated into the settings of each system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Durability {
+    /// It writes the commit to disk: nothing is lost when the machine fails.
+    Full,
+    /// It hands the commit to the operating system: what was committed last is lost when the
+    /// machine fails, and nothing when only the server does.
+    Relaxed,
+}
+
+impl Durability {
+    /// All by their names in a plan.
+    pub const NAMED: [(&str, Durability); 2] =
+        [("full", Durability::Full), ("relaxed", Durability::Relaxed)];
 }
 
 /// What builds a system from its source.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::fixtures::meaning;
 use plan::{
-    BuildPlan, BuildSystem, CountPlan, Given, InsertPlan, Pairing, Plan, Protocol, ShortForm,
-    Tables, WorkloadPlan,
+    BuildPlan, BuildSystem, CountPlan, Durability, Given, InsertPlan, Pairing, Plan, Protocol,
+    ShortForm, Tables, WorkloadPlan,
 };
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
@@ -115,8 +115,10 @@ prop_compose! {
     }
 }
 
+/// Memory limit, engine, durability.
+type Terms = (Option<u64>, Option<String>, Option<Durability>);
 type VariantParts =
-    (BTreeMap<String, String>, Option<String>, Vec<String>, Option<u64>, Option<BuildPlan>);
+    (BTreeMap<String, String>, Option<String>, Vec<String>, Terms, Option<BuildPlan>);
 
 prop_compose! {
     fn build_plan()(
@@ -132,8 +134,13 @@ prop_compose! {
 fn variant_parts() -> impl Strategy<Value = VariantParts> {
     let config_text = proptest::option::of(text().prop_filter("empty", |t| !t.is_empty()));
     let arguments = vec("[^\u{0}]{1,10}", 0..3);
-    let limit = proptest::option::of(1u64..1 << 50);
-    (settings(), config_text, arguments, limit, proptest::option::of(build_plan()))
+    let durability = select(vec![Durability::Full, Durability::Relaxed]);
+    let terms = (
+        proptest::option::of(1u64..1 << 50),
+        proptest::option::of("[^\u{0}]{1,10}"),
+        proptest::option::of(durability),
+    );
+    (settings(), config_text, arguments, terms, proptest::option::of(build_plan()))
 }
 
 fn count() -> impl Strategy<Value = CountPlan> {
@@ -197,12 +204,12 @@ prop_compose! {
         plan.margin = margin;
         plan.settle_seconds_scale = scale;
         plan.base = plan.variants[base.index(plan.variants.len())].name.clone();
-        for (variant, (config, text, initdb, limit, build)) in plan.variants.iter_mut().zip(parts) {
+        for (variant, (config, text, initdb, terms, build)) in plan.variants.iter_mut().zip(parts) {
             variant.config = config;
             variant.config_file = text.as_ref().map(|_| "a.conf".to_owned());
             variant.config_text = text;
             variant.initdb = initdb;
-            variant.memory_limit = limit;
+            (variant.memory_limit, variant.engine, variant.durability) = terms;
             variant.build = build;
         }
         (plan.pairing, plan.slice_ms) = options.0;

@@ -119,6 +119,8 @@ pub(crate) struct Configuration {
     config_text: Option<String>,
     initdb: Vec<String>,
     memory_limit: Option<u64>,
+    engine: Option<String>,
+    durability: Option<plan::Durability>,
 }
 
 /// Which step of which workload.
@@ -478,6 +480,8 @@ impl System {
                 config_text: planned.and_then(|planned| planned.config_text.clone()),
                 initdb: planned.map(|planned| planned.initdb.clone()).unwrap_or_default(),
                 memory_limit: planned.and_then(|planned| planned.memory_limit),
+                engine: planned.and_then(|planned| planned.engine.clone()),
+                durability: planned.and_then(|planned| planned.durability),
             },
             dbms: variant.dbms,
             version: variant.version,

@@ -17,7 +17,7 @@ use crate::class::Class;
 use crate::draw::{Cell, Draw};
 use crate::request::{Expect, Piece, Request, Sent, Statement};
 use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, Sql};
 
 /// Rows per statement and commit of l.i0.
 const LOAD_BATCH: u32 = 100;
@@ -63,22 +63,21 @@ fn inserted_rows(table: usize) -> Cell {
 /// [`Error::TooOld`] if the server's version lacks partitions, [`Error::UnknownStep`] for a step
 /// that is not in [`INSERT_STEPS`].
 pub fn benchmark(plan: &InsertPlan, dop: u32, dialect: Dialect) -> Result<Benchmark, Error> {
-    Builder { plan, dop, dialect }.benchmark()
+    Builder { plan, dop, sql: dialect.sql("insert")? }.benchmark()
 }
 
 struct Builder<'a> {
     plan: &'a InsertPlan,
     dop: u32,
-    dialect: Dialect,
+    sql: Sql,
 }
 
 impl Builder<'_> {
     fn benchmark(&self) -> Result<Benchmark, Error> {
-        let Dialect::Postgres { major } = self.dialect else {
-            return Err(Error::Unfit { workload: "insert", needs: "SQL" });
-        };
-        if self.plan.partitions > 0 && major < 11 {
-            return Err(Error::TooOld { feature: "partitions", needs: 11, found: major });
+        if let Sql::Postgres { major: found @ ..11 } = self.sql
+            && self.plan.partitions > 0
+        {
+            return Err(Error::TooOld { feature: "partitions", needs: 11, found });
         }
         let mut phases = Vec::new();
         let mut rows = 0;
@@ -156,31 +155,64 @@ impl Builder<'_> {
 
     fn create_table(&self, table: usize) -> Vec<String> {
         let name = table_name(table);
+        let sql = self.sql;
+        let (id, time, options) = (sql.big_serial(), sql.time(), sql.table_options());
+        let create = format!(
+            "CREATE TABLE {name} (transactionid {id}, dateandtime {time}, \
+             cashregisterid int NOT NULL, customerid int NOT NULL, productid int NOT NULL, \
+             price int NOT NULL, data varchar(4000), PRIMARY KEY (transactionid)){options}"
+        );
+        let (by, parts) = self.partitions(&name);
+        let cached = format!("ALTER SEQUENCE {name}_transactionid_seq CACHE 1000");
+        let cached = matches!(sql, Sql::Postgres { .. }).then_some(cached);
+        [create + &by].into_iter().chain(parts).chain(cached).collect()
+    }
+
+    /// What a table's definition ends with if it has range partitions, and statements that make
+    /// them.
+    fn partitions(&self, table: &str) -> (String, Vec<String>) {
         let partitions = self.plan.partitions;
-        let by = if partitions > 0 { " PARTITION BY RANGE (transactionid)" } else { "" };
-        let mut statements = vec![format!(
-            "CREATE TABLE {name} (transactionid bigserial NOT NULL, \
-             dateandtime timestamp without time zone, cashregisterid int NOT NULL, \
-             customerid int NOT NULL, productid int NOT NULL, price int NOT NULL, \
-             data varchar(4000), PRIMARY KEY (transactionid)){by}"
-        )];
-        if partitions > 0 {
-            let all = self.plan.rows + self.plan.indexed_rows;
-            let share = all.div_ceil(self.table_count() as u64).div_ceil(u64::from(partitions));
-            for part in 0..partitions {
-                let from = bound(part, share, "MINVALUE");
-                let to = if part + 1 == partitions {
-                    "MAXVALUE".to_owned()
-                } else {
-                    bound(part + 1, share, "MINVALUE")
+        if partitions == 0 {
+            return Default::default();
+        }
+        let all = self.plan.rows + self.plan.indexed_rows;
+        let share = all.div_ceil(self.table_count() as u64).div_ceil(u64::from(partitions));
+        // Above the last row of a partition.
+        let end = |part: u32| match part + 1 == partitions {
+            true => "MAXVALUE".to_owned(),
+            false => (u64::from(part + 1) * share + 1).to_string(),
+        };
+        match self.sql {
+            Sql::Postgres { .. } => {
+                let make = |part: u32| {
+                    let from = if part == 0 { "MINVALUE".to_owned() } else { end(part - 1) };
+                    let to = end(part);
+                    format!(
+                        "CREATE TABLE {table}_p{part} PARTITION OF {table} FOR VALUES FROM \
+                         ({from}) TO ({to})"
+                    )
                 };
-                statements.push(format!(
-                    "CREATE TABLE {name}_p{part} PARTITION OF {name} FOR VALUES FROM ({from}) TO ({to})"
-                ));
+                (
+                    " PARTITION BY RANGE (transactionid)".to_owned(),
+                    (0..partitions).map(make).collect(),
+                )
+            }
+            Sql::Mysql { .. } => {
+                let make =
+                    |part: u32| format!("PARTITION p{part} VALUES LESS THAN ({})", end(part));
+                let all: Vec<String> = (0..partitions).map(make).collect();
+                (format!(" PARTITION BY RANGE (transactionid) ({})", all.join(", ")), Vec::new())
             }
         }
-        statements.push(format!("ALTER SEQUENCE {name}_transactionid_seq CACHE 1000"));
-        statements
+    }
+
+    /// Creates the secondary indexes of a table.
+    fn index_table(&self, table: usize) -> Vec<String> {
+        let name = table_name(table);
+        let indexes = INDEXES[..self.plan.secondary_indexes as usize].iter();
+        let indexes: Vec<_> =
+            indexes.map(|(index, columns)| (format!("{name}_{index}"), *columns)).collect();
+        self.sql.create_indexes(&name, &indexes)
     }
 
     /// l.i0, l.i1, l.i2: inserts as fast as possible until all rows are in.
@@ -201,21 +233,11 @@ impl Builder<'_> {
         self.step(name, Class::INSERT, streams)
     }
 
-    /// l.x: each client indexes its own table, one index after another.
+    /// l.x: each client indexes its own table.
     fn create_indexes(&self, rows: u64) -> Step {
         let streams = (0..self.table_count())
             .map(|table| {
-                let name = table_name(table);
-                let requests: Vec<Request> = INDEXES[..self.plan.secondary_indexes as usize]
-                    .iter()
-                    .map(|(index, columns)| {
-                        Statement::plain(
-                            format!("CREATE INDEX {name}_{index} ON {name} ({columns})"),
-                            Expect::Success,
-                        )
-                        .into()
-                    })
-                    .collect();
+                let requests = Sql::plain(self.index_table(table));
                 Stream {
                     script: (0..requests.len()).map(Action::Run).collect(),
                     operations_per_round: requests.len() as u64,
@@ -369,7 +391,7 @@ impl Builder<'_> {
         Some(Stream {
             role: Role::Background,
             requests: vec![
-                Statement::plain("BEGIN ISOLATION LEVEL REPEATABLE READ", Expect::Success).into(),
+                Statement::plain(self.sql.begin_snapshot(), Expect::Success).into(),
                 Statement::plain(snapshot, Expect::Rows { min: 0, max: 1 }).into(),
                 Statement::plain("COMMIT", Expect::Success).into(),
             ],
@@ -388,11 +410,6 @@ impl Builder<'_> {
 /// `pi1` for table 0, and so on.
 fn table_name(table: usize) -> String {
     format!("pi{}", table + 1)
-}
-
-/// Lower bound of a range partition.
-fn bound(part: u32, share: u64, first: &str) -> String {
-    if part == 0 { first.to_owned() } else { (u64::from(part) * share + 1).to_string() }
 }
 
 /// Rows that the insert streams of a load step insert.

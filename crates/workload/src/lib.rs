@@ -16,6 +16,7 @@
 mod class;
 mod command;
 mod copy;
+mod dialect;
 mod draw;
 pub mod insert;
 pub mod kinds;
@@ -37,6 +38,7 @@ pub mod toy;
 pub use class::{Class, Effect};
 pub use command::{Figures, Output, Program, fill};
 pub use copy::{Column, Copy};
+pub use dialect::{Dialect, Engine, Sql};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use kinds::{Catalogue, Kind, Load, State};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
@@ -44,39 +46,6 @@ pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
 pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
 pub use terms::{Counters, Idle, Terms};
-
-/// A server's SQL dialect, as far as statements differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// PostgreSQL of this major version (9.6 counts as 9).
-    Postgres {
-        /// Major version, for example 14.
-        major: u32,
-    },
-    /// None: the system accepts keys and values.
-    KeyValue,
-    /// There is no system, only a directory for files.
-    Files,
-    /// There is no system, only a block device, which is never written.
-    Device,
-}
-
-impl Dialect {
-    /// The dialect of the system called `dbms`.
-    pub fn of(dbms: &str, major: u32) -> Dialect {
-        match dbms {
-            "postgres" => Dialect::Postgres { major },
-            "none" => Dialect::Files,
-            "device" => Dialect::Device,
-            _ => Dialect::KeyValue,
-        }
-    }
-
-    /// PostgreSQL of the given major version.
-    pub fn postgres(major: u32) -> Dialect {
-        Dialect::Postgres { major }
-    }
-}
 
 /// The benchmark of one sequence of a plan's workload.
 ///
@@ -111,10 +80,7 @@ pub fn catalogue(
     dialect: Dialect,
 ) -> Result<Catalogue, Error> {
     match (count.own(), plan) {
-        (Some(_), _) if !matches!(dialect, Dialect::Postgres { .. }) => {
-            Err(Error::Unfit { workload: "[count] file", needs: "SQL" })
-        }
-        (Some(own), _) => Ok(kinds::own(&own)),
+        (Some(own), _) => dialect.sql("[count] file").map(|_| kinds::own(&own)),
         (None, plan::WorkloadPlan::Insert(plan)) => insert::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Sysbench(plan)) => {
             sysbench::catalogue(plan, count.rows, dialect)

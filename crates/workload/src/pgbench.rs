@@ -1,5 +1,6 @@
 //! The tables of pgbench, as `pgbench -i` makes them.
 
+use crate::Sql;
 use crate::class::Class;
 use crate::copy::{Column, Copy};
 use crate::draw::{Cell, Draw, Width};
@@ -70,8 +71,12 @@ fn text(text: &str) -> Column {
 }
 
 impl Table {
-    fn create(&self) -> String {
-        format!("CREATE TABLE {} ({}) WITH (fillfactor = 100)", self.name, self.columns)
+    fn create(&self, sql: Sql) -> String {
+        let options = match sql {
+            Sql::Postgres { .. } => " WITH (fillfactor = 100)",
+            sql @ Sql::Mysql { .. } => sql.table_options(),
+        };
+        format!("CREATE TABLE {} ({}){options}", self.name, self.columns)
     }
 }
 
@@ -82,17 +87,17 @@ pub fn tables() -> Vec<String> {
 }
 
 /// Creates all tables, without keys.
-pub fn create_all() -> Vec<String> {
+pub fn create_all(sql: Sql) -> Vec<String> {
     let history = format!(
         "CREATE TABLE {HISTORY} (tid int, bid int, aid int, delta int, mtime timestamp, \
          filler char(22))"
     );
-    TABLES.iter().map(Table::create).chain([history]).collect()
+    TABLES.iter().map(|table| table.create(sql)).chain([history]).collect()
 }
 
 /// Creates `pgbench_accounts`, without its primary key.
-pub fn create_accounts() -> String {
-    TABLES[2].create()
+pub fn create_accounts(sql: Sql) -> String {
+    TABLES[2].create(sql)
 }
 
 /// Fills `pgbench_accounts` with so many clients at a time.

@@ -18,7 +18,7 @@ use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
 use crate::request::{Expect, Request, Sent, Statement};
 use crate::step::{Action, Benchmark, End, Phase, Step, Stream};
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, Sql};
 use round::Round;
 use statements::table_name;
 
@@ -48,16 +48,14 @@ pub fn benchmark(plan: &SysbenchPlan, dialect: Dialect) -> Result<Benchmark, Err
 
 struct Builder<'a> {
     plan: &'a SysbenchPlan,
+    sql: Sql,
     /// Whether rows may be missing from here on.
     deleted: bool,
 }
 
 impl<'a> Builder<'a> {
     fn new(plan: &'a SysbenchPlan, dialect: Dialect) -> Result<Self, Error> {
-        match dialect {
-            Dialect::Postgres { .. } => Ok(Builder { plan, deleted: false }),
-            _ => Err(Error::Unfit { workload: "sysbench", needs: "SQL" }),
-        }
+        Ok(Builder { plan, sql: dialect.sql("sysbench")?, deleted: false })
     }
 
     fn benchmark(mut self) -> Result<Benchmark, Error> {

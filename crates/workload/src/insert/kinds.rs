@@ -23,7 +23,7 @@ use crate::{Dialect, Error};
 /// [`Error::TooOld`] if the server's version lacks partitions.
 pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result<Catalogue, Error> {
     let plan = plan::InsertPlan { rows, indexed_rows: 0, ..plan.clone() };
-    let builder = Builder { plan: &plan, dop: 1, dialect };
+    let builder = Builder { plan: &plan, dop: 1, sql: dialect.sql("insert")? };
     let setup = builder.benchmark()?.setup;
     let name = table_name(0);
     let insert = |batch, state, suffix: &str| Kind {
@@ -81,10 +81,7 @@ pub fn catalogue(plan: &plan::InsertPlan, rows: u64, dialect: Dialect) -> Result
             times: rows.div_ceil(u64::from(LOAD_BATCH)),
             adds: None,
         }],
-        index: indexes
-            .iter()
-            .map(|(index, columns)| format!("CREATE INDEX {name}_{index} ON {name} ({columns})"))
-            .collect(),
+        index: builder.index_table(0),
         cells: CELLS_PER_TABLE,
         refresh: Some(Refresh {
             every: 1,

@@ -1,6 +1,7 @@
 //! The benchmark's statements.
 
-use super::{Builder, POINT_IDS, highest_id, lowest_id, table_name};
+use super::{Builder, INDEXES, POINT_IDS, highest_id, lowest_id, table_name};
+use crate::Sql;
 use crate::draw::{Draw, Width};
 use crate::request::{Expect, Piece, Sent, Statement};
 
@@ -41,15 +42,20 @@ impl Builder<'_> {
     /// index would read everything that was deleted but not yet vacuumed.
     pub(super) fn delete_statement(&self, table: usize, batch: u32) -> Statement {
         let name = table_name(table);
-        let lowest = lowest_id(table);
+        let from = format!("FROM {name} WHERE transactionid >= ");
+        let first = format!(" ORDER BY transactionid LIMIT {batch}");
+        let (before, after) = match self.sql {
+            Sql::Postgres { .. } => (
+                format!("DELETE FROM {name} WHERE transactionid IN (SELECT transactionid {from}"),
+                format!("{first})"),
+            ),
+            Sql::Mysql { .. } => (format!("DELETE {from}"), first),
+        };
         Statement {
             pieces: vec![
-                Piece::Text(format!(
-                    "DELETE FROM {name} WHERE transactionid IN \
-                     (SELECT transactionid FROM {name} WHERE transactionid >= "
-                )),
-                Piece::Value(Draw::Value(lowest)),
-                Piece::Text(format!(" ORDER BY transactionid LIMIT {batch})")),
+                Piece::Text(before),
+                Piece::Value(Draw::Value(lowest_id(table))),
+                Piece::Text(after),
             ],
             sent: Sent::prepared(self.plan.prepared_inserts),
             expect: Expect::affected(u64::from(batch)),
@@ -59,20 +65,23 @@ impl Builder<'_> {
     /// One range query for each index, in the order of [`super::INDEXES`].
     pub(super) fn range_statements(&self, table: usize) -> Vec<Statement> {
         let name = table_name(table);
-        let query = |columns: &str, condition: &str, high: i64| Statement {
-            pieces: vec![
-                Piece::Text(format!("SELECT {columns} FROM {name} WHERE ({condition} ")),
-                Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four }),
-                Piece::Text(format!(") ORDER BY {columns} LIMIT 10")),
-            ],
-            sent: Sent::prepared(self.plan.prepared_queries),
-            expect: Expect::Rows { min: 0, max: 10 },
+        let conditions = [("productid >=", 10_000), ("cashregisterid >", 1000), ("price >=", 500)];
+        let query = |(place, (condition, high)): (usize, (&str, i64))| {
+            let (index, columns) = INDEXES[place];
+            // Without it, MySQL sometimes reads the whole table.
+            let force = self.sql.force_index(&format!("{name}_{index}"));
+            let force = if place < self.plan.secondary_indexes as usize { &*force } else { "" };
+            Statement {
+                pieces: vec![
+                    Piece::Text(format!("SELECT {columns} FROM {name}{force} WHERE ({condition} ")),
+                    Piece::Value(Draw::Uniform { low: 0, high, width: Width::Four }),
+                    Piece::Text(format!(") ORDER BY {columns} LIMIT 10")),
+                ],
+                sent: Sent::prepared(self.plan.prepared_queries),
+                expect: Expect::Rows { min: 0, max: 10 },
+            }
         };
-        vec![
-            query("productid, customerid, price", "productid >=", 10_000),
-            query("cashregisterid, customerid, price", "cashregisterid >", 1000),
-            query("price, dateandtime, customerid", "price >=", 500),
-        ]
+        conditions.into_iter().enumerate().map(query).collect()
     }
 
     /// A query for ten rows by their ids.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Engine;
 
 fn steps(benchmark: &Benchmark) -> Vec<&Step> {
     benchmark.phases.iter().filter_map(Phase::step).collect()
@@ -194,4 +195,39 @@ fn steps_that_read_find_settled_tables_whichever_steps_are_left_out() {
         ["l.i0", "l.x", "settle", "qr100", "qp100"]
     );
     assert_eq!(settles(&["l.i0", "l.x"]), ["l.i0", "l.x"]);
+}
+
+#[test]
+fn mysql_gets_the_same_in_its_own_words() {
+    let plan = InsertPlan { partitions: 3, ..plan() };
+    let of = |engine| benchmark(&plan, 1, Dialect::mysql(engine)).unwrap();
+    let innodb = of(Engine::InnoDb);
+    assert_eq!(
+        innodb.setup,
+        ["CREATE TABLE pi1 (transactionid bigint NOT NULL AUTO_INCREMENT, dateandtime datetime, \
+          cashregisterid int NOT NULL, customerid int NOT NULL, productid int NOT NULL, \
+          price int NOT NULL, data varchar(4000), PRIMARY KEY (transactionid)) ENGINE=InnoDB \
+          PARTITION BY RANGE (transactionid) (PARTITION p0 VALUES LESS THAN (501), \
+          PARTITION p1 VALUES LESS THAN (1001), PARTITION p2 VALUES LESS THAN (MAXVALUE))"]
+    );
+    let texts = |step: &Step| -> Vec<String> {
+        step.streams[0].requests.iter().map(Request::to_string).collect()
+    };
+    let index = &steps(&innodb)[1];
+    assert_eq!(texts(index).len(), 1);
+    assert!(texts(index)[0].starts_with("ALTER TABLE pi1 ADD INDEX pi1_marketsegment (productid"));
+    assert_eq!(index.operations, Some(1000));
+    let ranges = texts(steps(&innodb)[4]);
+    assert!(ranges[2].contains(" FROM pi1 FORCE INDEX (pi1_pdc) WHERE (price >= $1) ORDER BY"));
+    let myrocks = of(Engine::MyRocks);
+    assert!(myrocks.setup[0].contains("ENGINE=ROCKSDB"));
+    assert_eq!(texts(steps(&myrocks)[1]).len(), 3, "one index after another");
+    let few = InsertPlan { secondary_indexes: 1, delete_per_insert: true, ..plan.clone() };
+    let few = benchmark(&few, 1, Dialect::mysql(Engine::InnoDb)).unwrap();
+    let ranges = texts(steps(&few)[4]);
+    assert!(ranges[0].contains("FORCE INDEX") && !ranges[1].contains("FORCE INDEX"));
+    assert_eq!(
+        steps(&few)[4].streams[2].requests[0].to_string(),
+        "DELETE FROM pi1 WHERE transactionid >= $1 ORDER BY transactionid LIMIT 50"
+    );
 }

@@ -10,7 +10,7 @@ use crate::pgbench;
 use crate::request::{Request, Sent};
 use crate::scripts::Scripts;
 use crate::step::{Benchmark, Pace, Phase, Step, Stream};
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, Sql};
 
 /// Transactions, as pgbench counts them: runs of a script.
 const TRANSACTION: Class =
@@ -58,7 +58,7 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
         phases.push(Phase::Step(step));
     }
     Ok(Benchmark {
-        setup: setup(plan),
+        setup: setup(plan, dialect.sql("script")?),
         tables,
         phases,
         config: pgbench::room_for(clients).into_iter().collect(),
@@ -67,8 +67,8 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
 
 /// The scripts of a plan, parsed.
 fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
-    let Dialect::Postgres { .. } = dialect else {
-        return Err(Error::Unfit { workload: "script", needs: "SQL" });
+    let Sql::Postgres { .. } = dialect.sql("script")? else {
+        return Err(Error::Unfit { workload: "script", needs: "PostgreSQL's SQL and protocol" });
     };
     let (scripts, symbols) = plan.parsed().map_err(|error| Error::Script(error.to_string()))?;
     Ok(Scripts {
@@ -83,8 +83,8 @@ fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
 }
 
 /// What creates the tables.
-fn setup(plan: &ScriptPlan) -> Vec<String> {
-    let tables = if plan.init.contains('t') { pgbench::create_all() } else { Vec::new() };
+fn setup(plan: &ScriptPlan, sql: Sql) -> Vec<String> {
+    let tables = if plan.init.contains('t') { pgbench::create_all(sql) } else { Vec::new() };
     tables.into_iter().chain(plan.setup_text.clone()).collect()
 }
 
@@ -143,7 +143,7 @@ pub fn catalogue(
         });
     }
     Ok(Catalogue {
-        setup: setup(&plan),
+        setup: setup(&plan, dialect.sql("script")?),
         load,
         index,
         cells,

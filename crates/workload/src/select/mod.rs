@@ -1,7 +1,7 @@
 //! A read-only sweep: point selects on the largest of pgbench's tables, with several numbers of
 //! clients, each under several conditions.
 
-use plan::{IdleThreads, Point, Protocol, SelectPlan};
+use plan::{IdleThreads, Pinning, Point, Protocol, SelectPlan};
 
 use crate::class::Class;
 use crate::kinds::{Catalogue, Kind, Load, State};
@@ -11,16 +11,17 @@ use crate::pgbench::{
 use crate::request::{Expect, Piece, Request, Sent, Statement};
 use crate::step::{Benchmark, Phase, Step, Stream};
 use crate::terms::{Counters, Idle, Terms};
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, Sql};
 
 /// The benchmark of `plan`.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system does not speak SQL.
 pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error> {
-    let Dialect::Postgres { .. } = dialect else {
-        return Err(Error::Unfit { workload: "select", needs: "SQL" });
-    };
+    let sql = dialect.sql("select")?;
+    if let Sql::Mysql { .. } = sql {
+        check(plan)?;
+    }
     let mut phases = vec![
         Phase::Step(load_accounts(SelectPlan::LOAD, plan.scale, plan.load_dop)),
         Phase::Step(index_accounts(SelectPlan::INDEX, plan.scale)),
@@ -34,11 +35,28 @@ pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error
     }
     phases.extend(plan.points().into_iter().map(|at| Phase::Step(point(plan, at))));
     Ok(Benchmark {
-        setup: vec![create_accounts()],
+        setup: vec![create_accounts(sql)],
         tables: vec![ACCOUNTS_TABLE.to_owned()],
         phases,
         config: room_for(plan.clients.iter().copied().max().unwrap_or(0)).into_iter().collect(),
     })
+}
+
+/// Whether a system with two protocols and a thread for each connection can run all points.
+fn check(plan: &SelectPlan) -> Result<(), Error> {
+    let unfit = |workload, needs| Err(Error::Unfit { workload, needs });
+    for point in plan.points() {
+        if point.protocol == Protocol::Extended {
+            return unfit("select (protocol extended)", "statements that are parsed each time");
+        }
+        if point.pipeline > 1 {
+            return unfit("select (pipeline above 1)", "pipelines");
+        }
+        if point.pinning != Pinning::None {
+            return unfit("select (pinning)", "connections with a process each");
+        }
+    }
+    Ok(())
 }
 
 /// How queries are sent.
@@ -141,7 +159,7 @@ mod tests {
             scale: 1,
             clients: vec![3],
             pipeline: vec![1, 5],
-            pinning: vec![plan::Pinning::Random],
+            pinning: vec![Pinning::Random],
             ..SelectPlan::default()
         };
         let benchmark = benchmark(&plan, Dialect::postgres(16)).unwrap();
@@ -154,7 +172,7 @@ mod tests {
         assert_eq!((last.dop, last.streams.len()), (3, 3));
         assert_eq!(last.streams[0].operations_per_round, 5);
         assert_eq!(last.streams[0].requests[0].expect(), Expect::Rows { min: 5, max: 5 });
-        assert_eq!(last.terms.pinning, Some(plan::Pinning::Random));
+        assert_eq!(last.terms.pinning, Some(Pinning::Random));
         assert_eq!(
             last.streams[0].requests[0].to_string(),
             "SELECT abalance FROM pgbench_accounts WHERE aid = $1"
@@ -165,6 +183,20 @@ mod tests {
             planned.iter().map(|s| key(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
             steps.iter().map(|s| key(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
         );
+    }
+
+    #[test]
+    fn mysql_has_no_pipelines_and_no_process_for_each_connection() {
+        let of = |plan: SelectPlan| benchmark(&plan, Dialect::mysql(crate::Engine::InnoDb));
+        let plain = of(SelectPlan { clients: vec![2], ..SelectPlan::default() }).unwrap();
+        assert!(plain.setup[0].ends_with("filler char(84)) ENGINE=InnoDB"), "{:?}", plain.setup);
+        for plan in [
+            SelectPlan { pipeline: vec![1, 5], ..SelectPlan::default() },
+            SelectPlan { pinning: vec![Pinning::Random], ..SelectPlan::default() },
+            SelectPlan { protocol: vec![Protocol::Extended], ..SelectPlan::default() },
+        ] {
+            assert!(matches!(of(plan), Err(Error::Unfit { .. })));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::round::Round;
 use super::{Builder, INSERT, SCAN, WRITE, ZIPFIAN};
+use crate::Sql;
 use crate::class::Class;
 use crate::draw::{Draw, Width};
 use crate::request::{Expect, Piece, Sent, Statement};
@@ -146,13 +147,21 @@ impl Builder<'_> {
 
     pub(super) fn create_table(&self, table: u32) -> Vec<String> {
         let name = table_name(table);
-        let key = if self.plan.secondary { "" } else { ", PRIMARY KEY (id)" };
+        let secondary = self.plan.secondary;
+        let xid = format!("xid_{}", table + 1);
+        // A number that MySQL counts up needs an index when the table is made.
+        let (id, early) = match self.sql {
+            Sql::Postgres { .. } => ("SERIAL", String::new()),
+            Sql::Mysql { .. } => ("INTEGER NOT NULL AUTO_INCREMENT", format!(", KEY {xid} (id)")),
+        };
+        let key = if secondary { &early } else { ", PRIMARY KEY (id)" };
         let create = format!(
-            "CREATE TABLE {name} (id SERIAL, k INTEGER DEFAULT '0' NOT NULL, \
-             c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL{key})"
+            "CREATE TABLE {name} (id {id}, k INTEGER DEFAULT '0' NOT NULL, \
+             c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL{key}){}",
+            self.sql.table_options()
         );
-        let index = format!("CREATE INDEX xid_{} ON {name} (id)", table + 1);
-        [create].into_iter().chain(self.plan.secondary.then_some(index)).collect()
+        let index = format!("CREATE INDEX {xid} ON {name} (id)");
+        [create].into_iter().chain((secondary && early.is_empty()).then_some(index)).collect()
     }
 
     pub(super) fn create_index(&self, table: u32) -> String {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use plan::{SYSBENCH_STEPS, SysbenchPlan};
 
 use super::*;
+use crate::Engine;
 use crate::step::Finds;
 
 fn plan(steps: &[&str]) -> SysbenchPlan {
@@ -141,4 +142,22 @@ fn a_secondary_index_can_replace_the_primary_key() {
     assert!(!setup(true)[0].contains("PRIMARY"));
     let unfit = Error::Unfit { workload: "sysbench", needs: "SQL" };
     assert_eq!(benchmark(&plan(&["load"]), Dialect::KeyValue), Err(unfit));
+}
+
+#[test]
+fn mysql_counts_ids_up_by_itself() {
+    let create = |secondary| {
+        let plan = SysbenchPlan { secondary, tables: 1, ..plan(&["load"]) };
+        benchmark(&plan, Dialect::mysql(Engine::InnoDb)).unwrap().setup
+    };
+    assert_eq!(
+        create(false),
+        [
+            "CREATE TABLE sbtest1 (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, \
+          c CHAR(120) DEFAULT '' NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) \
+          ENGINE=InnoDB"
+        ]
+    );
+    let [table] = &create(true)[..] else { panic!("its index comes with it") };
+    assert!(table.contains(", KEY xid_1 (id)) ENGINE=InnoDB"), "{table}");
 }
