@@ -69,6 +69,19 @@ pub enum Endpoint {
         /// The database.
         database: String,
     },
+    /// A MySQL or MariaDB server.
+    Mysql {
+        /// The machine or the socket.
+        host: Host,
+        /// TCP port; of no meaning for a socket.
+        port: u16,
+        /// User to connect as.
+        user: String,
+        /// Its password, if one is needed.
+        password: Option<Secret>,
+        /// The database.
+        database: String,
+    },
     /// The socket on which a process that contains the engine accepts loads.
     Process(PathBuf),
     /// There is no DBMS.
@@ -84,7 +97,9 @@ impl Endpoint {
     /// The same server with another database.
     pub fn in_database(mut self, name: &str) -> Endpoint {
         match &mut self {
-            Self::Postgres { database, .. } => name.clone_into(database),
+            Self::Postgres { database, .. } | Self::Mysql { database, .. } => {
+                name.clone_into(database);
+            }
             Self::Process(_) | Self::Nowhere { .. } => {}
         }
         self
@@ -96,7 +111,8 @@ impl Endpoint {
     /// [`Error::Transport`] if it is another, or none that has a name.
     pub fn only_by(&self, transport: Transport) -> Result<Endpoint, Error> {
         let leads = match self {
-            Self::Postgres { host: Host::Tcp(name), .. } => {
+            Self::Postgres { host: Host::Tcp(name), .. }
+            | Self::Mysql { host: Host::Tcp(name), .. } => {
                 is_loopback(name).then_some(Transport::Loopback)
             }
             // Every system has this one, whether clients use a socket or not.
@@ -124,7 +140,8 @@ impl Endpoint {
                     device.as_ref().map(|it| ("device".to_owned(), it.display().to_string()));
                 words.clone().into_iter().chain(device).collect()
             }
-            Self::Postgres { host, port, user, database, .. } => [
+            Self::Postgres { host, port, user, database, .. }
+            | Self::Mysql { host, port, user, database, .. } => [
                 ("host", host.to_string()),
                 ("socket", host.to_string()),
                 ("port", port.to_string()),
@@ -159,6 +176,12 @@ impl fmt::Display for Endpoint {
         match self {
             Self::Process(socket) => write!(formatter, "a process at {}", socket.display()),
             Self::Nowhere { .. } => formatter.write_str("no DBMS"),
+            Self::Mysql { host, port, user, database, .. } => match host {
+                Host::Socket(file) => {
+                    write!(formatter, "mysql://{user}@/{database}?socket={}", file.display())
+                }
+                Host::Tcp(_) => write!(formatter, "mysql://{user}@{host}:{port}/{database}"),
+            },
             Self::Postgres { host, port, user, database, .. } => match host {
                 Host::Socket(_) => {
                     write!(formatter, "postgres://{user}@/{database}?host={host}&port={port}")
