@@ -61,5 +61,5 @@ pub use slice::{Measured, Slice, slices};
 pub use target::{Connect, Reach, Target};
 pub use timetable::{Slices, Slot, Timetable};
 pub use wire::keyvalue::{Batch, Engine, Key};
-pub use wire::postgres::{Address, Postgres};
-pub use wire::{Breaker, Handle, Reply, Session};
+pub use wire::postgres::Postgres;
+pub use wire::{Address, Breaker, Handle, Reply, Session};

@@ -7,10 +7,14 @@ use workload::{Request, Source};
 use crate::Error;
 
 pub mod keyvalue;
+mod layout;
 pub mod postgres;
+mod received;
 mod scripted;
+mod socket;
 
 pub use scripted::{Kept, Scripted};
+pub use socket::Address;
 
 /// The answer to a client's statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

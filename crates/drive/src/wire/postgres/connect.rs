@@ -9,8 +9,8 @@ use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use super::reply::fields;
-use super::socket::{Address, Socket};
 use crate::error::Error;
+use crate::wire::socket::{Address, Socket};
 
 /// How to reach a database of a PostgreSQL server.
 #[derive(Clone, PartialEq, Eq)]

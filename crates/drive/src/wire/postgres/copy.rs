@@ -7,8 +7,8 @@ use postgres_protocol::message::frontend;
 use workload::{Copy, Source};
 
 use super::reply::{Keep, Receiver};
-use super::socket::Socket;
 use crate::error::Error;
+use crate::wire::socket::Socket;
 
 /// Bytes of a CopyData message: the server's reads are of 8 KB, its socket buffers larger.
 const CHUNK: usize = 64 * 1024;

@@ -3,6 +3,7 @@
 use workload::{Draw, Piece, Sampler, Sent, Source, Statement, Width};
 
 use crate::clock::WallClock;
+use crate::wire::layout::{Part, values};
 
 /// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
 mod oid {
@@ -58,14 +59,6 @@ pub enum Form {
     Binary,
     /// With a length before each, as text.
     Text,
-}
-
-/// A part of a message that is laid out anew.
-#[derive(Debug)]
-pub enum Part {
-    Bytes(Vec<u8>),
-    Value(Sampler),
-    Rows { count: u32, separator: &'static [u8], row: Vec<Part> },
 }
 
 /// Bind's fixed beginning: no portal name, the statement's name, all parameters in one form.
@@ -138,7 +131,7 @@ impl Template {
         tail.extend_from_slice(&EXECUTE);
         tail.extend_from_slice(&SYNC);
         let mut parts = vec![Part::Bytes(bind_head(name, form, statement.draws().len()))];
-        values_only(&statement.pieces, &mut parts);
+        parts.extend(values(&statement.pieces));
         parts.push(Part::Bytes(BIND_END.to_vec()));
         Template::Laid { parts, form, tail, bytes: Vec::new(), drawn: Vec::new() }
     }
@@ -155,7 +148,7 @@ impl Template {
             return Template::Patched { bytes, patches: Vec::new(), drawn: Vec::new() };
         }
         let mut parts = vec![Part::Bytes(head)];
-        parts.extend(statement.pieces.iter().map(text_part));
+        parts.extend(statement.pieces.iter().map(Part::from));
         parts.push(Part::Bytes(vec![0]));
         let (tail, bytes, drawn) = (Vec::new(), Vec::new(), Vec::new());
         Template::Laid { parts, form: Form::Sql, tail, bytes, drawn }
@@ -182,7 +175,7 @@ impl Template {
                 drawn.clear();
                 for part in parts {
                     match *form {
-                        Form::Sql => lay_text(part, bytes, source, clock, drawn),
+                        Form::Sql => part.lay_text(bytes, source, clock, drawn),
                         form => lay_bound(part, form, bytes, source, clock, drawn),
                     }
                 }
@@ -198,32 +191,6 @@ impl Template {
     pub fn bytes(&self) -> &[u8] {
         match self {
             Template::Patched { bytes, .. } | Template::Laid { bytes, .. } => bytes,
-        }
-    }
-}
-
-/// The pieces as parts of a text message.
-fn text_part(piece: &Piece) -> Part {
-    match piece {
-        Piece::Text(text) => Part::Bytes(text.as_bytes().to_vec()),
-        Piece::Value(draw) => Part::Value(draw.into()),
-        Piece::Rows { count, row } => {
-            Part::Rows { count: *count, separator: b",", row: row.iter().map(text_part).collect() }
-        }
-    }
-}
-
-/// The values among the pieces, as parts of a Bind message.
-fn values_only(pieces: &[Piece], parts: &mut Vec<Part>) {
-    for piece in pieces {
-        match piece {
-            Piece::Text(_) => {}
-            Piece::Value(draw) => parts.push(Part::Value(draw.into())),
-            Piece::Rows { count, row } => {
-                let mut inner = Vec::new();
-                values_only(row, &mut inner);
-                parts.push(Part::Rows { count: *count, separator: b"", row: inner });
-            }
         }
     }
 }
@@ -281,43 +248,6 @@ fn lay_bound(
             for _ in 0..*count {
                 for part in row {
                     lay_bound(part, form, bytes, source, clock, drawn);
-                }
-            }
-        }
-    }
-}
-
-#[inline]
-fn lay_text(
-    part: &Part,
-    bytes: &mut Vec<u8>,
-    source: &mut Source<'_>,
-    clock: &mut WallClock,
-    drawn: &mut Vec<i64>,
-) {
-    match part {
-        Part::Bytes(text) => bytes.extend_from_slice(text),
-        Part::Value(sampler) if sampler.draw.width().is_some() => {
-            let value = number(sampler, source, clock, drawn);
-            bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
-        }
-        Part::Value(sampler) => {
-            bytes.push(b'\'');
-            if sampler.draw == Draw::Now {
-                bytes.extend_from_slice(clock.text());
-            } else {
-                sampler.text(source.rng, bytes);
-            }
-            drawn.push(0);
-            bytes.push(b'\'');
-        }
-        Part::Rows { count, separator, row } => {
-            for index in 0..*count {
-                if index > 0 {
-                    bytes.extend_from_slice(separator);
-                }
-                for part in row {
-                    lay_text(part, bytes, source, clock, drawn);
                 }
             }
         }

@@ -9,7 +9,5 @@ mod message;
 mod reply;
 mod scripted;
 mod session;
-mod socket;
 
 pub use connect::Postgres;
-pub use socket::Address;

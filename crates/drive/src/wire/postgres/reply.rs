@@ -6,14 +6,11 @@ use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 
-use super::socket::Socket;
 use crate::error::{Error, ErrorKind, ServerError};
+use crate::wire::received::Received;
+use crate::wire::socket::Socket;
 use crate::wire::{Kept, Reply};
 
-/// Room for one answer. A point or range query's answer fits; longer ones take more reads.
-const BUFFER: usize = 8 * 1024;
-/// Maximum length of a message that has to be kept whole.
-const LONGEST_KEPT: usize = 1024 * 1024;
 /// Tag and length of a message.
 const HEADER: usize = 5;
 
@@ -31,66 +28,14 @@ pub enum Keep<'a> {
 /// The receiving side of a connection.
 #[derive(Debug)]
 pub struct Receiver {
-    buffer: Vec<u8>,
-    /// Received and not yet walked over: `buffer[start..end]`.
-    start: usize,
-    end: usize,
+    received: Received,
     /// Transaction status of the last ReadyForQuery: I, T or E.
     pub status: u8,
 }
 
 impl Receiver {
     pub fn new() -> Receiver {
-        Receiver { buffer: vec![0; BUFFER], start: 0, end: 0, status: b'I' }
-    }
-
-    /// Makes `wanted` bytes available from `start` on.
-    #[inline]
-    fn fill(&mut self, socket: &mut Socket, wanted: usize) -> Result<(), Error> {
-        if self.end - self.start >= wanted { Ok(()) } else { self.receive(socket, wanted) }
-    }
-
-    /// The part of [`Receiver::fill`] that needs the socket.
-    #[inline(never)]
-    fn receive(&mut self, socket: &mut Socket, wanted: usize) -> Result<(), Error> {
-        if self.start == self.end {
-            (self.start, self.end) = (0, 0);
-        } else if self.start + wanted > self.buffer.len() {
-            self.buffer.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        if wanted > self.buffer.len() {
-            self.buffer.resize(wanted, 0);
-        }
-        while self.end - self.start < wanted {
-            self.end += socket.receive(&mut self.buffer[self.end..])?;
-        }
-        Ok(())
-    }
-
-    /// Skips `count` bytes whose content doesn't matter, however many.
-    #[inline]
-    fn skip(&mut self, socket: &mut Socket, count: usize) -> Result<(), Error> {
-        if self.end - self.start >= count {
-            self.start += count;
-            return Ok(());
-        }
-        self.skip_far(socket, count)
-    }
-
-    /// The part of [`Receiver::skip`] that needs the socket.
-    #[inline(never)]
-    fn skip_far(&mut self, socket: &mut Socket, mut count: usize) -> Result<(), Error> {
-        loop {
-            let here = (self.end - self.start).min(count);
-            self.start += here;
-            count -= here;
-            if count == 0 {
-                return Ok(());
-            }
-            (self.start, self.end) = (0, 0);
-            self.end = socket.receive(&mut self.buffer)?;
-        }
+        Receiver { received: Received::new(), status: b'I' }
     }
 
     /// Reads one answer, up to and including ReadyForQuery, or up to where the server waits for the
@@ -106,8 +51,7 @@ impl Receiver {
         let mut reply = Reply::default();
         let mut failed = None;
         loop {
-            self.fill(socket, HEADER)?;
-            let header = &self.buffer[self.start..self.start + HEADER];
+            let header = self.received.peek(socket, HEADER)?;
             let tag = header[0];
             let length = u32::from_be_bytes([header[1], header[2], header[3], header[4]]) as usize;
             if length < 4 {
@@ -121,28 +65,28 @@ impl Receiver {
                 b'D' => {
                     reply.rows += 1;
                     match &mut keep {
-                        Keep::Nothing => self.skip(socket, total)?,
-                        Keep::Integers(row) => integers(self.whole(socket, total)?, row)?,
-                        Keep::Text(kept) => kept.row(values(self.whole(socket, total)?)?),
+                        Keep::Nothing => self.received.skip(socket, total)?,
+                        Keep::Integers(row) => integers(self.received.take(socket, total)?, row)?,
+                        Keep::Text(kept) => kept.row(values(self.received.take(socket, total)?)?),
                     }
                 }
-                b'C' => reply.affected += affected(self.whole(socket, total)?),
+                b'C' => reply.affected += affected(self.received.take(socket, total)?),
                 b'E' => {
-                    let message = BytesMut::from(self.whole(socket, total)?);
+                    let message = BytesMut::from(self.received.take(socket, total)?);
                     // The first error is the cause; a FATAL may follow it.
                     failed.get_or_insert(server_error(message)?);
                 }
                 b'T' => match &mut keep {
-                    Keep::Text(kept) => kept.columns(names(self.whole(socket, total)?)?),
-                    _ => self.skip(socket, total)?,
+                    Keep::Text(kept) => kept.columns(names(self.received.take(socket, total)?)?),
+                    _ => self.received.skip(socket, total)?,
                 },
                 // CopyInResponse.
                 b'G' => {
-                    self.skip(socket, total)?;
+                    self.received.skip(socket, total)?;
                     return Ok(failed.map_or(Ok(reply), Err));
                 }
                 b'Z' => {
-                    let message = self.whole(socket, total)?;
+                    let message = self.received.take(socket, total)?;
                     self.status = message.get(HEADER).copied().unwrap_or(b'I');
                     return Ok(failed.map_or(Ok(reply), Err));
                 }
@@ -150,7 +94,7 @@ impl Receiver {
                 // PortalSuspended, ParameterDescription, ParameterStatus,
                 // NoticeResponse, NotificationResponse.
                 b'1' | b'2' | b'3' | b'n' | b'I' | b's' | b't' | b'S' | b'N' | b'A' => {
-                    self.skip(socket, total)?;
+                    self.received.skip(socket, total)?;
                 }
                 other => {
                     return Err(Error::Protocol(format!(
@@ -159,24 +103,13 @@ impl Receiver {
                     )));
                 }
             }
-            if failed.is_some() && self.start == self.end {
+            if failed.is_some() && self.received.is_empty() {
                 // After FATAL there is no ReadyForQuery; the server closes the connection.
                 if let Some(error) = failed.take_if(|error| error.severity != "ERROR") {
                     return Ok(Err(error));
                 }
             }
         }
-    }
-
-    /// The whole message at the start, which is then consumed.
-    fn whole(&mut self, socket: &mut Socket, total: usize) -> Result<&[u8], Error> {
-        if total > LONGEST_KEPT {
-            return Err(Error::Protocol(format!("a message of {total} bytes")));
-        }
-        self.fill(socket, total)?;
-        let message = &self.buffer[self.start..self.start + total];
-        self.start += total;
-        Ok(message)
     }
 }
 

@@ -12,10 +12,10 @@ use super::copy::send_rows;
 use super::message::{Template, type_oid};
 use super::reply::{Keep, Receiver};
 use super::scripted::Sayings;
-use super::socket::Socket;
 use crate::clock::WallClock;
 use crate::error::Error;
 use crate::target::Connect;
+use crate::wire::socket::Socket;
 use crate::wire::{Breaker, Handle, Reply, Scripted, Session, Source};
 
 /// Length of the part of a statement that an error shows.

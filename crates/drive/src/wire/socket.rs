@@ -16,7 +16,7 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// A server's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
-    /// The socket file of a PostgreSQL server, for example `/run/x/.s.PGSQL.5432`.
+    /// A server's socket file, for example `/run/x/.s.PGSQL.5432`.
     Unix(PathBuf),
     /// A host name or address and a port.
     Tcp(String, u16),
