@@ -61,5 +61,6 @@ pub use slice::{Measured, Slice, slices};
 pub use target::{Connect, Reach, Target};
 pub use timetable::{Slices, Slot, Timetable};
 pub use wire::keyvalue::{Batch, Engine, Key};
+pub use wire::mysql::Mysql;
 pub use wire::postgres::Postgres;
 pub use wire::{Address, Breaker, Handle, Reply, Session};

@@ -8,6 +8,7 @@ use crate::Error;
 
 pub mod keyvalue;
 mod layout;
+pub mod mysql;
 pub mod postgres;
 mod received;
 mod scripted;

@@ -1,0 +1,408 @@
+//! Connecting: handshake and authentication, in `mysql_common`'s terms.
+
+use std::fmt;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mysql_common::constants::CapabilityFlags;
+use mysql_common::crypto;
+use mysql_common::io::ParseBuf;
+use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
+use mysql_common::proto::{MyDeserialize, MySerialize};
+
+use super::reply::{Receiver, first, server_error};
+use super::{HEADER, LONGEST};
+use crate::error::Error;
+use crate::wire::received::Received;
+use crate::wire::socket::{Address, Socket};
+
+/// How to reach a database of a MySQL or MariaDB server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mysql {
+    /// Where it listens.
+    pub address: Address,
+    /// The user to connect as.
+    pub user: String,
+    /// The password, if the user has one.
+    pub password: Option<String>,
+    /// The database to connect to.
+    pub database: String,
+}
+
+impl fmt::Debug for Mysql {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not derived, so a password can't end up in a log.
+        f.debug_struct("Mysql")
+            .field("address", &self.address)
+            .field("user", &self.user)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a server must be capable of. All since 5.6 and MariaDB 10.0 are.
+const NEEDED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
+    .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
+    .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
+    .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB);
+/// What is used if a server is capable of it. An UPDATE affects the rows that it finds, as in
+/// PostgreSQL, even those that have the new values already (FOUND_ROWS).
+const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
+    .union(CapabilityFlags::CLIENT_LONG_FLAG)
+    .union(CapabilityFlags::CLIENT_TRANSACTIONS)
+    .union(CapabilityFlags::CLIENT_FOUND_ROWS)
+    .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
+    .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);
+/// The longest message that this client announces; servers limit themselves as well.
+const LONGEST_MESSAGE: u32 = 1 << 30;
+/// From this version on, connections can have the character set utf8mb4.
+const KNOWS_UTF8MB4: (u16, u16, u16) = (5, 5, 3);
+
+/// What follows the first byte of more data for caching_sha2_password (MySQL's manual, "Caching_sha2
+/// Authentication Exchange").
+mod sha2 {
+    pub const MORE: u8 = 0x01;
+    pub const DONE: u8 = 0x03;
+    pub const WHOLE_PASSWORD: u8 = 0x04;
+    pub const ASK_FOR_KEY: u8 = 0x02;
+}
+
+/// Connects and authenticates; afterwards the connection is ready for statements.
+pub fn connect(target: &Mysql) -> Result<(Socket, Receiver), Error> {
+    let socket = Socket::connect(&target.address).map_err(|source| Error::Connect {
+        target: target.address.to_string(),
+        user: target.user.clone(),
+        source,
+    })?;
+    let mut starting = Starting { socket, received: Received::new(), target, sequence: 0 };
+    let ends_with_ok = starting.start_up()?;
+    Ok((starting.socket, Receiver::new(starting.received, ends_with_ok)))
+}
+
+struct Starting<'a> {
+    socket: Socket,
+    received: Received,
+    target: &'a Mysql,
+    /// The number of the next packet.
+    sequence: u8,
+}
+
+impl Starting<'_> {
+    /// Returns whether rows will end with an OK packet.
+    fn start_up(&mut self) -> Result<bool, Error> {
+        let greeting = self.message()?;
+        let hello: HandshakePacket<'_> = parse(&greeting)?;
+        let offered = hello.capabilities();
+        if !offered.contains(NEEDED) {
+            let version = hello.server_version_str();
+            return Err(Error::Protocol(format!(
+                "version {version}, where 5.6 or later is needed"
+            )));
+        }
+        let mut nonce = hello.nonce();
+        let mut plugin = match hello.auth_plugin() {
+            Some(AuthPlugin::CachingSha2Password) => AuthPlugin::CachingSha2Password,
+            // The server switches if it wants another.
+            _ => AuthPlugin::MysqlNativePassword,
+        };
+        let capabilities = NEEDED | (WANTED & offered);
+        let response = HandshakeResponse::new(
+            plugin.gen_data(self.password(), &nonce).map(|data| data.to_vec()),
+            KNOWS_UTF8MB4,
+            Some(self.target.user.as_bytes()),
+            Some(self.target.database.as_bytes()),
+            Some(plugin.clone()),
+            capabilities,
+            None,
+            LONGEST_MESSAGE,
+        );
+        let mut payload = Vec::new();
+        response.serialize(&mut payload);
+        self.send(&payload)?;
+        loop {
+            let message = self.message()?;
+            match message.as_slice() {
+                [first::OK, ..] => {
+                    return Ok(capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF));
+                }
+                [first::END, _, ..] => {
+                    let switch: AuthSwitchRequest<'_> = parse(&message)?;
+                    plugin = match switch.auth_plugin() {
+                        AuthPlugin::CachingSha2Password => AuthPlugin::CachingSha2Password,
+                        AuthPlugin::MysqlNativePassword => AuthPlugin::MysqlNativePassword,
+                        other => {
+                            return Err(unsupported(&String::from_utf8_lossy(other.as_bytes())));
+                        }
+                    };
+                    nonce = switch.plugin_data().to_vec();
+                    let data = plugin.gen_data(self.target.password.as_deref(), &nonce);
+                    self.send(data.as_deref().unwrap_or_default())?;
+                }
+                [first::END] => return Err(unsupported("mysql_old_password")),
+                [sha2::MORE, sha2::DONE] => {}
+                [sha2::MORE, sha2::WHOLE_PASSWORD] => self.whole_password(&nonce)?,
+                [first, ..] => {
+                    return Err(Error::Protocol(format!("{first:#04x} during authentication")));
+                }
+                [] => return Err(Error::Protocol("an empty packet".to_owned())),
+            }
+        }
+    }
+
+    fn password(&self) -> Option<&str> {
+        self.target.password.as_deref()
+    }
+
+    /// Sends the password itself, because the server doesn't have its hash in memory yet: nobody
+    /// else reads a socket of this machine, and elsewhere the server's public key protects it.
+    fn whole_password(&mut self, nonce: &[u8]) -> Result<(), Error> {
+        let mut password = self.password().unwrap_or_default().as_bytes().to_vec();
+        password.push(0);
+        if matches!(self.socket, Socket::Unix(_)) {
+            return self.send(&password);
+        }
+        self.send(&[sha2::ASK_FOR_KEY])?;
+        let key = self.message()?;
+        for (byte, mask) in password.iter_mut().zip(nonce.iter().cycle()) {
+            *byte ^= mask;
+        }
+        let key = key.strip_prefix(&[sha2::MORE]).unwrap_or_default();
+        let encrypted = quietly(|| Ok(crypto::encrypt(&password, key)))?;
+        self.send(&encrypted)
+    }
+
+    fn send(&mut self, payload: &[u8]) -> Result<(), Error> {
+        let mut bytes = (payload.len() as u32).to_le_bytes();
+        bytes[3] = self.sequence;
+        Ok(self.socket.send(&[&bytes, payload].concat())?)
+    }
+
+    /// The payload of the next packet. A server's error is an error.
+    fn message(&mut self) -> Result<Vec<u8>, Error> {
+        let header = self.received.peek(&mut self.socket, HEADER)?;
+        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+        self.sequence = header[3].wrapping_add(1);
+        if length == LONGEST {
+            return Err(Error::Protocol("a handshake of 16 MB".to_owned()));
+        }
+        let payload = self.received.take(&mut self.socket, HEADER + length)?[HEADER..].to_vec();
+        if payload.first() == Some(&first::ERROR) {
+            return Err(self.refused(&payload));
+        }
+        Ok(payload)
+    }
+
+    fn refused(&self, payload: &[u8]) -> Error {
+        let error = server_error(payload);
+        // Access denied.
+        if self.password().is_none() && error.code.starts_with("1045") {
+            return Error::Authentication {
+                wanted: format!("a password for user `{}` ({error})", self.target.user),
+                remedy: "give one in the variant's URL",
+            };
+        }
+        Error::Server { error: Box::new(error), statement: "connect".to_owned() }
+    }
+}
+
+/// What a packet says.
+fn parse<'a, T: MyDeserialize<'a, Ctx = ()>>(payload: &'a [u8]) -> Result<T, Error> {
+    quietly(|| ParseBuf(payload).parse(()))
+}
+
+/// Runs a function of `mysql_common`, some of which panic if a server sends nonsense.
+fn quietly<T>(run: impl FnOnce() -> io::Result<T>) -> Result<T, Error> {
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(Ok(found)) => Ok(found),
+        Ok(Err(error)) => Err(Error::Protocol(error.to_string())),
+        Err(_) => Err(Error::Protocol("a malformed handshake".to_owned())),
+    }
+}
+
+fn unsupported(plugin: &str) -> Error {
+    Error::Authentication {
+        wanted: format!("authentication by `{plugin}`, which this client does not support"),
+        remedy: "let the user have mysql_native_password or caching_sha2_password",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::os::unix::net::UnixListener;
+
+    use mysql_common::constants::StatusFlags;
+    use mysql_common::scramble::{scramble_native, scramble_sha256};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
+    const OTHER_NONCE: &[u8; 20] = b"ABCDEFGHIJKLMNOPQRST";
+    const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+
+    fn packet(payload: &[u8], sequence: u8) -> Vec<u8> {
+        let mut bytes = (payload.len() as u32).to_le_bytes().to_vec();
+        bytes[3] = sequence;
+        bytes.extend_from_slice(payload);
+        bytes
+    }
+
+    fn greeting(plugin: &str, capabilities: CapabilityFlags) -> Vec<u8> {
+        let (first, second) = NONCE.split_first_chunk::<8>().unwrap();
+        let packet = HandshakePacket::new(
+            10,
+            &b"8.0.31"[..],
+            7,
+            *first,
+            Some([second, &[0]].concat()),
+            capabilities,
+            45,
+            StatusFlags::SERVER_STATUS_AUTOCOMMIT,
+            Some(plugin.as_bytes().to_vec()),
+        );
+        let mut bytes = Vec::new();
+        packet.serialize(&mut bytes);
+        bytes
+    }
+
+    fn target(address: Address) -> Mysql {
+        let (user, database) = ("me".to_owned(), "data".to_owned());
+        Mysql { address, user, password: Some("secret".to_owned()), database }
+    }
+
+    /// Plays a server on `socket`: sends each message and takes an answer; returns the answers.
+    fn play(mut socket: impl Read + Write, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let mut answers = Vec::new();
+        let mut sequence = 0;
+        for message in messages {
+            if socket.write_all(&packet(message, sequence)).is_err() {
+                break;
+            }
+            // The fast answer of caching_sha2_password is followed by another message.
+            if message == &[1, 3] {
+                sequence += 1;
+                continue;
+            }
+            let mut header = [0; 4];
+            if socket.read_exact(&mut header).is_err() {
+                break;
+            }
+            assert_eq!(header[3], sequence + 1);
+            sequence += 2;
+            let length = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+            let mut answer = vec![0; length as usize];
+            socket.read_exact(&mut answer).unwrap();
+            answers.push(answer);
+        }
+        answers
+    }
+
+    /// What connecting to a server with these messages gives, and what it was sent.
+    fn connected(messages: &[Vec<u8>]) -> (Result<(), Error>, Vec<Vec<u8>>) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| play(listener.accept().unwrap().0, messages));
+            let result = connect(&target(Address::Unix(path.clone()))).map(drop);
+            (result, server.join().unwrap())
+        })
+    }
+
+    fn all() -> CapabilityFlags {
+        NEEDED | WANTED
+    }
+
+    #[test]
+    fn the_server_chooses_the_plugin() {
+        let native = scramble_native(NONCE, b"secret").unwrap();
+        let sha = scramble_sha256(NONCE, b"secret").unwrap();
+        for (plugin, data) in [
+            ("mysql_native_password", &native[..]),
+            ("caching_sha2_password", &sha),
+            ("something_else", &native),
+        ] {
+            let (result, answers) = connected(&[greeting(plugin, all()), OK.to_vec()]);
+            result.unwrap();
+            let response: HandshakeResponse<'_> = parse(&answers[0]).unwrap();
+            assert_eq!(response.scramble_buf(), data, "{plugin}");
+            assert_eq!((response.user(), response.db_name()), (&b"me"[..], Some(&b"data"[..])));
+            assert_eq!((response.capabilities(), response.collation()), (all(), 45));
+        }
+    }
+
+    #[test]
+    fn the_server_switches_the_plugin() {
+        let switch =
+            |plugin: &str| [&[0xfe], plugin.as_bytes(), &[0], &OTHER_NONCE[..], &[0]].concat();
+        let hello = || greeting("mysql_native_password", all());
+        for (plugin, data) in [
+            ("mysql_native_password", &scramble_native(OTHER_NONCE, b"secret").unwrap()[..]),
+            ("caching_sha2_password", &scramble_sha256(OTHER_NONCE, b"secret").unwrap()),
+        ] {
+            let messages = [hello(), switch(plugin), vec![1, 3], OK.to_vec()];
+            let (result, answers) = connected(&messages);
+            result.unwrap();
+            assert_eq!(answers[1], data);
+        }
+        for refused in [switch("client_ed25519"), vec![0xfe]] {
+            let error = connected(&[hello(), refused]).0.unwrap_err();
+            assert!(matches!(error, Error::Authentication { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_password_goes_in_clear_only_over_a_unix_socket() {
+        let messages = [greeting("caching_sha2_password", all()), vec![1, 4], OK.to_vec()];
+        let (result, answers) = connected(&messages);
+        result.unwrap();
+        assert_eq!(answers[1], b"secret\0");
+
+        for key in ["nonsense", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let messages = [&messages[..2], &[[&[1], key.as_bytes()].concat()]].concat();
+            std::thread::scope(|scope| {
+                let server = scope.spawn(|| play(listener.accept().unwrap().0, &messages));
+                let result = connect(&target(Address::Tcp("127.0.0.1".to_owned(), port)));
+                assert!(matches!(result.map(drop), Err(Error::Protocol(_))));
+                let answers = server.join().unwrap();
+                assert_eq!(answers[1..], [[2]]);
+            });
+        }
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let (result, _) = connected(&[b"\xff\x10\x04Too many connections".to_vec()]);
+        assert_eq!(result.unwrap_err().code(), Some("1040"));
+        let old = greeting("mysql_native_password", CapabilityFlags::CLIENT_PROTOCOL_41);
+        let error = connected(&[old]).0.unwrap_err();
+        assert!(error.to_string().contains("8.0.31"), "{error}");
+    }
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let shown = format!("{:?}", target(Address::Unix("/s".into())));
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn mangled_handshakes_are_errors_or_accepted(at in 0usize..100, with: u8) {
+            let mut hello = greeting("caching_sha2_password", all());
+            let at = at % hello.len();
+            hello[at] = with;
+            let _ = connected(&[hello, vec![1, 3], OK.to_vec()]);
+        }
+
+        #[test]
+        fn garbage_is_an_error(bytes in prop::collection::vec(any::<u8>(), 1..100)) {
+            let _ = connected(&[bytes.clone(), bytes]);
+        }
+    }
+}

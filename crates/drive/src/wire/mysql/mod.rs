@@ -1,0 +1,62 @@
+//! The MySQL client protocol, version 4.1: MySQL from 5.6, MariaDB from 10.1.
+//!
+//! Statements go out as text (COM_QUERY), or are prepared once and executed with binary parameters
+//! (COM_STMT_EXECUTE), whose types are sent only the first time. Handshake and authentication are
+//! `mysql_common`'s; messages, answers and the loop are our own.
+
+mod bulk;
+mod connect;
+mod message;
+mod reply;
+mod row;
+mod session;
+
+pub use connect::Mysql;
+
+/// Length and sequence number of a packet.
+const HEADER: usize = 4;
+/// The longest payload of one packet; a longer message continues in the next packet.
+const LONGEST: usize = 0xff_ffff;
+
+/// Takes an integer whose length is encoded from the front of `bytes`.
+#[inline]
+fn lenenc(bytes: &mut &[u8]) -> Option<u64> {
+    let (first, rest) = bytes.split_first()?;
+    let width = match first {
+        0..=0xfa => {
+            *bytes = rest;
+            return Some(u64::from(*first));
+        }
+        0xfc => 2,
+        0xfd => 3,
+        0xfe => 8,
+        // A NULL, and an error's first byte.
+        _ => return None,
+    };
+    let mut number = [0; 8];
+    number[..width].copy_from_slice(rest.get(..width)?);
+    *bytes = &rest[width..];
+    Some(u64::from_le_bytes(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mysql_common::io::BufMutExt;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn encoded_integers_are_read(number: u64, shift in 0u32..64, more in 0usize..3) {
+            let number = number >> shift;
+            let mut bytes = Vec::new();
+            bytes.put_lenenc_int(number);
+            bytes.resize(bytes.len() + more, 7);
+            let mut rest = &bytes[..];
+            prop_assert_eq!(lenenc(&mut rest), Some(number));
+            prop_assert_eq!(rest.len(), more);
+            let mut short = &bytes[..bytes.len() - more - 1];
+            prop_assert_eq!(lenenc(&mut short), None);
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! Reads answers: walks over packet headers in place and examines only what it must.
+
+use super::row::{self, Column};
+use super::{HEADER, LONGEST, lenenc};
+use crate::error::{Error, ErrorKind, ServerError};
+use crate::wire::Reply;
+use crate::wire::received::Received;
+use crate::wire::socket::Socket;
+
+/// First bytes of packets.
+pub mod first {
+    pub const OK: u8 = 0x00;
+    pub const LOCAL_FILE: u8 = 0xfb;
+    /// The end of columns or rows.
+    pub const END: u8 = 0xfe;
+    pub const ERROR: u8 = 0xff;
+}
+
+/// The server's status (MySQL's manual, `SERVER_STATUS_flags_enum`).
+mod status {
+    pub const IN_TRANSACTION: u16 = 1;
+    pub const AUTOCOMMIT: u16 = 2;
+    pub const MORE_RESULTS: u16 = 8;
+}
+
+/// The longest payload of a packet that ends columns or rows, if it isn't an OK packet.
+const LONGEST_EOF: usize = 8;
+
+/// The form of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The answer to a text.
+    Text,
+    /// The answer to a prepared statement.
+    Binary,
+}
+
+/// The receiving side of a connection.
+#[derive(Debug)]
+pub struct Receiver {
+    received: Received,
+    /// Whether rows end with an OK packet, and columns with nothing (CLIENT_DEPRECATE_EOF).
+    ends_with_ok: bool,
+    /// The server's last status. An error doesn't come with one.
+    status: u16,
+    /// The columns of the last result, if its integers are wanted.
+    columns: Vec<Column>,
+}
+
+impl Receiver {
+    pub fn new(received: Received, ends_with_ok: bool) -> Receiver {
+        Receiver { received, ends_with_ok, status: status::AUTOCOMMIT, columns: Vec::new() }
+    }
+
+    /// Whether a transaction is open, or may be.
+    pub fn in_transaction(&self) -> bool {
+        self.status & status::IN_TRANSACTION != 0 || self.status & status::AUTOCOMMIT == 0
+    }
+
+    /// The length of the next packet's payload, and its first byte.
+    #[inline]
+    fn packet(&mut self, socket: &mut Socket) -> Result<(usize, u8), Error> {
+        let bytes = self.received.peek(socket, HEADER + 1)?;
+        let length = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]) as usize;
+        if length == 0 {
+            return Err(Error::Protocol("an empty packet".to_owned()));
+        }
+        Ok((length, bytes[HEADER]))
+    }
+
+    /// Skips the packet with this length.
+    #[inline]
+    fn skip(&mut self, socket: &mut Socket, length: usize) -> Result<(), Error> {
+        self.received.skip(socket, HEADER + length)?;
+        if length == LONGEST { self.skip_on(socket) } else { Ok(()) }
+    }
+
+    /// Skips the packets in which a long one continues.
+    #[cold]
+    fn skip_on(&mut self, socket: &mut Socket) -> Result<(), Error> {
+        loop {
+            let bytes = self.received.peek(socket, HEADER)?;
+            let length = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]) as usize;
+            self.received.skip(socket, HEADER + length)?;
+            if length < LONGEST {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The payload of the packet with this length, which is then consumed.
+    #[inline]
+    fn take(&mut self, socket: &mut Socket, length: usize) -> Result<&[u8], Error> {
+        Ok(&self.received.take(socket, HEADER + length)?[HEADER..])
+    }
+
+    /// Reads one answer with all its results. `keep` gets the integers of the last row.
+    pub fn answer(
+        &mut self,
+        socket: &mut Socket,
+        form: Form,
+        mut keep: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Result<Reply, ServerError>, Error> {
+        let mut reply = Reply::default();
+        loop {
+            let (length, first) = self.packet(socket)?;
+            match first {
+                first::OK => {
+                    let (affected, status) = ok(self.take(socket, length)?)?;
+                    reply.affected += affected;
+                    self.status = status;
+                }
+                first::ERROR => return Ok(Err(server_error(self.take(socket, length)?))),
+                first::LOCAL_FILE => {
+                    return Err(Error::Protocol("a request for a local file".to_owned()));
+                }
+                _ => {
+                    let columns = lenenc(&mut self.take(socket, length)?);
+                    let columns = columns
+                        .ok_or_else(|| Error::Protocol("a malformed column count".to_owned()))?;
+                    let rows = self.columns(socket, columns, keep.is_some())?;
+                    let rows = match rows {
+                        Ok(()) => self.rows(socket, form, keep.as_deref_mut())?,
+                        Err(error) => Err(error),
+                    };
+                    match rows {
+                        Ok(rows) => reply.rows = reply.rows.saturating_add(rows),
+                        Err(error) => return Ok(Err(error)),
+                    }
+                }
+            }
+            if self.status & status::MORE_RESULTS == 0 {
+                return Ok(Ok(reply));
+            }
+        }
+    }
+
+    /// Walks over the definitions of columns.
+    #[inline]
+    fn columns(
+        &mut self,
+        socket: &mut Socket,
+        count: u64,
+        wanted: bool,
+    ) -> Result<Result<(), ServerError>, Error> {
+        self.columns.clear();
+        for _ in 0..count {
+            let (length, first) = self.packet(socket)?;
+            if first == first::ERROR {
+                return Ok(Err(server_error(self.take(socket, length)?)));
+            }
+            if wanted {
+                let column = Column::parse(self.take(socket, length)?)?;
+                self.columns.push(column);
+            } else {
+                self.skip(socket, length)?;
+            }
+        }
+        if count > 0 && !self.ends_with_ok {
+            let (length, first) = self.packet(socket)?;
+            if first != first::END {
+                return Err(Error::Protocol(format!("{first:#04x} after the columns")));
+            }
+            self.skip(socket, length)?;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Walks over rows up to their end; returns how many there were.
+    #[inline]
+    fn rows(
+        &mut self,
+        socket: &mut Socket,
+        form: Form,
+        mut keep: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Result<u32, ServerError>, Error> {
+        // A row can begin like an end, with a value of 16 MB or more.
+        let longest_end = if self.ends_with_ok { LONGEST - 1 } else { LONGEST_EOF };
+        let mut rows = 0u32;
+        loop {
+            let (length, first) = self.packet(socket)?;
+            match first {
+                first::END if length <= longest_end => {
+                    let ends_with_ok = self.ends_with_ok;
+                    let payload = self.take(socket, length)?;
+                    self.status = if ends_with_ok { ok(payload)?.1 } else { end(payload)? };
+                    return Ok(Ok(rows));
+                }
+                first::ERROR => return Ok(Err(server_error(self.take(socket, length)?))),
+                _ => {}
+            }
+            rows = rows.saturating_add(1);
+            match (keep.as_deref_mut(), form) {
+                (None, _) => self.skip(socket, length)?,
+                (Some(row), Form::Text) => row::text(self.take(socket, length)?, row)?,
+                (Some(row), Form::Binary) => {
+                    let payload = self.received.take(socket, HEADER + length)?;
+                    row::binary(&payload[HEADER..], &self.columns, row)?;
+                }
+            }
+        }
+    }
+
+    /// Reads the answer to a statement that the server was to parse: its number there.
+    pub fn prepared(&mut self, socket: &mut Socket) -> Result<Result<u32, ServerError>, Error> {
+        let (length, first) = self.packet(socket)?;
+        let payload = self.take(socket, length)?;
+        if first == first::ERROR {
+            return Ok(Err(server_error(payload)));
+        }
+        // 0, the statement's number (4), how many columns (2) and parameters (2).
+        let Some([first::OK, n0, n1, n2, n3, c0, c1, p0, p1]) = payload.first_chunk::<9>() else {
+            return Err(Error::Protocol("a malformed answer to a statement's text".to_owned()));
+        };
+        let number = u32::from_le_bytes([*n0, *n1, *n2, *n3]);
+        let counts = [u16::from_le_bytes([*p0, *p1]), u16::from_le_bytes([*c0, *c1])];
+        for count in counts {
+            if let Err(error) = self.columns(socket, u64::from(count), false)? {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(number))
+    }
+}
+
+/// Affected rows and status of an OK packet.
+#[inline]
+fn ok(payload: &[u8]) -> Result<(u64, u16), Error> {
+    let read = || {
+        let mut rest = payload.get(1..)?;
+        let affected = lenenc(&mut rest)?;
+        let _last_id = lenenc(&mut rest)?;
+        Some((affected, u16::from_le_bytes(*rest.first_chunk()?)))
+    };
+    read().ok_or_else(|| Error::Protocol("an OK packet is too short".to_owned()))
+}
+
+/// The status of an EOF packet, after its first byte and the number of warnings (2).
+fn end(payload: &[u8]) -> Result<u16, Error> {
+    match payload {
+        [_, _, _, low, high, ..] => Ok(u16::from_le_bytes([*low, *high])),
+        _ => Err(Error::Protocol("an EOF packet is too short".to_owned())),
+    }
+}
+
+/// The error in a packet: its number (2), `#` and an SQLSTATE (5) if the handshake is over, and the
+/// message.
+#[cold]
+pub fn server_error(payload: &[u8]) -> ServerError {
+    let number = match payload {
+        [_, low, high, ..] => u16::from_le_bytes([*low, *high]),
+        _ => 0,
+    };
+    let rest = payload.get(3..).unwrap_or_default();
+    let (state, message) = match rest {
+        [b'#', more @ ..] if more.len() >= 5 => more.split_at(5),
+        _ => (&b""[..], rest),
+    };
+    let state = String::from_utf8_lossy(state);
+    let message = String::from_utf8_lossy(message).into_owned();
+    let code = if state.is_empty() { number.to_string() } else { format!("{number} ({state})") };
+    let kind = kind(number, &state, &message);
+    ServerError { severity: "ERROR".to_owned(), code, kind, message, ..ServerError::default() }
+}
+
+/// What an error means (MySQL's and MariaDB's lists of server errors).
+fn kind(number: u16, state: &str, message: &str) -> ErrorKind {
+    // What the operating system's ENOSPC becomes in the messages of servers and engines.
+    const NO_SPACE: [&str; 3] = ["No space left on device", "Errcode: 28", "error 28"];
+    match number {
+        // Lock wait timeout; a row has changed since it was read (MariaDB, snapshot isolation);
+        // NOWAIT on a locked row.
+        1205 | 1020 | 3572 => ErrorKind::Retryable,
+        // Duplicate entry, with the key's number or name.
+        1062 | 1586 => ErrorKind::Duplicate,
+        // Shutdown; connection killed (MariaDB, MySQL); idle for too long.
+        1053 | 1927 | 3169 | 4031 => ErrorKind::Disconnected,
+        // Disk full; table full, which InnoDB reports for a full disk.
+        20 | 1021 | 1114 => ErrorKind::DiskFull,
+        // 1213, a deadlock, among others.
+        _ if state.starts_with("40") => ErrorKind::Retryable,
+        _ if NO_SPACE.iter().any(|text| message.contains(text)) => ErrorKind::DiskFull,
+        _ => ErrorKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    use mysql_common::constants::CapabilityFlags;
+    use mysql_common::packets::{self, ErrPacket, SqlState};
+    use mysql_common::proto::MySerialize;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Answer = Result<Result<Reply, ServerError>, Error>;
+
+    fn packet(payload: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut parts = payload.chunks(LONGEST).collect::<Vec<_>>();
+        if payload.len().is_multiple_of(LONGEST) {
+            parts.push(&[]);
+        }
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u32).to_le_bytes()[..3]);
+            bytes.push(1);
+            bytes.extend_from_slice(part);
+        }
+        bytes
+    }
+
+    /// A receiver's results for bytes that arrive in pieces of `piece` bytes, as long as there are
+    /// any.
+    fn receive(
+        bytes: &[u8],
+        piece: usize,
+        modern: bool,
+        form: Form,
+        keep: Option<&mut Vec<Option<i64>>>,
+    ) -> (Answer, Receiver) {
+        let (mut server, client) = UnixStream::pair().unwrap();
+        let bytes = bytes.to_vec();
+        let sender = std::thread::spawn(move || {
+            for part in bytes.chunks(piece) {
+                if server.write_all(part).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut receiver = Receiver::new(Received::new(), modern);
+        let answer = receiver.answer(&mut Socket::Unix(client), form, keep);
+        sender.join().unwrap();
+        (answer, receiver)
+    }
+
+    fn column(kind: u8) -> Vec<u8> {
+        let mut payload = b"\x03def\x01s\x01t\x01t\x01v\x01v\x0c\x3f\x00".to_vec();
+        payload.extend([11, 0, 0, 0, kind, 0, 0, 0, 0, 0]);
+        packet(&payload)
+    }
+
+    /// A result of as many rows, each with this payload.
+    fn result(rows: usize, row: &[u8], kind: u8, modern: bool, status: u8) -> Vec<u8> {
+        let mut bytes = [packet(&[2]), column(kind), column(kind)].concat();
+        if !modern {
+            bytes.extend(packet(&[0xfe, 0, 0, 2, 0]));
+        }
+        for _ in 0..rows {
+            bytes.extend(packet(row));
+        }
+        let end: &[u8] =
+            if modern { &[0xfe, 0, 0, status, 0, 0, 0] } else { &[0xfe, 0, 0, status, 0] };
+        bytes.extend(packet(end));
+        bytes
+    }
+
+    fn text_row(width: usize) -> Vec<u8> {
+        let mut row = vec![0xfd];
+        row.extend_from_slice(&(width as u32).to_le_bytes()[..3]);
+        row.resize(row.len() + width, b'x');
+        row.push(0xfb);
+        row
+    }
+
+    #[test]
+    fn answers_are_read_however_they_arrive() {
+        for modern in [true, false] {
+            for (rows, width) in [(0, 0), (1, 10), (10, 100), (3, 20_000)] {
+                let bytes = result(rows, &text_row(width), 253, modern, 2);
+                for piece in [1, 3, 7, 4096, 1 << 20] {
+                    if piece < 100 && bytes.len() > 50_000 {
+                        continue;
+                    }
+                    let reply =
+                        receive(&bytes, piece, modern, Form::Text, None).0.unwrap().unwrap();
+                    assert_eq!(reply, Reply { rows: rows as u32, affected: 0 }, "{width} {piece}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn long_rows_continue_in_packets() {
+        // Rows as long as one packet, and one that begins like an end.
+        let mut row = vec![0xfe];
+        row.extend_from_slice(&(20u64 << 20).to_le_bytes());
+        row.resize(row.len() + (20 << 20), b'x');
+        for row in [row, text_row(LONGEST - 5), text_row(LONGEST - 6)] {
+            for modern in [true, false] {
+                let bytes = result(2, &row, 253, modern, 2);
+                let reply = receive(&bytes, 1 << 16, modern, Form::Text, None).0.unwrap().unwrap();
+                assert_eq!(reply.rows, 2);
+            }
+        }
+    }
+
+    #[test]
+    fn the_integers_of_the_last_row_are_kept() {
+        for modern in [true, false] {
+            let mut row = Vec::new();
+            let bytes = result(3, b"\x0217\xfb", 3, modern, 2);
+            receive(&bytes, 100, modern, Form::Text, Some(&mut row)).0.unwrap().unwrap();
+            assert_eq!(row, [Some(17), None]);
+            let bytes = result(3, &[0, 0b1000, 17, 0, 0, 0], 3, modern, 2);
+            receive(&bytes, 100, modern, Form::Binary, Some(&mut row)).0.unwrap().unwrap();
+            assert_eq!(row, [Some(17), None]);
+        }
+    }
+
+    #[test]
+    fn results_follow_each_other() {
+        for modern in [true, false] {
+            let mut bytes = result(2, b"\x01a\xfb", 253, modern, 8);
+            bytes.extend(result(3, b"\x01a\xfb", 253, modern, 8 + 1));
+            bytes.extend(packet(&[0, 7, 0, 3, 0, 0, 0]));
+            let (answer, receiver) = receive(&bytes, 50, modern, Form::Text, None);
+            assert_eq!(answer.unwrap().unwrap(), Reply { rows: 5, affected: 7 });
+            assert!(receiver.in_transaction());
+        }
+    }
+
+    #[test]
+    fn affected_rows_and_status_are_read() {
+        for (affected, bytes) in
+            [(0, vec![0]), (250, vec![250]), (70_000, vec![0xfd, 0x70, 0x11, 1])]
+        {
+            for (status, open) in [(2, false), (3, true), (0, true)] {
+                let payload = [&[0], &bytes[..], &[0xfc, 0, 1, status, 0, 0, 0]].concat();
+                let (answer, receiver) = receive(&packet(&payload), 3, true, Form::Binary, None);
+                assert_eq!(answer.unwrap().unwrap(), Reply { rows: 0, affected });
+                assert_eq!(receiver.in_transaction(), open, "{status}");
+            }
+        }
+    }
+
+    #[test]
+    fn errors_are_those_that_mysql_common_writes() {
+        for (number, state, kind) in [
+            (1213, b"40001", ErrorKind::Retryable),
+            (1205, b"HY000", ErrorKind::Retryable),
+            (1062, b"23000", ErrorKind::Duplicate),
+            (1053, b"08S01", ErrorKind::Disconnected),
+            (1114, b"HY000", ErrorKind::DiskFull),
+            (1146, b"42S02", ErrorKind::Other),
+        ] {
+            let error = packets::ServerError::new(number, Some(SqlState::new(*state)), &b"why"[..]);
+            let mut payload = Vec::new();
+            ErrPacket::Error(error).serialize(&mut payload);
+            let error =
+                receive(&packet(&payload), 5, true, Form::Text, None).0.unwrap().unwrap_err();
+            let state = String::from_utf8_lossy(state);
+            assert_eq!(error.to_string(), format!("ERROR {number} ({state}): why"));
+            assert_eq!(error.kind, kind);
+        }
+        let full =
+            b"\xff\x03\x00#HY000Error writing file 'x' (Errcode: 28 - No space left on device)";
+        assert_eq!(server_error(full).kind, ErrorKind::DiskFull);
+        let early = server_error(b"\xff\x10\x04Too many connections");
+        assert_eq!(early.to_string(), "ERROR 1040: Too many connections");
+    }
+
+    #[test]
+    fn an_error_among_rows_ends_the_answer() {
+        for modern in [true, false] {
+            let mut bytes = result(2, b"\x01a\xfb", 253, modern, 2);
+            let end = if modern { 11 } else { 9 };
+            bytes.truncate(bytes.len() - end);
+            bytes.extend(packet(b"\xff\x25\x05#70100Query execution was interrupted"));
+            let error = receive(&bytes, 50, modern, Form::Text, None).0.unwrap().unwrap_err();
+            assert_eq!(error.code, "1317 (70100)");
+        }
+    }
+
+    #[test]
+    fn a_closed_connection_is_an_error() {
+        let bytes = result(2, b"\x01a\xfb", 253, true, 2);
+        for end in 0..bytes.len() {
+            let answer = receive(&bytes[..end], 100, true, Form::Text, None).0;
+            assert!(matches!(answer, Err(Error::Broken(_))), "{end}");
+        }
+    }
+
+    #[test]
+    fn prepared_statements_have_numbers() {
+        for modern in [true, false] {
+            let mut bytes = packet(&[0, 5, 6, 0, 0, 1, 0, 2, 0, 0, 0, 0]);
+            for columns in [2, 1] {
+                (0..columns).for_each(|_| bytes.extend(column(3)));
+                if !modern {
+                    bytes.extend(packet(&[0xfe, 0, 0, 2, 0]));
+                }
+            }
+            let (mut server, client) = UnixStream::pair().unwrap();
+            server.write_all(&bytes).unwrap();
+            let mut receiver = Receiver::new(Received::new(), modern);
+            let number = receiver.prepared(&mut Socket::Unix(client)).unwrap().unwrap();
+            assert_eq!(number, 0x605);
+            assert!(receiver.received.is_empty());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn garbage_never_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..300), modern: bool, binary: bool,
+        ) {
+            let form = if binary { Form::Binary } else { Form::Text };
+            let _ = receive(&bytes, 50, modern, form, None);
+            let _ = receive(&packet(&bytes), 50, modern, form, Some(&mut Vec::new()));
+            let _ = server_error(&bytes);
+            let (mut server, client) = UnixStream::pair().unwrap();
+            server.write_all(&bytes).unwrap();
+            drop(server);
+            let _ = Receiver::new(Received::new(), modern).prepared(&mut Socket::Unix(client));
+        }
+
+        #[test]
+        fn mangled_answers_never_panic(at in 0usize..200, with: u8, modern: bool, binary: bool) {
+            let form = if binary { Form::Binary } else { Form::Text };
+            let row: &[u8] = if binary { &[0, 0, 17, 0, 0, 0, 1, 2, 3, 4] } else { b"\x0217\xfb" };
+            let mut bytes = result(3, row, 3, modern, 2);
+            let at = at % bytes.len();
+            bytes[at] = with;
+            let _ = receive(&bytes, 64, modern, form, Some(&mut Vec::new()));
+        }
+    }
+
+    #[test]
+    fn flags_are_those_of_mysql_common() {
+        use mysql_common::constants::{ColumnFlags, StatusFlags};
+        assert_eq!(status::IN_TRANSACTION, StatusFlags::SERVER_STATUS_IN_TRANS.bits());
+        assert_eq!(status::AUTOCOMMIT, StatusFlags::SERVER_STATUS_AUTOCOMMIT.bits());
+        assert_eq!(status::MORE_RESULTS, StatusFlags::SERVER_MORE_RESULTS_EXISTS.bits());
+        assert_eq!(ColumnFlags::UNSIGNED_FLAG.bits(), 32);
+        assert_eq!(CapabilityFlags::CLIENT_DEPRECATE_EOF.bits(), 1 << 24);
+    }
+}

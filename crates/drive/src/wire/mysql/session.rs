@@ -1,0 +1,224 @@
+//! One client's connection.
+
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+
+use workload::{Request, Sent, Statement};
+
+use super::bulk::Bulk;
+use super::connect::{Mysql, connect};
+use super::message::{Template, prepare, query, quit};
+use super::reply::{Form, Receiver};
+use crate::clock::WallClock;
+use crate::error::{Error, ServerError};
+use crate::target::Connect;
+use crate::wire::socket::Socket;
+use crate::wire::{Breaker, Handle, Reply, Session, Source};
+
+/// Length of the part of a statement that an error shows.
+const SHOWN: usize = 120;
+
+impl Connect for Mysql {
+    fn connect(&self) -> Result<Box<dyn Session>, Error> {
+        let (socket, receiver) = connect(self)?;
+        Ok(Box::new(MysqlSession {
+            socket,
+            receiver,
+            clock: WallClock::new(),
+            statements: Vec::new(),
+            sent: VecDeque::new(),
+        }))
+    }
+
+    fn shares_threads(&self) -> bool {
+        true
+    }
+}
+
+/// A connection to a MySQL or MariaDB server.
+#[derive(Debug)]
+pub struct MysqlSession {
+    socket: Socket,
+    receiver: Receiver,
+    clock: WallClock,
+    statements: Vec<Ready>,
+    /// The statements whose answers are outstanding.
+    sent: VecDeque<Waiting>,
+}
+
+#[derive(Debug)]
+struct Ready {
+    message: Message,
+    /// Of its answers.
+    form: Form,
+    shown: String,
+}
+
+#[derive(Debug)]
+enum Message {
+    Template(Template),
+    Rows(Bulk),
+}
+
+/// An outstanding answer.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    statement: usize,
+    /// Rows that earlier messages of the same request have affected.
+    affected: u64,
+}
+
+fn failed(error: ServerError, shown: &str) -> Error {
+    Error::Server { error: Box::new(error), statement: shown.to_owned() }
+}
+
+/// Sends a text and reads the answer.
+fn exchange(
+    socket: &mut Socket,
+    receiver: &mut Receiver,
+    message: &[u8],
+    shown: &str,
+) -> Result<Reply, Error> {
+    socket.send(message)?;
+    receiver.answer(socket, Form::Text, None)?.map_err(|error| failed(error, shown))
+}
+
+/// Sends the rows of one execution, whose last answer is outstanding; returns how many the others
+/// told of. Several INSERTs are one transaction, unless one is open.
+fn send_rows(
+    bulk: &Bulk,
+    source: &Source<'_>,
+    socket: &mut Socket,
+    receiver: &mut Receiver,
+    shown: &str,
+) -> Result<u64, Error> {
+    let mut inserts = bulk.inserts(source).peekable();
+    let (mut affected, mut begun) = (0, false);
+    while let Some(insert) = inserts.next() {
+        if inserts.peek().is_some() && !begun && !receiver.in_transaction() {
+            begun = true;
+            exchange(socket, receiver, &query(b"START TRANSACTION"), shown)?;
+        }
+        if inserts.peek().is_none() && !begun {
+            socket.send(&insert)?;
+            return Ok(affected);
+        }
+        affected += exchange(socket, receiver, &insert, shown)?.affected;
+    }
+    socket.send(&query(b"COMMIT"))?;
+    Ok(affected)
+}
+
+impl MysqlSession {
+    /// The message that a statement is sent with, which the server has parsed if it is prepared.
+    fn template(&mut self, statement: &Statement, shown: &str) -> Result<(Template, Form), Error> {
+        match statement.sent {
+            Sent::Text => Ok((Template::query(statement), Form::Text)),
+            Sent::Extended => Err(Error::Unsupported(
+                "MySQL has no way to parse a statement anew for its values; choose text (simple) \
+                 or prepared",
+            )),
+            // Its client libraries bind values in binary, too, and results are always described.
+            Sent::Prepared | Sent::Described => {
+                self.socket.send(&prepare(statement))?;
+                let number = self.receiver.prepared(&mut self.socket)?;
+                let number = number.map_err(|error| failed(error, shown))?;
+                Ok((Template::execute(number, statement), Form::Binary))
+            }
+        }
+    }
+}
+
+impl Session for MysqlSession {
+    fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
+        let shown: String = request.to_string().chars().take(SHOWN).collect();
+        let (message, form) = match request {
+            Request::Sql(statement) => {
+                let (template, form) = self.template(statement, &shown)?;
+                (Message::Template(template), form)
+            }
+            Request::Copy(copy) => {
+                let bulk = Bulk::new(copy).ok_or(Error::Unsupported(
+                    "rows in bulk need a statement of the form `COPY table FROM STDIN`",
+                ))?;
+                (Message::Rows(bulk), Form::Text)
+            }
+            Request::Pipeline { .. } => {
+                return Err(Error::Unsupported("MySQL has no pipelines; send one at a time"));
+            }
+            Request::KeyValue(_) => {
+                return Err(Error::Unsupported("a MySQL server accepts only SQL"));
+            }
+        };
+        self.statements.push(Ready { message, form, shown });
+        Ok(Handle(self.statements.len() - 1))
+    }
+
+    #[inline]
+    fn send(&mut self, handle: Handle, source: &mut Source<'_>) -> Result<(), Error> {
+        let ready = self
+            .statements
+            .get_mut(handle.0)
+            .ok_or_else(|| Error::Protocol("a statement that was never prepared".to_owned()))?;
+        let mut affected = 0;
+        match &mut ready.message {
+            Message::Template(template) => {
+                template.draw(source, &mut self.clock);
+                self.socket.send(template.bytes())?;
+            }
+            Message::Rows(bulk) => {
+                let (socket, receiver) = (&mut self.socket, &mut self.receiver);
+                affected = send_rows(bulk, source, socket, receiver, &ready.shown)?;
+            }
+        }
+        self.sent.push_back(Waiting { statement: handle.0, affected });
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
+        let waiting = self.sent.pop_front();
+        let ready = waiting.and_then(|waiting| self.statements.get(waiting.statement));
+        let (Some(waiting), Some(ready)) = (waiting, ready) else {
+            return Err(Error::Protocol("no answer is outstanding".to_owned()));
+        };
+        match self.receiver.answer(&mut self.socket, ready.form, row)? {
+            Ok(reply) => Ok(Reply { affected: reply.affected + waiting.affected, ..reply }),
+            Err(error) => Err(failed(error, &ready.shown)),
+        }
+    }
+
+    fn roll_back(&mut self) -> Result<(), Error> {
+        // After a deadlock the server has done it already. After a lock wait timeout it has rolled
+        // back only the statement, unless it is set otherwise. It doesn't tell which.
+        if !self.receiver.in_transaction() {
+            return Ok(());
+        }
+        let rollback = query(b"ROLLBACK");
+        exchange(&mut self.socket, &mut self.receiver, &rollback, "ROLLBACK").map(drop)
+    }
+
+    fn fd(&self) -> Option<RawFd> {
+        Some(self.socket.fd())
+    }
+
+    /// `None`: a thread of the server serves this connection, not a process.
+    fn server_pid(&self) -> Option<u32> {
+        None
+    }
+
+    fn breaker(&self) -> Result<Breaker, Error> {
+        Ok(self.socket.breaker()?)
+    }
+
+    fn stop_clock(&mut self, second: i64) {
+        self.clock = WallClock::stopped(second);
+    }
+}
+
+impl Drop for MysqlSession {
+    fn drop(&mut self) {
+        // The server also notices a closed socket, but counts it as an aborted connection.
+        let _ = self.socket.send(&quit());
+    }
+}
