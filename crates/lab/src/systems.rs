@@ -6,7 +6,7 @@ use dbms::{
     Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
     ServerUser, System,
 };
-use drive::{Address, Connect, Postgres, Reach, Session, Target};
+use drive::{Address, Connect, Mysql, Postgres, Reach, Session, Target};
 
 /// A started system and, if it runs on a copy, how the copy was made.
 pub type Started = (Box<dyn System>, Option<Restored>);
@@ -84,22 +84,31 @@ impl Systems for Installed {
 
 /// Where clients connect to. Each system has its own kind of address.
 pub fn target(variant: &str, endpoint: Endpoint) -> Target {
-    let connect = match endpoint {
+    match endpoint {
         Endpoint::Process(socket) => {
-            return Target { name: variant.to_owned(), reach: Reach::Process(socket) };
+            Target { name: variant.to_owned(), reach: Reach::Process(socket) }
         }
-        Endpoint::Nowhere { .. } => return Target::new(variant, Nobody),
-        Endpoint::Postgres { host, port, user, password, database } => Postgres {
-            address: match host {
-                Host::Socket(file) => Address::Unix(file),
-                Host::Tcp(host) => Address::Tcp(host, port),
-            },
-            user,
-            password: password.map(|secret| secret.reveal().to_owned()),
-            database,
-        },
-    };
-    Target::new(variant, connect)
+        Endpoint::Nowhere { .. } => Target::new(variant, Nobody),
+        Endpoint::Postgres { host, port, user, password, database } => {
+            let (address, password) = (address(host, port), password.map(reveal));
+            Target::new(variant, Postgres { address, user, password, database })
+        }
+        Endpoint::Mysql { host, port, user, password, database } => {
+            let (address, password) = (address(host, port), password.map(reveal));
+            Target::new(variant, Mysql { address, user, password, database })
+        }
+    }
+}
+
+fn address(host: Host, port: u16) -> Address {
+    match host {
+        Host::Socket(file) => Address::Unix(file),
+        Host::Tcp(host) => Address::Tcp(host, port),
+    }
+}
+
+fn reveal(secret: Secret) -> String {
+    secret.reveal().to_owned()
 }
 
 /// Where there is no DBMS, programs are the load, and nothing else.
