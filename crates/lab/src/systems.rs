@@ -107,7 +107,7 @@ fn address(host: Host, port: u16) -> Address {
     }
 }
 
-fn reveal(secret: Secret) -> String {
+fn reveal(secret: dbms::Secret) -> String {
     secret.reveal().to_owned()
 }
 

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::Cell;
 
-/// Rows sent with one `COPY … FROM STDIN`. Each execution continues where the last one ended.
+/// Rows sent with one `COPY … FROM STDIN`, or as INSERTs of many rows where there is no COPY. Each
+/// execution continues where the last one ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copy {
-    /// The statement.
-    pub statement: String,
+    /// The table, with its columns in parentheses if they aren't all.
+    pub table: String,
     /// Rows of one execution.
     pub rows: u64,
     /// Number of the stream's first row.
@@ -32,6 +33,11 @@ pub enum Column {
 }
 
 impl Copy {
+    /// PostgreSQL's statement.
+    pub fn statement(&self) -> String {
+        format!("COPY {} FROM STDIN", self.table)
+    }
+
     /// Appends a row in COPY's text format.
     pub fn row(&self, number: u64, bytes: &mut Vec<u8>) {
         for (place, column) in self.columns.iter().enumerate() {
@@ -61,13 +67,7 @@ mod tests {
             Column::Number { every: 10 },
             Column::Text("\\N".to_owned()),
         ];
-        let copy = Copy {
-            statement: "COPY t FROM STDIN".to_owned(),
-            rows: 2,
-            first: 0,
-            sent: Cell(0),
-            columns,
-        };
+        let copy = Copy { table: "t".to_owned(), rows: 2, first: 0, sent: Cell(0), columns };
         let mut bytes = Vec::new();
         for number in [0, 9, 10] {
             copy.row(number, &mut bytes);

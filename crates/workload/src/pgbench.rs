@@ -189,7 +189,7 @@ fn load(name: &str, tables: &[&Table], scale: u64, clients: u32) -> Step {
         for client in 0..clients.min(batches) {
             let rounds = batches / clients + u64::from(client < batches % clients);
             let copy = Copy {
-                statement: format!("COPY {} FROM STDIN", table.name),
+                table: table.name.to_owned(),
                 rows: batch,
                 first,
                 sent: Cell(cells),

@@ -57,7 +57,7 @@ impl fmt::Display for Request {
             Request::Sql(statement) | Request::Pipeline { statement, .. } => {
                 f.write_str(&statement.numbered())
             }
-            Request::Copy(copy) => f.write_str(&copy.statement),
+            Request::Copy(copy) => f.write_str(&copy.statement()),
             Request::Script(scripts) => {
                 scripts.scripts.iter().try_for_each(|(script, _)| f.write_str(&script.name))
             }

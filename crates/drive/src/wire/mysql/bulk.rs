@@ -21,17 +21,15 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// `None` if the statement isn't `COPY … FROM STDIN`.
-    pub fn new(copy: &Copy) -> Option<Bulk> {
-        let table = copy.statement.strip_prefix("COPY ")?.strip_suffix(" FROM STDIN")?;
-        let head = query(format!("INSERT INTO {table} VALUES ").as_bytes());
+    pub fn new(copy: &Copy) -> Bulk {
+        let head = query(format!("INSERT INTO {} VALUES ", copy.table).as_bytes());
         let text = |column: &Column| match column {
             Column::Number { .. } => Vec::new(),
             Column::Text(text) if text == "\\N" => b"NULL".to_vec(),
             // The backslash means the same in COPY's text.
             Column::Text(text) => format!("'{}'", text.replace('\'', "''")).into_bytes(),
         };
-        Some(Bulk { head, texts: copy.columns.iter().map(text).collect(), copy: copy.clone() })
+        Bulk { head, texts: copy.columns.iter().map(text).collect(), copy: copy.clone() }
     }
 
     /// The INSERTs of one execution, one after another.
@@ -89,7 +87,7 @@ mod tests {
         let number = |every| Column::Number { every };
         let text = |text: &str| Column::Text(text.to_owned());
         Copy {
-            statement: "COPY t (a, b, c, d) FROM STDIN".to_owned(),
+            table: "t (a, b, c, d)".to_owned(),
             rows,
             first: 20,
             sent: Cell(0),
@@ -100,7 +98,7 @@ mod tests {
     fn texts(copy: &Copy) -> Vec<String> {
         let cells = [Padded(AtomicI64::new(5))];
         let source = Source { rng: &mut Rng::new(1), cells: &cells, kept: &[] };
-        let bulk = Bulk::new(copy).unwrap();
+        let bulk = Bulk::new(copy);
         bulk.inserts(&source)
             .map(|message| {
                 let length = u32::from_le_bytes([message[0], message[1], message[2], 0]) as usize;
@@ -116,8 +114,6 @@ mod tests {
         let wanted = "INSERT INTO t (a, b, c, d) VALUES (26,3,NULL,'it''s'),(27,3,NULL,'it''s')";
         assert_eq!(texts(&copy(2)), [wanted]);
         assert!(texts(&copy(0)).is_empty());
-        let other = Copy { statement: "INSERT INTO t".to_owned(), ..copy(1) };
-        assert!(Bulk::new(&other).is_none());
     }
 
     #[test]

@@ -137,15 +137,11 @@ impl Session for MysqlSession {
                 let (template, form) = self.template(statement, &shown)?;
                 (Message::Template(template), form)
             }
-            Request::Copy(copy) => {
-                let bulk = Bulk::new(copy).ok_or(Error::Unsupported(
-                    "rows in bulk need a statement of the form `COPY table FROM STDIN`",
-                ))?;
-                (Message::Rows(bulk), Form::Text)
-            }
+            Request::Copy(copy) => (Message::Rows(Bulk::new(copy)), Form::Text),
             Request::Pipeline { .. } => {
                 return Err(Error::Unsupported("MySQL has no pipelines; send one at a time"));
             }
+            Request::Script(_) => return Err(Error::Unsupported("scripts are run by a player")),
             Request::KeyValue(_) => {
                 return Err(Error::Unsupported("a MySQL server accepts only SQL"));
             }

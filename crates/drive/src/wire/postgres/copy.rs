@@ -22,7 +22,7 @@ pub fn send_rows(
     shown: &str,
 ) -> Result<(), Error> {
     let mut out = BytesMut::new();
-    frontend::query(&copy.statement, &mut out)?;
+    frontend::query(&copy.statement(), &mut out)?;
     socket.send(&out)?;
     let begun = receiver.answer(socket, Keep::Nothing)?;
     begun.map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })?;
