@@ -51,6 +51,7 @@ mod keep;
 mod kind;
 mod launch;
 mod ledger;
+mod mysql;
 mod network;
 mod nothing;
 mod place;

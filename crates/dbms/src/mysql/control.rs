@@ -1,0 +1,339 @@
+//! The control connection: statements that are not the load.
+
+use std::time::Duration;
+
+use ::mysql::prelude::Queryable;
+use ::mysql::{Conn, OptsBuilder, Value};
+
+use super::marked;
+use super::version::Version;
+use crate::{Diagnosis, Endpoint, Error, Host, Sql};
+
+/// How long one attempt to connect may take.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// The largest packet; given here, so that connecting asks the server nothing.
+const LARGEST_PACKET: usize = 16 << 20;
+
+/// Between SQLSTATE and number in [`Error::Query`]: many different errors have SQLSTATE HY000.
+const NUMBER: &str = ", error ";
+
+/// What a query gave: the names of its columns and its rows, every value as text.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) names: Vec<String>,
+    pub(super) rows: Vec<Vec<Option<String>>>,
+}
+
+impl Table {
+    /// The value of a row in the column `name`, whose case differs between versions; `None` if
+    /// there is no such column, or for NULL.
+    pub(super) fn value<'a>(&self, row: &'a [Option<String>], name: &str) -> Option<&'a str> {
+        row.get(self.place(name)?)?.as_deref()
+    }
+
+    /// Where the column `name` is, if there is one.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known.eq_ignore_ascii_case(name))
+    }
+}
+
+/// A connection that is opened when first needed, and reopened if lost.
+pub(super) struct Control {
+    endpoint: Endpoint,
+    connection: Option<Conn>,
+    version: Option<Version>,
+}
+
+impl Control {
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint, connection: None, version: None }
+    }
+
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// A further connection to the same server.
+    pub(super) fn another(&self) -> Self {
+        Self { version: self.version, ..Self::new(self.endpoint.clone()) }
+    }
+
+    /// Closes the connection; the next statement reopens it.
+    pub(super) fn close(&mut self) {
+        self.connection = None;
+    }
+
+    /// The open connection; connects if there is none.
+    fn connection(&mut self) -> Result<&mut Conn, Error> {
+        // Only a round trip shows that the server has closed it.
+        if self.connection.as_mut().is_some_and(|connection| connection.ping().is_err()) {
+            self.connection = None;
+        }
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.connect()?,
+        };
+        Ok(self.connection.insert(connection))
+    }
+
+    fn connect(&self) -> Result<Conn, Error> {
+        let Endpoint::Mysql { host, port, user, password, database } = &self.endpoint else {
+            let what = format!("connecting to {}", self.endpoint);
+            return Err(Error::unsupported(what, "give the URL of a MySQL or MariaDB server"));
+        };
+        let mut options = OptsBuilder::new()
+            .tcp_port(*port)
+            .user(Some(user))
+            .pass(password.as_ref().map(crate::Secret::reveal))
+            .db_name(Some(database))
+            .prefer_socket(false)
+            .tcp_connect_timeout(Some(CONNECT_LIMIT))
+            .max_allowed_packet(Some(LARGEST_PACKET));
+        options = match host {
+            Host::Socket(file) => options.socket(Some(file.to_string_lossy())),
+            Host::Tcp(name) => options.ip_or_hostname(Some(name)),
+        };
+        Conn::new(options).map_err(|error| Error::Connect {
+            server: self.endpoint.to_string(),
+            detail: describe(&error),
+        })
+    }
+
+    /// Runs statements separated by semicolons. Returns what the last query gave, and the total
+    /// number of affected rows.
+    fn run(&mut self, sql: &str) -> Result<(Table, u64), Error> {
+        let result = gather(self.connection()?, sql);
+        result.map_err(|error| {
+            let (code, number) = match &error {
+                ::mysql::Error::MySqlError(said) => {
+                    (Some(format!("{}{NUMBER}{}", said.state, said.code)), said.code)
+                }
+                // Whatever else goes wrong, nobody knows what the server will send next.
+                _ => (None, SHUTDOWN),
+            };
+            if ENDINGS.contains(&number) {
+                self.connection = None;
+            }
+            let message = describe(&error);
+            let diagnosis = diagnosis(code.as_ref().map(|_| number), &message);
+            Error::Query { sql: shorten(sql), message, code, diagnosis }
+        })
+    }
+
+    /// Runs a query; see [`Table`].
+    pub(super) fn table(&mut self, sql: &str) -> Result<Table, Error> {
+        Ok(self.run(sql)?.0)
+    }
+
+    /// Runs a query with two columns, such as `SHOW GLOBAL STATUS`: a name and a value, which is
+    /// empty for NULL.
+    pub(super) fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
+        let rows = self.query_rows(sql)?.into_iter();
+        Ok(rows
+            .filter_map(|row| match <[Option<String>; 2]>::try_from(row) {
+                Ok([Some(name), value]) => Some((name, value.unwrap_or_default())),
+                _ => None,
+            })
+            .collect())
+    }
+
+    /// The value of a global variable; `None` if this version does not have it.
+    pub(super) fn variable(&mut self, name: &str) -> Result<Option<String>, Error> {
+        let found = self.pairs(&format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{name}'"))?;
+        Ok(found.into_iter().next().map(|(_, value)| value))
+    }
+
+    /// Runs a query that returns one text.
+    pub(super) fn text(&mut self, sql: &str) -> Result<String, Error> {
+        let rows = self.query_rows(sql)?;
+        match rows.as_slice() {
+            [row] if row.len() == 1 => row.first().cloned().flatten(),
+            _ => None,
+        }
+        .ok_or_else(|| {
+            let expected = format!("one value from {}", shorten(sql));
+            Error::answer(expected, format!("{} rows", rows.len()))
+        })
+    }
+
+    /// The server's version.
+    pub(super) fn version(&mut self) -> Result<Version, Error> {
+        if let Some(version) = self.version {
+            return Ok(version);
+        }
+        let text = self.text("SELECT version()")?;
+        let version = Version::read(&text).ok_or_else(|| Error::answer("a version", text))?;
+        self.version = Some(version);
+        Ok(version)
+    }
+}
+
+impl Sql for Control {
+    fn execute(&mut self, sql: &str) -> Result<u64, Error> {
+        Ok(self.run(sql)?.1)
+    }
+
+    fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        Ok(self.run(sql)?.0.rows)
+    }
+
+    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
+        let text = self.text(sql)?;
+        text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
+    }
+
+    fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error> {
+        marked::create(self, setup, tables)
+    }
+
+    fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error> {
+        marked::drop_ours(self, tables)
+    }
+}
+
+/// Runs statements and reads all that they give.
+fn gather(connection: &mut Conn, sql: &str) -> ::mysql::Result<(Table, u64)> {
+    let mut table = Table::default();
+    let mut affected = 0;
+    let mut result = connection.query_iter(sql)?;
+    while let Some(set) = result.iter() {
+        affected += set.affected_rows();
+        let columns = set.columns();
+        let names: Vec<String> =
+            columns.as_ref().iter().map(|column| column.name_str().into_owned()).collect();
+        let rows = set.map(|row| Ok(row?.unwrap().into_iter().map(text).collect()));
+        let rows = rows.collect::<::mysql::Result<Vec<Vec<Option<String>>>>>()?;
+        if !names.is_empty() {
+            table = Table { names, rows };
+        }
+    }
+    Ok((table, affected))
+}
+
+/// A value of the text protocol.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::NULL => None,
+        Value::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        other => Some(other.as_sql(true)),
+    }
+}
+
+/// The server shuts down (ER_SERVER_SHUTDOWN).
+const SHUTDOWN: u16 = 1053;
+
+/// Errors after which the server closes the connection: shutdown, and the connection was killed or
+/// idle for too long (ER_NORMAL_SHUTDOWN, ER_FORCING_CLOSE, ER_CONNECTION_KILLED of MariaDB,
+/// ER_CLIENT_INTERACTION_TIMEOUT of MySQL).
+const ENDINGS: [u16; 5] = [SHUTDOWN, 1077, 1080, 1927, 4031];
+
+/// A full disk: EE_WRITE and EE_DISK_FULL of the file layer, ER_DISK_FULL, ER_RECORD_FILE_FULL.
+const FULL: [u16; 2] = [20, 1021];
+
+/// The cause behind an error's number and text.
+fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
+    let number = number?;
+    // ER_RECORD_FILE_FULL says that InnoDB could not extend a file. The file layer and engines give
+    // the operating system's number 28 (ENOSPC) in errors that have many causes.
+    let enospc = ["Errcode: 28", "error 28", "error: 28", "No space left on device"];
+    if FULL.contains(&number) || number == 1114 || enospc.iter().any(|part| message.contains(part))
+    {
+        return Some(Diagnosis::DiskFull);
+    }
+    // ER_QUERY_INTERRUPTED.
+    (number == 1317 || ENDINGS.contains(&number)).then_some(Diagnosis::Interrupted)
+}
+
+/// The server's number of an error, such as 1227.
+pub(super) fn number(error: &Error) -> Option<u16> {
+    let Error::Query { code: Some(code), .. } = error else { return None };
+    code.split_once(NUMBER)?.1.parse().ok()
+}
+
+/// A text as an SQL literal. Backslashes are escapes unless sql_mode says otherwise, which
+/// steelyard does not change.
+pub(super) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+/// A name in backquotes, whether or not `name` has them.
+pub(super) fn quoted(name: &str) -> String {
+    format!("`{}`", bare(name).replace('`', "``"))
+}
+
+/// A table's name without backquotes.
+pub(super) fn bare(name: &str) -> String {
+    match name.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+        Some(inner) => inner.replace("``", "`"),
+        None => name.to_owned(),
+    }
+}
+
+/// The server's message, or an error of the connection.
+fn describe(error: &::mysql::Error) -> String {
+    match error {
+        ::mysql::Error::MySqlError(said) => said.message.clone(),
+        ::mysql::Error::IoError(error) => error.to_string(),
+        ::mysql::Error::DriverError(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn shorten(sql: &str) -> String {
+    const LONGEST: usize = 160;
+    if sql.chars().count() <= LONGEST {
+        sql.to_owned()
+    } else {
+        sql.chars().take(LONGEST).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_and_names() {
+        assert_eq!(literal("pi1"), "'pi1'");
+        assert_eq!(literal("it's a\\b"), "'it''s a\\\\b'");
+        assert_eq!(quoted("pi1"), "`pi1`");
+        assert_eq!(quoted("`odd``name`"), "`odd``name`");
+        assert_eq!(bare("`odd``name`"), "odd`name");
+    }
+
+    #[test]
+    fn causes() {
+        let full = [(1021, ""), (1114, "The table 't' is full"), (3, "… (Errcode: 28 \"No …\")")];
+        for (number, message) in full {
+            assert_eq!(diagnosis(Some(number), message), Some(Diagnosis::DiskFull), "{number}");
+        }
+        assert_eq!(
+            diagnosis(Some(1030), "Got error 28 \"No space left on device\" from storage engine"),
+            Some(Diagnosis::DiskFull)
+        );
+        for number in [1053, 1317] {
+            assert_eq!(diagnosis(Some(number), ""), Some(Diagnosis::Interrupted), "{number}");
+        }
+        assert_eq!(
+            diagnosis(Some(3), "Error writing file 'x' (Errcode: 5 \"Input/output\")"),
+            None
+        );
+        assert_eq!(diagnosis(Some(1064), "You have an error in your SQL syntax"), None);
+        assert_eq!(diagnosis(None, "connection reset"), None);
+    }
+
+    #[test]
+    fn nobody_listens() {
+        let mut control = Control::new(Endpoint::Mysql {
+            host: Host::Socket("/no/such/directory/s".into()),
+            port: 3306,
+            user: "me".to_owned(),
+            password: Some(crate::Secret::new("s3cret")),
+            database: "d".to_owned(),
+        });
+        let error = control.execute("select 1").unwrap_err();
+        assert!(matches!(error, Error::Connect { .. }));
+        assert!(!error.to_string().contains("s3cret"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Sizes of tables with their partitions.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::control::{Control, Table, bare, literal};
+use super::counters::listed;
+use super::rocks;
+use crate::system::{Footprint, Sql};
+use crate::{Endpoint, Error, Host};
+
+/// Bytes of a table: its secondary indexes, its rows (with the primary key), everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Size {
+    index: f64,
+    rel: f64,
+    total: f64,
+}
+
+/// Sizes of `tables` in bytes, partitions summed.
+///
+/// InnoDB: `total` is what the files have, including free pages; `rel` (the clustered index) and
+/// `index` are as of the last time InnoDB computed statistics: at ANALYZE, and when a tenth of the
+/// rows have changed. MyRocks: bytes of files, without what is still in the memtable.
+pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<Footprint>, Error> {
+    let engines = engines(control, tables)?;
+    let mine = |wanted: bool| -> Vec<String> {
+        let pairs = tables.iter().zip(&engines);
+        pairs.filter(|(_, engine)| is_rocks(engine) == wanted).map(|(t, _)| t.clone()).collect()
+    };
+    let mut sizes = BTreeMap::new();
+    let rocks = mine(true);
+    if !rocks.is_empty() {
+        sizes.extend(rocks_sizes(control, &rocks)?);
+    }
+    let inno = mine(false);
+    if !inno.is_empty() {
+        sizes.extend(innodb_sizes(control, &inno)?);
+    }
+    let footprint = |table: &String| {
+        let size = sizes.get(table).copied().unwrap_or_default();
+        let bytes = [("index", size.index), ("rel", size.rel), ("total", size.total)];
+        let bytes = bytes.map(|(name, bytes)| (name.to_owned(), bytes as u64)).into();
+        Footprint { object: table.clone(), bytes }
+    };
+    Ok(tables.iter().map(footprint).collect())
+}
+
+/// The storage engine of each of `tables`.
+///
+/// # Errors
+/// [`Error::Answer`] if one does not exist.
+pub(super) fn engines(control: &mut Control, tables: &[String]) -> Result<Vec<String>, Error> {
+    if tables.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = control.pairs(&format!(
+        "SELECT table_name, engine FROM information_schema.tables \
+         WHERE table_schema = database() AND table_name IN ({})",
+        listed(tables)
+    ))?;
+    let engine = |table: &String| {
+        let found = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(&bare(table)));
+        let lacking = || Error::answer(format!("table {table}"), "no such table");
+        found.map(|(_, engine)| engine.clone()).ok_or_else(lacking)
+    };
+    tables.iter().map(engine).collect()
+}
+
+/// Whether this is the name of MyRocks.
+pub(super) fn is_rocks(engine: &str) -> bool {
+    engine.eq_ignore_ascii_case("ROCKSDB")
+}
+
+fn rocks_sizes(control: &mut Control, tables: &[String]) -> Result<Vec<(String, Size)>, Error> {
+    let indexes = rocks::indexes(control, tables)?;
+    let size = |table: &String| {
+        let mut size = Size::default();
+        for index in indexes.iter().filter(|index| rocks::is_of(index, table)) {
+            let place = if index.primary { &mut size.rel } else { &mut size.index };
+            *place += index.disk;
+            size.total += index.disk;
+        }
+        (table.clone(), size)
+    };
+    Ok(tables.iter().map(size).collect())
+}
+
+fn innodb_sizes(control: &mut Control, tables: &[String]) -> Result<Vec<(String, Size)>, Error> {
+    let schema = control.text("SELECT database()")?;
+    let spaces = spaces(control, &schema)?;
+    let page: f64 = control
+        .variable("innodb_page_size")?
+        .and_then(|size| size.parse().ok())
+        .ok_or_else(|| Error::answer("innodb_page_size", "no such variable"))?;
+    let statistics = control.query_rows(&format!(
+        "SELECT table_name, index_name, stat_value FROM mysql.innodb_index_stats \
+         WHERE stat_name = 'size' AND database_name = {}",
+        literal(&schema)
+    ))?;
+    let size = |table: &String| {
+        let mut size = Size::default();
+        let name = bare(table);
+        let own: Vec<&Space> =
+            spaces.iter().filter(|s| is_part(&s.table, &file_name(&name))).collect();
+        let page = own.iter().find_map(|space| space.compressed_page).unwrap_or(page);
+        for row in &statistics {
+            let [Some(part), Some(index), Some(pages)] = row.as_slice() else { continue };
+            if is_part(part, &name) {
+                // The clustered index is the primary key, or a hidden one if there is none. A
+                // unique index that takes its place is not told from others.
+                let clustered = matches!(index.as_str(), "PRIMARY" | "GEN_CLUST_INDEX");
+                let place = if clustered { &mut size.rel } else { &mut size.index };
+                *place += page * pages.parse::<f64>().unwrap_or(0.0);
+            }
+        }
+        size.total = own.iter().map(|space| space.bytes).sum();
+        if own.is_empty() {
+            // In a tablespace together with others (innodb_file_per_table = OFF).
+            size.total = size.index + size.rel;
+        }
+        (table.clone(), size)
+    };
+    Ok(tables.iter().map(size).collect())
+}
+
+/// The file of a table or of one of its partitions.
+#[derive(Clone, Debug, PartialEq)]
+struct Space {
+    /// Its name, encoded as in the file system: `pi1`, `parts#P#p0`.
+    table: String,
+    bytes: f64,
+    /// The size of its pages, if its rows are compressed.
+    compressed_page: Option<f64>,
+}
+
+/// The files of a schema's tables.
+fn spaces(control: &mut Control, schema: &str) -> Result<Vec<Space>, Error> {
+    let prefix = format!("{}/", file_name(schema));
+    let version = control.version()?;
+    let view = if !version.mariadb && version.number >= 80_000 {
+        "innodb_tablespaces"
+    } else {
+        "innodb_sys_tablespaces"
+    };
+    let found = control.table(&format!(
+        "SELECT * FROM information_schema.{view} WHERE left(name, {}) = {}",
+        prefix.chars().count(),
+        literal(&prefix)
+    ))?;
+    // Versions before MySQL 5.7 and MariaDB 10.2 don't have the size.
+    let directory = match control.endpoint() {
+        Endpoint::Mysql { host: Host::Socket(_), .. } if found.place("FILE_SIZE").is_none() => {
+            control.variable("datadir")?
+        }
+        _ => None,
+    };
+    let mut spaces = read_spaces(&found, &prefix, &|file| {
+        let path = Path::new(directory.as_deref()?).join(file);
+        std::fs::metadata(path).ok().map(|file| file.len() as f64)
+    });
+    spaces.retain(|space| space.bytes > 0.0);
+    Ok(spaces)
+}
+
+/// Reads rows of the table of tablespaces. `on_disk` is asked for the bytes of a file below the
+/// data directory if they are not in the table.
+fn read_spaces(found: &Table, prefix: &str, on_disk: &dyn Fn(&str) -> Option<f64>) -> Vec<Space> {
+    let space = |row: &Vec<Option<String>>| {
+        let name = found.value(row, "NAME")?;
+        let figure = |name: &str| found.value(row, name)?.parse::<f64>().ok();
+        let compressed = found.value(row, "ROW_FORMAT") == Some("Compressed");
+        // Since MariaDB 10.6, PAGE_SIZE is that in the file.
+        let page = figure("ZIP_PAGE_SIZE").or_else(|| figure("PAGE_SIZE"));
+        Some(Space {
+            table: name.strip_prefix(prefix)?.to_owned(),
+            bytes: figure("FILE_SIZE").or_else(|| on_disk(&format!("{name}.ibd")))?,
+            compressed_page: page.filter(|size| compressed && *size > 0.0),
+        })
+    };
+    found.rows.iter().filter_map(space).collect()
+}
+
+/// Whether `part` is the table `name` or a partition of it (`#P#` or, in MySQL 8.0, `#p#`).
+fn is_part(part: &str, name: &str) -> bool {
+    let Some((head, rest)) = part.split_at_checked(name.len()) else { return false };
+    let partition = rest.get(..3).is_some_and(|mark| mark.eq_ignore_ascii_case("#p#"));
+    head.eq_ignore_ascii_case(name) && (rest.is_empty() || partition)
+}
+
+/// A name as the server encodes it in the names of files, right for names in ASCII.
+fn file_name(name: &str) -> String {
+    let encode = |c: char| match c {
+        '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' => c.to_string(),
+        other => format!("@{:04x}", u32::from(other)),
+    };
+    name.chars().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partitions_belong_to_their_table() {
+        for part in ["pi1", "pi1#P#p0", "pi1#p#p0#sp#s1"] {
+            assert!(is_part(part, "pi1"), "{part}");
+        }
+        for part in ["pi10", "pi", "pi1#x", "pi10#P#p0", ""] {
+            assert!(!is_part(part, "pi1"), "{part}");
+        }
+    }
+
+    #[test]
+    fn names_of_files() {
+        assert_eq!(file_name("pi1_a"), "pi1_a");
+        assert_eq!(file_name("Odd name-1"), "Odd@0020name@002d1");
+    }
+}
