@@ -140,34 +140,71 @@ impl Endpoint {
                     device.as_ref().map(|it| ("device".to_owned(), it.display().to_string()));
                 words.clone().into_iter().chain(device).collect()
             }
-            Self::Postgres { host, port, user, database, .. }
-            | Self::Mysql { host, port, user, database, .. } => [
-                ("host", host.to_string()),
-                ("socket", host.to_string()),
-                ("port", port.to_string()),
-                ("user", user.clone()),
-                ("database", database.clone()),
-            ]
-            .map(|(name, value)| (name.to_owned(), value))
-            .into(),
+            Self::Postgres { host, port, user, database, .. } => {
+                shared_places(host.to_string(), host.to_string(), *port, user, database)
+            }
+            Self::Mysql { host, port, user, database, .. } => {
+                let (name, socket) = mysql_host(host);
+                shared_places(name, socket, *port, user, database)
+            }
         }
     }
 
     /// Environment variables with which its usual programs find it, and a password that is not for
     /// command lines.
     pub fn environment(&self) -> Vec<(&'static str, String)> {
-        let Self::Postgres { host, port, user, password, database } = self else {
-            return Vec::new();
+        let given = |name, password: &Option<Secret>| {
+            password.as_ref().map(|password| (name, password.reveal().to_owned()))
         };
-        let password =
-            password.as_ref().map(|password| ("PGPASSWORD", password.reveal().to_owned()));
-        let parts = [
-            ("PGHOST", host.to_string()),
-            ("PGPORT", port.to_string()),
-            ("PGUSER", user.clone()),
-            ("PGDATABASE", database.clone()),
-        ];
-        parts.into_iter().chain(password).collect()
+        match self {
+            Self::Process(_) | Self::Nowhere { .. } => Vec::new(),
+            Self::Postgres { host, port, user, password, database } => [
+                ("PGHOST", host.to_string()),
+                ("PGPORT", port.to_string()),
+                ("PGUSER", user.clone()),
+                ("PGDATABASE", database.clone()),
+            ]
+            .into_iter()
+            .chain(given("PGPASSWORD", password))
+            .collect(),
+            // Its programs take user and database from no variable; placeholders have them.
+            Self::Mysql { host, port, password, .. } => {
+                let (name, socket) = mysql_host(host);
+                let socket = (!socket.is_empty()).then_some(("MYSQL_UNIX_PORT", socket));
+                [("MYSQL_HOST", name), ("MYSQL_TCP_PORT", port.to_string())]
+                    .into_iter()
+                    .chain(socket)
+                    .chain(given("MYSQL_PWD", password))
+                    .collect()
+            }
+        }
+    }
+}
+
+fn shared_places(
+    host: String,
+    socket: String,
+    port: u16,
+    user: &str,
+    database: &str,
+) -> BTreeMap<String, String> {
+    [
+        ("host", host),
+        ("socket", socket),
+        ("port", port.to_string()),
+        ("user", user.to_owned()),
+        ("database", database.to_owned()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+/// A host as MySQL's programs want it: its name, which is `localhost` for a socket, and the
+/// socket's file, which is empty over TCP.
+fn mysql_host(host: &Host) -> (String, String) {
+    match host {
+        Host::Socket(file) => ("localhost".to_owned(), file.display().to_string()),
+        Host::Tcp(name) => (name.clone(), String::new()),
     }
 }
 
@@ -189,5 +226,40 @@ impl fmt::Display for Endpoint {
                 Host::Tcp(_) => write!(formatter, "postgres://{user}@{host}:{port}/{database}"),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mysql(host: Host) -> Endpoint {
+        Endpoint::Mysql {
+            host,
+            port: 3306,
+            user: "me".to_owned(),
+            password: Some(Secret::new("s3cret")),
+            database: "bench".to_owned(),
+        }
+    }
+
+    #[test]
+    fn programs_of_mysql_find_their_server() {
+        let socket = mysql(Host::Socket("/tmp/s/mysql.sock".into()));
+        assert_eq!(socket.to_string(), "mysql://me@/bench?socket=/tmp/s/mysql.sock");
+        assert_eq!(socket.places()["socket"], "/tmp/s/mysql.sock");
+        assert_eq!(socket.places()["host"], "localhost");
+        let of = |endpoint: &Endpoint| BTreeMap::from_iter(endpoint.environment());
+        assert_eq!(of(&socket)["MYSQL_UNIX_PORT"], "/tmp/s/mysql.sock");
+        assert_eq!(of(&socket)["MYSQL_PWD"], "s3cret");
+        socket.only_by(Transport::Unix).unwrap();
+
+        let local = mysql(Host::Tcp("127.0.0.1".to_owned())).in_database("other");
+        assert_eq!(local.to_string(), "mysql://me@127.0.0.1:3306/other");
+        assert_eq!(of(&local)["MYSQL_HOST"], "127.0.0.1");
+        assert!(!of(&local).contains_key("MYSQL_UNIX_PORT"));
+        local.only_by(Transport::Loopback).unwrap();
+        assert!(local.only_by(Transport::Unix).is_err());
+        assert!(!format!("{local:?} {local} {:?}", local.places()).contains("s3cret"));
     }
 }
