@@ -29,12 +29,18 @@ impl Table {
     /// The value of a row in the column `name`, whose case differs between versions; `None` if
     /// there is no such column, or for NULL.
     pub(super) fn value<'a>(&self, row: &'a [Option<String>], name: &str) -> Option<&'a str> {
-        row.get(self.place(name)?)?.as_deref()
+        let place = self.names.iter().position(|known| known.eq_ignore_ascii_case(name))?;
+        row.get(place)?.as_deref()
     }
 
-    /// Where the column `name` is, if there is one.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|known| known.eq_ignore_ascii_case(name))
+    /// What the server's own client printed with `--batch`.
+    #[cfg(test)]
+    pub(super) fn of_tsv(text: &str) -> Self {
+        let cells = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<String>>();
+        let mut lines = text.lines().map(cells);
+        let names = lines.next().unwrap();
+        let value = |cell: String| (cell != "NULL").then_some(cell);
+        Self { names, rows: lines.map(|row| row.into_iter().map(value).collect()).collect() }
     }
 }
 

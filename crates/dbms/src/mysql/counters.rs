@@ -112,7 +112,8 @@ impl Gathered {
         };
         let (view, name) = moved::now(view, name);
         let key = (view.to_owned(), object.to_owned(), name.to_owned());
-        let place = if state { &mut self.state } else { &mut self.rows };
+        let place =
+            if state && !moved::counts_up(view, name) { &mut self.state } else { &mut self.rows };
         place.insert(key, value);
     }
 
@@ -135,7 +136,7 @@ impl Gathered {
             else {
                 continue;
             };
-            let state = table.value(row, "TYPE") == Some("value");
+            let state = table.value(row, "TYPE") == Some("value") || moved::is_state(name);
             self.add(moved::METRICS, "", name, count, state);
         }
     }
@@ -174,4 +175,46 @@ impl Gathered {
 fn into_counters(figures: Figures) -> Vec<Counter> {
     let counter = |((view, object, name), value)| Counter { view, object, name, value };
     figures.into_iter().map(counter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics(text: &str) -> Snapshot {
+        let mut gathered = Gathered::default();
+        gathered.add_metrics(&Table::of_tsv(text));
+        Snapshot {
+            rows: into_counters(gathered.rows),
+            state: into_counters(gathered.state),
+            absent: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn enabled_metrics_of_mysql_and_mariadb() {
+        let mysql = metrics(include_str!("../../tests/fixtures/innodb-metrics-8.0.31.tsv"));
+        let maria = metrics(include_str!("../../tests/fixtures/innodb-metrics-11.4.5.tsv"));
+        let names = |rows: &[Counter]| rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&mysql.rows), ["dml_inserts", "lock_deadlocks"]);
+        assert_eq!(mysql.get(moved::METRICS, "", "dml_inserts"), Some(174_042.0));
+        // A value in MariaDB, although it counts up.
+        assert_eq!(names(&maria.rows), ["buffer_pool_reads", "lock_deadlocks"]);
+        for snapshot in [&mysql, &maria] {
+            assert_eq!(names(&snapshot.state), ["history_list_length", "buffer_pool_pages_dirty"]);
+        }
+        assert_eq!(maria.get(moved::INNODB, "", "history_list_length"), Some(12.0));
+    }
+
+    #[test]
+    fn the_monitor_wins_over_a_figure_of_the_same_name() {
+        let mut gathered = Gathered::default();
+        gathered.add(moved::STATUS, "", "Innodb_lsn_current", "5", false);
+        gathered.add(moved::STATUS, "", "Innodb_history_list_length", "7", true);
+        gathered.add(moved::STATUS, "", "Rsa_public_key", "", false);
+        gathered.add_monitor(Monitor { lsn: Some(9.0), ..Monitor::default() });
+        let snapshot = Snapshot { rows: into_counters(gathered.rows), ..Snapshot::default() };
+        assert_eq!(snapshot.get(moved::INNODB, "", "lsn"), Some(9.0));
+        assert_eq!(snapshot.rows.len(), 1);
+    }
 }

@@ -13,13 +13,16 @@ const MB: f64 = 1_048_576.0;
 const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (\
     'Innodb_buffer_pool_pages_dirty', 'Innodb_buffer_pool_pages_free', 'Innodb_page_size', \
     'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', 'Innodb_row_lock_current_waits', \
-    'Innodb_redo_log_capacity_resized', 'Rocksdb_memtable_total', 'Rocksdb_memtable_unflushed', \
-    'Rocksdb_compact_write_bytes')";
+    'Innodb_redo_log_capacity_resized')";
 
 /// What MyRocks says, summed over column families.
 const ROCKS: &str = "SELECT stat_type, sum(value) FROM information_schema.rocksdb_cfstats \
     WHERE stat_type IN ('NUM_IMMUTABLE_MEM_TABLE', 'COMPACTION_PENDING', 'CUR_SIZE_ALL_MEM_TABLES') \
     GROUP BY stat_type";
+
+/// Files of level 0, which every read has to look at.
+const LEVEL_0: &str = "SELECT 'L0', sum(value) FROM information_schema.rocksdb_compaction_stats \
+    WHERE level = 'L0' AND type = 'NumFiles'";
 
 /// A connection of its own to look from.
 pub(super) struct Watch {
@@ -72,12 +75,14 @@ impl Gauges for Watch {
         };
         let mut gauges: Vec<Gauge> = found.into_iter().filter_map(gauge).collect();
         if self.rocks {
-            let said = self.control.pairs(ROCKS)?;
+            let mut said = self.control.pairs(ROCKS)?;
+            said.extend(self.control.pairs(LEVEL_0)?);
             let of = |name: &str| find(&said, name);
             let found = [
                 ("memtables", "memtables", "MB", of("CUR_SIZE_ALL_MEM_TABLES").map(|b| b / MB)),
                 ("immutable", "memtables to flush", "", of("NUM_IMMUTABLE_MEM_TABLE")),
                 ("compactions", "compactions pending", "", of("COMPACTION_PENDING")),
+                ("L0.files", "L0 files", "", of("L0")),
             ];
             gauges.extend(found.into_iter().filter_map(gauge));
         }

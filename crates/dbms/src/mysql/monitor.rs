@@ -34,6 +34,10 @@ impl Monitor {
                     *place = rest.trim().parse().ok();
                 }
             }
+            // `running` or `running but idle`.
+            if line.starts_with("Purge done for") {
+                found.purging = line.trim_end().ends_with("state: running");
+            }
         }
         found
     }
@@ -52,5 +56,58 @@ impl Monitor {
     /// Bytes of redo log that recovery would read.
     pub(super) fn age(&self) -> Option<f64> {
         Some(self.lsn? - self.checkpoint?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXTS: [(&str, Monitor); 4] = [
+        (
+            include_str!("../../tests/fixtures/innodb-status-5.6.24.txt"),
+            of(1_643_542.0, 1_643_542.0, 5.0),
+        ),
+        (
+            include_str!("../../tests/fixtures/innodb-status-8.0.31.txt"),
+            of(19_440_946.0, 19_440_946.0, 0.0),
+        ),
+        (
+            include_str!("../../tests/fixtures/innodb-status-10.1.23.txt"),
+            of(1_616_809.0, 1_616_809.0, 0.0),
+        ),
+        (
+            include_str!("../../tests/fixtures/innodb-status-11.4.5.txt"),
+            of(47_691.0, 46_284.0, 0.0),
+        ),
+    ];
+
+    const fn of(lsn: f64, checkpoint: f64, history: f64) -> Monitor {
+        Monitor {
+            lsn: Some(lsn),
+            checkpoint: Some(checkpoint),
+            history: Some(history),
+            purging: false,
+        }
+    }
+
+    #[test]
+    fn every_version_says_where_its_log_is() {
+        for (text, expected) in TEXTS {
+            assert_eq!(Monitor::read(text), expected);
+        }
+        let busy = "Purge done for trx's n:o < 5 undo n:o < 0 state: running\n";
+        assert!(Monitor::read(busy).purging);
+        assert_eq!(Monitor::read("nothing of the kind"), Monitor::default());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "\\PC*", cut in 0_usize..4000) {
+            let _ = Monitor::read(&text);
+            let (whole, _) = TEXTS[1];
+            let _ = Monitor::read(&whole[whole.floor_char_boundary(cut.min(whole.len()))..]);
+        }
     }
 }

@@ -9,7 +9,7 @@ pub(super) const METRICS: &str = "innodb_metrics";
 pub(super) const INNODB: &str = "innodb";
 
 /// View, name, and the view and name under which it is known here.
-const MOVED: [(&str, &str, &str, &str); 12] = [
+const MOVED: [(&str, &str, &str, &str); 16] = [
     // Status variables of MariaDB that are only metrics in MySQL.
     (STATUS, "Innodb_adaptive_hash_hash_searches", METRICS, "adaptive_hash_searches"),
     (STATUS, "Innodb_adaptive_hash_non_hash_searches", METRICS, "adaptive_hash_searches_btree"),
@@ -24,6 +24,16 @@ const MOVED: [(&str, &str, &str, &str); 12] = [
     (STATUS, "Innodb_redo_log_current_lsn", INNODB, "lsn"),
     (METRICS, "log_lsn_current", INNODB, "lsn"),
     (STATUS, "Innodb_lsn_last_checkpoint", INNODB, "checkpoint_lsn"),
+    (STATUS, "Innodb_redo_log_checkpoint_lsn", INNODB, "checkpoint_lsn"),
+    (METRICS, "log_lsn_last_checkpoint", INNODB, "checkpoint_lsn"),
+    // Upper case in older versions.
+    (
+        STATUS,
+        "Innodb_buffer_pool_pages_LRU_flushed",
+        STATUS,
+        "Innodb_buffer_pool_pages_lru_flushed",
+    ),
+    (STATUS, "Innodb_buffer_pool_pages_LRU_freed", STATUS, "Innodb_buffer_pool_pages_lru_freed"),
 ];
 
 /// Under which view and name a figure is known here.
@@ -34,7 +44,7 @@ pub(super) fn now<'a>(view: &'a str, name: &'a str) -> (&'a str, &'a str) {
 
 /// Status variables that say how things are, by how their names begin, in lower case. All others
 /// count up.
-const STATES: [&str; 44] = [
+const STATES: [&str; 45] = [
     "acl_",
     "aria_pagecache_blocks_",
     "innodb_available_undo_logs",
@@ -67,9 +77,10 @@ const STATES: [&str; 44] = [
     "qcache_queries_in_cache",
     "qcache_total_blocks",
     "replica_",
-    "rocksdb_block_cache_usage",
     "rocksdb_manual_compactions_",
-    "rocksdb_memtable_",
+    "rocksdb_memtable_total",
+    "rocksdb_memtable_unflushed",
+    "rocksdb_num_iterators",
     "rpl_",
     "slave_",
     "ssl_",
@@ -82,17 +93,24 @@ const STATES: [&str; 44] = [
 ];
 
 /// Those that count up although their names begin like that.
-const COUNTING: [&str; 9] = [
+const COUNTING: [&str; 10] = [
     "innodb_buffer_pool_pages_flushed",
     "innodb_buffer_pool_pages_lru_flushed",
     "innodb_buffer_pool_pages_lru_freed",
     "innodb_buffer_pool_pages_made_not_young",
     "innodb_buffer_pool_pages_made_young",
+    "innodb_buffer_pool_pages_split",
     "innodb_redo_log_current_lsn",
     "innodb_redo_log_flushed_to_disk_lsn",
     "threads_created",
     "uptime",
 ];
+
+/// Whether a figure counts up, by its name of today, although its version takes it for a value.
+pub(super) fn counts_up(view: &str, name: &str) -> bool {
+    let known = [(INNODB, "lsn"), (INNODB, "checkpoint_lsn"), (METRICS, "lock_deadlocks")];
+    known.contains(&(view, name))
+}
 
 /// Whether a status variable says how things are; otherwise it counts up.
 pub(super) fn is_state(name: &str) -> bool {
@@ -125,6 +143,7 @@ mod tests {
         }
         assert!(!is_state("Innodb_row_lock_time"));
         assert!(!is_state("Innodb_buffer_pool_pages_LRU_flushed"));
+        assert!(counts_up(METRICS, "lock_deadlocks") && !counts_up(METRICS, "lock_timeouts"));
         assert!(is_state("Innodb_buffer_pool_pages_dirty"));
     }
 }

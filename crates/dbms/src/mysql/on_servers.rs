@@ -165,7 +165,13 @@ fn counters_count_what_was_done() {
             .execute("insert into k2 values (1), (2), (3); select a from k1 where b = 77")
             .unwrap();
         client.close();
+        let begin = Instant::now();
         let after = counters::snapshot(control, &objects).unwrap();
+        eprintln!(
+            "a snapshot of {} figures: {:?}",
+            after.rows.len() + after.state.len(),
+            begin.elapsed()
+        );
         let changes = after.difference(&before);
         let of = |name: &str| figure(&changes, moved::STATUS, "", name);
         assert_eq!(of("Com_insert"), 1001.0);
@@ -226,7 +232,6 @@ fn sizes_are_those_of_files() {
             });
             sizes.sum()
         };
-        eprintln!("{found:?}");
         for place in [0, 1] {
             assert!(bytes(place, "rel") > 0.0 && bytes(place, "index") > 0.0);
             assert!(bytes(place, "rel") + bytes(place, "index") <= bytes(place, "total") * 1.001);
@@ -242,7 +247,7 @@ fn sizes_are_those_of_files() {
                 entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".sst"));
             let all: u64 = tables.map(|entry| entry.metadata().unwrap().len()).sum();
             let ours = bytes(0, "total") + bytes(1, "total");
-            assert!(ours <= all as f64 && ours > 0.8 * all as f64, "{ours} of {all}");
+            assert!(ours <= all as f64 && ours > 0.95 * all as f64, "{ours} of {all}");
         } else {
             assert!((5.6e6..12e6).contains(&bytes(0, "rel")), "{}", bytes(0, "rel"));
             assert!((0.6e6..3e6).contains(&bytes(0, "index")), "{}", bytes(0, "index"));
@@ -290,9 +295,8 @@ fn settling_purges_and_writes_and_puts_settings_back() {
             (of("Innodb_buffer_pool_pages_dirty"), of("Innodb_buffer_pool_pages_total"));
         assert!(dirty <= pages / 50.0, "{dirty} of {pages}");
         let history = monitor::Monitor::ask(control).unwrap().history.unwrap();
-        // Before 5.7, nothing shortens the list of an idle server.
-        let version = control.version().unwrap();
-        if version.number >= 50_700 {
+        // In MySQL 5.6 and MariaDB 10.1, nothing shortens the list of an idle server.
+        if control.variable("innodb_purge_rseg_truncate_frequency").unwrap().is_some() {
             assert!(history <= 20.0, "{history}");
         }
         if is_rocks(engine) {
@@ -364,26 +368,13 @@ fn what_a_server_says_of_itself() {
         let pool = found.iter().find(|setting| setting.name == "innodb_buffer_pool_size").unwrap();
         assert!(["configuration file", "command line"].contains(&&*pool.source), "{pool:?}");
         assert!(found.len() < 120, "{found:#?}");
-        eprintln!(
-            "{}",
-            found
-                .iter()
-                .map(|s| format!("{}={} ({})", s.name, s.value, s.source))
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
 
         let mut watch = gauges::Watch::open(control).unwrap();
         watch.look().unwrap();
         control.execute("select count(*) from g1").unwrap();
+        let begin = Instant::now();
         let seen = watch.look().unwrap();
-        eprintln!(
-            "{}",
-            seen.iter()
-                .map(|g| format!("{}={}{}", g.name, g.value, g.unit))
-                .collect::<Vec<_>>()
-                .join(", ")
-        );
+        eprintln!("{:?}: {seen:?}", begin.elapsed());
         for name in ["state.history", "state.dirty", "state.checkpoint_age", "state.redo"] {
             let gauge = seen.iter().find(|gauge| gauge.name == name);
             let gauge = gauge.unwrap_or_else(|| panic!("no {name}"));
@@ -406,7 +397,6 @@ fn what_a_server_says_of_itself() {
         busy.join().unwrap();
 
         let owed = debt::debt(control, &names(&["g1"])).unwrap();
-        eprintln!("{owed:?}");
         assert_eq!(owed.dead_rows.is_some(), !is_rocks(engine));
         assert!(owed.bytes.unwrap() > 0.0 || is_rocks(engine));
         control.execute("drop table g1").unwrap();

@@ -33,9 +33,12 @@ fn lines(table: &Table) -> String {
 /// names (`sbtest7`), so these are not part of the shape.
 pub fn parse(plan: &str) -> ParsedPlan {
     let shape = plan.lines().map(|line| {
-        let cells = line.split(", ").map(|cell| match cell.strip_prefix("table: ") {
-            Some(name) => format!("table: {}", name.replace(|c: char| c.is_ascii_digit(), "")),
-            None => cell.to_owned(),
+        let cells = line.split(", ").map(|cell| {
+            if cell.starts_with("table: ") || cell.starts_with("ref: ") {
+                cell.replace(|c: char| c.is_ascii_digit(), "")
+            } else {
+                cell.to_owned()
+            }
         });
         cells.collect::<Vec<_>>().join(", ")
     });
@@ -112,6 +115,37 @@ mod tests {
                 .outline,
             "ALL on a, eq_ref on b using PRIMARY"
         );
+    }
+
+    #[test]
+    fn all_versions_are_read() {
+        for (range, join) in [
+            (
+                include_str!("../../tests/fixtures/explain-range-5.6.24.tsv"),
+                include_str!("../../tests/fixtures/explain-join-5.6.24.tsv"),
+            ),
+            (
+                include_str!("../../tests/fixtures/explain-range-8.0.31.tsv"),
+                include_str!("../../tests/fixtures/explain-join-8.0.31.tsv"),
+            ),
+            (
+                include_str!("../../tests/fixtures/explain-range-10.1.23.tsv"),
+                include_str!("../../tests/fixtures/explain-join-10.1.23.tsv"),
+            ),
+            (
+                include_str!("../../tests/fixtures/explain-range-11.4.5.tsv"),
+                include_str!("../../tests/fixtures/explain-join-11.4.5.tsv"),
+            ),
+        ] {
+            let range = parse(&lines(&Table::of_tsv(range)));
+            // With three rows, some read the whole index.
+            let access = range.outline.split(' ').next().unwrap();
+            assert!(["range", "index"].contains(&access), "{range:?}");
+            assert!(range.outline.ends_with("on s1 using pdc (Using where; Using index)"));
+            let join = parse(&lines(&Table::of_tsv(join)));
+            assert!(join.outline.contains(", eq_ref on parts using PRIMARY"), "{join:?}");
+            assert!(join.shape.contains("ref: fx.s.a"), "{join:?}");
+        }
     }
 
     proptest! {

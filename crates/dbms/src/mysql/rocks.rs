@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::control::{Control, Table, bare};
 use super::counters::{Gathered, listed};
+use super::tables::file_name;
 use crate::{Error, Sql};
 
 /// The table that lists indexes; it exists if MyRocks is loaded.
@@ -25,8 +26,17 @@ const PER_TABLE: &str = "ROCKSDB_PERF_CONTEXT";
 const FILE_MAP: &str = "ROCKSDB_INDEX_FILE_MAP";
 const SST_PROPS: &str = "ROCKSDB_SST_PROPS";
 
-/// Figures of ROCKSDB_COMPACTION_STATS that say how things are.
-const COMPACTION_STATES: [&str; 4] = ["CompactedFiles", "NumFiles", "Score", "SizeBytes"];
+/// Figures of ROCKSDB_COMPACTION_STATS that say how things are, and averages.
+const COMPACTION_STATES: [&str; 8] = [
+    "AvgSec",
+    "CompactedFiles",
+    "NumFiles",
+    "ReadMBps",
+    "Score",
+    "SizeBytes",
+    "WriteAmp",
+    "WriteMBps",
+];
 
 /// Counts what MyRocks has. ROCKSDB_CF_OPTIONS and ROCKSDB_GLOBAL_INFO contain settings,
 /// ROCKSDB_DEADLOCK descriptions of past deadlocks.
@@ -76,7 +86,8 @@ pub(super) fn count(
         absent.push(PER_TABLE.to_owned());
     }
     for index in indexes(control, objects)? {
-        let object = format!("{}/{}", index.table, index.name);
+        let table = objects.iter().find(|object| is_of(&index, object)).map_or("", String::as_str);
+        let object = format!("{table}/{}", index.name);
         for (name, value) in [
             ("data_size", index.raw),
             ("disk_size", index.disk),
@@ -99,9 +110,10 @@ pub(super) struct Index {
     pub(super) primary: bool,
     /// Bytes of keys and values, before compression.
     pub(super) raw: f64,
-    /// Bytes in files.
+    /// Bytes in files, without the blocks that index a file's others (about 2%): of these, only the
+    /// size before compression is known.
     pub(super) disk: f64,
-    /// Keys, including those that only say that a key was deleted.
+    /// Keys with a value.
     pub(super) entries: f64,
     /// Keys that only say that a key was deleted.
     pub(super) deletes: f64,
@@ -109,10 +121,12 @@ pub(super) struct Index {
 
 /// The indexes of those of `objects` that are tables of MyRocks.
 pub(super) fn indexes(control: &mut Control, objects: &[String]) -> Result<Vec<Index>, Error> {
+    // Its tables have the names of files.
+    let files: Vec<String> = objects.iter().map(|object| file_name(&bare(object))).collect();
     let ddl = control.table(&format!(
         "SELECT table_name, index_name, cf, column_family, index_number, index_type \
          FROM information_schema.{DDL} WHERE table_schema = database() AND table_name IN ({})",
-        listed(objects)
+        listed(&files)
     ))?;
     if ddl.rows.is_empty() {
         return Ok(Vec::new());
@@ -137,7 +151,7 @@ fn combine(ddl: &Table, map: &Table, files: &Table) -> Vec<Index> {
         .rows
         .iter()
         .filter_map(|row| {
-            let parts = ["DATA_BLOCK_SIZE", "INDEX_BLOCK_SIZE", "FILTER_BLOCK_SIZE"];
+            let parts = ["DATA_BLOCK_SIZE", "FILTER_BLOCK_SIZE"];
             let size = parts.iter().map(|part| figure(files, row, part)).sum();
             Some((files.value(row, "SST_NAME")?, size))
         })
@@ -180,5 +194,32 @@ fn combine(ddl: &Table, map: &Table, files: &Table) -> Vec<Index> {
 
 /// Whether an index belongs to `object`.
 pub(super) fn is_of(index: &Index, object: &str) -> bool {
-    index.table.eq_ignore_ascii_case(&bare(object))
+    index.table.eq_ignore_ascii_case(&file_name(&bare(object)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_divided_among_their_indexes() {
+        let read = Table::of_tsv;
+        let ddl = read(include_str!("../../tests/fixtures/rocksdb-ddl-10.11.19.tsv"));
+        let map = read(include_str!("../../tests/fixtures/rocksdb-index-file-map-10.11.19.tsv"));
+        let files = read(include_str!("../../tests/fixtures/rocksdb-sst-props-10.11.19.tsv"));
+        let indexes = combine(&ddl, &map, &files);
+        assert_eq!(indexes.len(), 4, "partitions are one");
+        let of = |table: &str, name: &str| {
+            let found = indexes.iter().find(|index| index.table == table && index.name == name);
+            found.unwrap().clone()
+        };
+        let (rows, key) = (of("r1", "PRIMARY"), of("r1", "pdc"));
+        assert!(rows.primary && !key.primary);
+        assert_eq!((rows.entries, rows.deletes, rows.raw), (2000.0, 100.0, 26_800.0));
+        assert_eq!((key.entries, key.deletes, key.raw), (2000.0, 100.0, 27_300.0));
+        assert_eq!((of("r2", "pdc").entries, of("r2", "pdc").raw), (500.0, 6500.0));
+        // Two files have nothing else: 42,872 and 1452 bytes.
+        let all: f64 = indexes.iter().map(|index| index.disk).sum();
+        assert!((all - 44_324.0).abs() < 1e-6, "{all}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::system::{Setting, Sql};
 
 /// Where a value comes from, in the words of MariaDB (information_schema.SYSTEM_VARIABLES) and of
 /// MySQL (performance_schema.variables_info), and for people.
-const SOURCES: [(&str, &str); 13] = [
+const SOURCES: [(&str, &str); 15] = [
     ("CONFIG", "configuration file"),
     ("AUTO", "chosen by the server"),
     ("SQL", "SET GLOBAL"),
@@ -18,6 +18,8 @@ const SOURCES: [(&str, &str); 13] = [
     ("EXTRA", "configuration file"),
     ("USER", "configuration file"),
     ("COMMAND_LINE", "command line"),
+    ("COMMAND-LINE", "command line"),
+    ("ENV", "environment"),
     ("PERSISTED", "SET PERSIST"),
     ("DYNAMIC", "SET GLOBAL"),
 ];
@@ -62,7 +64,8 @@ pub(super) fn settings(
         control.query_rows(
             "SELECT variable_name, global_value, global_value_origin, default_value \
              FROM information_schema.system_variables WHERE global_value IS NOT NULL \
-             AND global_value_origin <> 'COMPILE-TIME' ORDER BY variable_name",
+             AND (global_value_origin = 'CONFIG' OR global_value_origin = 'COMMAND-LINE' \
+             OR global_value_origin <> 'COMPILE-TIME' AND global_value <> default_value) ORDER BY variable_name",
         )?
     } else if version.number >= 80_000 {
         control.query_rows(

@@ -101,8 +101,10 @@ fn innodb_sizes(control: &mut Control, tables: &[String]) -> Result<Vec<(String,
     let size = |table: &String| {
         let mut size = Size::default();
         let name = bare(table);
-        let own: Vec<&Space> =
-            spaces.iter().filter(|s| is_part(&s.table, &file_name(&name))).collect();
+        let is_own = |space: &&Space| {
+            is_part(&space.table, &file_name(&name)) || is_part(&space.table, &name)
+        };
+        let own: Vec<&Space> = spaces.iter().filter(is_own).collect();
         let page = own.iter().find_map(|space| space.compressed_page).unwrap_or(page);
         for row in &statistics {
             let [Some(part), Some(index), Some(pages)] = row.as_slice() else { continue };
@@ -127,7 +129,7 @@ fn innodb_sizes(control: &mut Control, tables: &[String]) -> Result<Vec<(String,
 /// The file of a table or of one of its partitions.
 #[derive(Clone, Debug, PartialEq)]
 struct Space {
-    /// Its name, encoded as in the file system: `pi1`, `parts#P#p0`.
+    /// Its name, in most versions encoded as in the file system: `pi1`, `parts#P#p0`.
     table: String,
     bytes: f64,
     /// The size of its pages, if its rows are compressed.
@@ -136,46 +138,49 @@ struct Space {
 
 /// The files of a schema's tables.
 fn spaces(control: &mut Control, schema: &str) -> Result<Vec<Space>, Error> {
-    let prefix = format!("{}/", file_name(schema));
     let version = control.version()?;
-    let view = if !version.mariadb && version.number >= 80_000 {
-        "innodb_tablespaces"
+    // In MySQL 8.0, names are not those of files.
+    let (view, prefix) = if !version.mariadb && version.number >= 80_000 {
+        ("innodb_tablespaces", format!("{schema}/"))
     } else {
-        "innodb_sys_tablespaces"
+        ("innodb_sys_tablespaces", format!("{}/", file_name(schema)))
     };
     let found = control.table(&format!(
         "SELECT * FROM information_schema.{view} WHERE left(name, {}) = {}",
         prefix.chars().count(),
         literal(&prefix)
     ))?;
-    // Versions before MySQL 5.7 and MariaDB 10.2 don't have the size.
+    // MySQL before 5.7 and MariaDB before 10.2 don't have the size, and MySQL 8.0.15 says 0 if the
+    // name of the file is not that of the table.
     let directory = match control.endpoint() {
-        Endpoint::Mysql { host: Host::Socket(_), .. } if found.place("FILE_SIZE").is_none() => {
-            control.variable("datadir")?
-        }
+        Endpoint::Mysql { host: Host::Socket(_), .. } => control.variable("datadir")?,
         _ => None,
     };
-    let mut spaces = read_spaces(&found, &prefix, &|file| {
-        let path = Path::new(directory.as_deref()?).join(file);
-        std::fs::metadata(path).ok().map(|file| file.len() as f64)
-    });
-    spaces.retain(|space| space.bytes > 0.0);
-    Ok(spaces)
+    let size = |file: &str| {
+        let file = Path::new(directory.as_deref()?).join(file);
+        std::fs::metadata(file).ok().map(|file| file.len() as f64)
+    };
+    Ok(read_spaces(&found, &prefix, &|name| {
+        let partition = |part: &str| part.split('#').map(file_name).collect::<Vec<_>>().join("#");
+        let encoded: Vec<String> = name.split('/').map(partition).collect();
+        size(&format!("{name}.ibd")).or_else(|| size(&format!("{}.ibd", encoded.join("/"))))
+    }))
 }
 
-/// Reads rows of the table of tablespaces. `on_disk` is asked for the bytes of a file below the
-/// data directory if they are not in the table.
+/// Reads rows of the table of tablespaces. `on_disk` is asked for the bytes of a tablespace's file
+/// if they are not in the table.
 fn read_spaces(found: &Table, prefix: &str, on_disk: &dyn Fn(&str) -> Option<f64>) -> Vec<Space> {
     let space = |row: &Vec<Option<String>>| {
         let name = found.value(row, "NAME")?;
-        let figure = |name: &str| found.value(row, name)?.parse::<f64>().ok();
+        let figure =
+            |name: &str| found.value(row, name)?.parse::<f64>().ok().filter(|figure| *figure > 0.0);
         let compressed = found.value(row, "ROW_FORMAT") == Some("Compressed");
         // Since MariaDB 10.6, PAGE_SIZE is that in the file.
         let page = figure("ZIP_PAGE_SIZE").or_else(|| figure("PAGE_SIZE"));
         Some(Space {
             table: name.strip_prefix(prefix)?.to_owned(),
-            bytes: figure("FILE_SIZE").or_else(|| on_disk(&format!("{name}.ibd")))?,
-            compressed_page: page.filter(|size| compressed && *size > 0.0),
+            bytes: figure("FILE_SIZE").or_else(|| on_disk(name))?,
+            compressed_page: page.filter(|_| compressed),
         })
     };
     found.rows.iter().filter_map(space).collect()
@@ -189,7 +194,7 @@ fn is_part(part: &str, name: &str) -> bool {
 }
 
 /// A name as the server encodes it in the names of files, right for names in ASCII.
-fn file_name(name: &str) -> String {
+pub(super) fn file_name(name: &str) -> String {
     let encode = |c: char| match c {
         '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' => c.to_string(),
         other => format!("@{:04x}", u32::from(other)),
@@ -215,5 +220,40 @@ mod tests {
     fn names_of_files() {
         assert_eq!(file_name("pi1_a"), "pi1_a");
         assert_eq!(file_name("Odd name-1"), "Odd@0020name@002d1");
+    }
+
+    #[test]
+    fn tablespaces_of_all_versions() {
+        let fixtures = [
+            (include_str!("../../tests/fixtures/innodb-tablespaces-5.6.24.tsv"), [7.0; 4]),
+            (
+                include_str!("../../tests/fixtures/innodb-tablespaces-5.7.22.tsv"),
+                [114_688.0, 98_304.0, 114_688.0, 114_688.0],
+            ),
+            (
+                include_str!("../../tests/fixtures/innodb-tablespaces-8.0.31.tsv"),
+                [131_072.0, 114_688.0, 131_072.0, 131_072.0],
+            ),
+            (
+                include_str!("../../tests/fixtures/innodb-tablespaces-11.4.5.tsv"),
+                [81_920.0, 65_536.0, 81_920.0, 81_920.0],
+            ),
+        ];
+        for (text, bytes) in fixtures {
+            // 5.6 does not have the size.
+            let spaces = read_spaces(&Table::of_tsv(text), "fx/", &|name| {
+                assert!(name.starts_with("fx/"));
+                Some(7.0)
+            });
+            assert_eq!(spaces.iter().map(|space| space.bytes).collect::<Vec<_>>(), bytes);
+            assert!(spaces.iter().all(|space| space.compressed_page.is_none()));
+            let of = |name: &str| spaces.iter().filter(|space| is_part(&space.table, name)).count();
+            assert_eq!([of("s1"), of("s1x"), of("parts"), of("part")], [1, 1, 2, 0]);
+        }
+        let none =
+            "SPACE\tNAME\tROW_FORMAT\tPAGE_SIZE\tZIP_PAGE_SIZE\n1\tfx/z\tCompressed\t16384\t8192";
+        let compressed = read_spaces(&Table::of_tsv(none), "fx/", &|_| Some(9.0));
+        assert_eq!(compressed[0].compressed_page, Some(8192.0));
+        assert!(read_spaces(&Table::of_tsv(none), "fx/", &|_| None).is_empty());
     }
 }

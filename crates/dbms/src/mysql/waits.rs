@@ -4,33 +4,42 @@ use super::control::Control;
 use crate::Error;
 use crate::system::{Sql, Waits};
 
-/// Wait events of performance_schema, which the server has if the consumer is enabled (not by
-/// default). A session that is in no wait uses the CPU.
-const EVENTS: &str = "SELECT coalesce(e.event_name, 'CPU'), count(*) \
-    FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current e \
-    ON e.thread_id = t.thread_id AND e.end_event_id IS NULL AND e.event_name <> 'idle' \
-    WHERE t.type = 'FOREGROUND' AND t.processlist_command IN ('Query', 'Execute') \
-    AND t.processlist_id <> connection_id() GROUP BY 1";
+/// How a session that waits for a row lock is shown: otherwise as `Updating`, `statistics` or an
+/// access to a table.
+const LOCK: &str = "WHEN t.trx_state = 'LOCK WAIT' THEN 'waiting for a row lock'";
 
-/// What sessions do according to the list of processes. Only waits for row locks are not in it: a
-/// session that waits for one is `Updating`, `statistics` or the like.
-const STATES: &str = "SELECT CASE WHEN t.trx_state = 'LOCK WAIT' THEN 'waiting for a row lock' \
-    WHEN coalesce(p.state, '') = '' THEN 'no state' ELSE p.state END, count(*) \
-    FROM information_schema.processlist p LEFT JOIN information_schema.innodb_trx t \
-    ON t.trx_mysql_thread_id = p.id WHERE p.command IN ('Query', 'Execute') \
-    AND p.id <> connection_id() GROUP BY 1";
+/// Wait events of performance_schema, which the server has if the consumer is enabled (not by
+/// default): the innermost of each session. A session that is in no wait uses the CPU.
+const EVENTS: &str = "coalesce(e.event_name, 'CPU') END, count(*) \
+    FROM performance_schema.threads s \
+    LEFT JOIN (SELECT thread_id, max(event_id) AS event_id \
+        FROM performance_schema.events_waits_current \
+        WHERE end_event_id IS NULL AND event_name <> 'idle' GROUP BY thread_id) m \
+        ON m.thread_id = s.thread_id \
+    LEFT JOIN performance_schema.events_waits_current e \
+        ON e.thread_id = m.thread_id AND e.event_id = m.event_id \
+    LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = s.processlist_id \
+    WHERE s.type = 'FOREGROUND' AND s.processlist_command IN ('Query', 'Execute') \
+    AND s.processlist_id <> connection_id() GROUP BY 1";
+
+/// What sessions do according to the list of processes.
+const STATES: &str = "WHEN coalesce(p.state, '') = '' THEN 'no state' ELSE p.state END, count(*) \
+    FROM information_schema.processlist p \
+    LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = p.id \
+    WHERE p.command IN ('Query', 'Execute') AND p.id <> connection_id() GROUP BY 1";
 
 /// A connection of its own to look from.
 pub(super) struct Looks {
     control: Control,
-    sql: &'static str,
+    sql: String,
 }
 
 impl Looks {
     pub(super) fn open(control: &mut Control) -> Result<Self, Error> {
-        let mut looks = Self { control: control.another(), sql: STATES };
+        let mut looks =
+            Self { control: control.another(), sql: format!("SELECT CASE {LOCK} {STATES}") };
         if events_are_on(&mut looks.control)? {
-            looks.sql = EVENTS;
+            looks.sql = format!("SELECT CASE {LOCK} ELSE {EVENTS}");
         }
         looks.look()?;
         Ok(looks)
@@ -51,7 +60,7 @@ fn events_are_on(control: &mut Control) -> Result<bool, Error> {
 
 impl Waits for Looks {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
-        let rows = self.control.pairs(self.sql)?;
+        let rows = self.control.pairs(&self.sql)?;
         Ok(rows.into_iter().filter_map(|(state, n)| Some((state, n.parse().ok()?))).collect())
     }
 }
