@@ -1,5 +1,7 @@
 //! Tests on running servers.
 
+#![allow(clippy::float_cmp)] // counts are exact
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 

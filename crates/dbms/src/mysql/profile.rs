@@ -23,6 +23,7 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
         "handle_query",
         "handle_select",
         "mysql_select",
+        "mysql_execute_select",
         "mysql_insert",
         "mysql_update",
         "mysql_delete",
