@@ -18,6 +18,7 @@ esac
 PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
 
 have() { command -v "$1" > /dev/null 2>&1; }
+have_library() { PATH="$PATH:/usr/sbin:/sbin" ldconfig -p | grep -F "$1 " > /dev/null; }
 fail() { printf 'setup: %s\n' "$@" >&2; exit 2; }
 
 # at_least FOUND WANTED: compares version numbers such as 1.94.
@@ -282,6 +283,10 @@ if [ "$purpose" = test ]; then
     have hyperfine || packages+=(hyperfine)
     # `ip`: servers in network namespaces of their own, crates/dbms/tests/transport.rs.
     have ip || [ -x /usr/sbin/ip ] || packages+=(iproute2)
+    # Libraries that released servers of MySQL and MariaDB need; newer systems have only libaio1t64,
+    # whose library has another name.
+    have_library libnuma.so.1 || packages+=(libnuma1)
+    have_library libaio.so.1 || ! available libaio1 || packages+=(libaio1)
     # For crates/setup/tests: they check scripts and format disks of their own.
     have shellcheck || packages+=(shellcheck)
     [ -x /usr/sbin/mkfs.xfs ] || packages+=(xfsprogs)

@@ -20,7 +20,7 @@ pub enum Diagnosis {
 pub enum Error {
     /// The text of a `dbms = "…"` does not name a system under test.
     #[error(
-        "`{given}` does not name a system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2, postgres://user@host/database, rocksdb@7.4.5, none or device@path:/dev/nvme1n1"
+        "`{given}` does not name a system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2, postgres://user@host/database, mysql@8.0.31, mariadb@10.11.5, mariadb@path:/usr, mysql://user@host/database, rocksdb@7.4.5, none or device@path:/dev/nvme1n1"
     )]
     Reference {
         /// The text as given, without any password.

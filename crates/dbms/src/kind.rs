@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::build::work::Work;
 use crate::builds::{Compared, Difference};
-use crate::fetch::maven::Artifact;
+use crate::fetch::maven::{Artifact, Version, parse};
 use crate::{
-    BuildOptions, CountMethod, Counter, Endpoint, Error, Installation, Origin, ParsedPlan,
-    ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot, System,
+    BuildOptions, CountMethod, Counter, Durability, Endpoint, Error, Installation, Origin,
+    ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot, System,
 };
 
 /// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
@@ -30,9 +30,9 @@ pub trait Kind: fmt::Debug + Sync {
         3
     }
 
-    /// Where to fetch its released versions, if possible.
-    fn archive(&self) -> Option<Archive> {
-        None
+    /// Where to fetch its released versions, if possible: places that are asked in this order.
+    fn archives(&self) -> Vec<Archive> {
+        Vec::new()
     }
 
     /// How to build it from source, if possible.
@@ -58,6 +58,34 @@ pub trait Kind: fmt::Debug + Sync {
     /// Describes a running one.
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
+    }
+
+    /// The storage engines that a variant can choose between; the first is the usual one.
+    fn engines(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// See [`crate::durability`]. `engine` is one of [`Kind::engines`], or none is named.
+    fn durability(
+        &self,
+        installation: &Installation,
+        engine: Option<&str>,
+        level: Durability,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let _ = (installation, engine, level);
+        Err(self.lacks("a common durability"))
+    }
+
+    /// Refuses an engine that this kind does not have.
+    fn check_engine(&self, engine: Option<&str>) -> Result<(), Error> {
+        let Some(engine) = engine.filter(|engine| !self.engines().contains(engine)) else {
+            return Ok(());
+        };
+        let remedy = match self.engines() {
+            [] => "remove `engine` from the variant".to_owned(),
+            engines => format!("choose one of {}", engines.join(", ")),
+        };
+        Err(Error::unsupported(format!("the engine {engine} for {}", self.name()), remedy))
     }
 
     /// Whether a server of this kind can be reached over TCP.
@@ -134,6 +162,9 @@ pub trait Kind: fmt::Debug + Sync {
 pub struct Archive {
     /// Their place.
     pub artifact: Artifact,
+    /// Versions of the system, each with the version of the artifact that contains it. Empty: the
+    /// artifact has the system's versions.
+    pub named: &'static [(&'static str, &'static str)],
     /// Version, processor and SHA-256 of known files. Unlike a published checksum, these don't come
     /// from the same place as the file.
     pub known: &'static [(&'static str, &'static str, &'static str)],
@@ -141,6 +172,29 @@ pub struct Archive {
     pub classifiers: &'static [&'static str],
     /// The tar archive of an installation in such a file, or what is wrong with the file.
     pub tar: fn(&[u8]) -> Result<Vec<u8>, String>,
+}
+
+impl Archive {
+    /// The versions of the system that it has.
+    pub(crate) fn versions(&self) -> Result<Vec<Version>, String> {
+        if self.named.is_empty() {
+            return self.artifact.versions();
+        }
+        Ok(self.named.iter().filter_map(|(version, _)| parse(version)).collect())
+    }
+
+    /// The version of the artifact that may have `version` of the system; `None` if none has.
+    pub(crate) fn named(&self, version: &str) -> Option<&'static str> {
+        self.named.iter().find(|(known, _)| *known == version).map(|(_, there)| *there)
+    }
+
+    /// The digest of the file for `version` and this processor, if known.
+    pub(crate) fn digest(&self, version: &str) -> Option<&'static str> {
+        let here = |(known, processor, _): &&(&str, &str, &str)| {
+            *known == version && *processor == std::env::consts::ARCH
+        };
+        self.known.iter().find(here).map(|(_, _, digest)| *digest)
+    }
 }
 
 /// How to build a system from source.

@@ -19,6 +19,7 @@
 //!     config: [("shared_buffers".to_owned(), "1GB".to_owned())].into(),
 //!     config_file: None,
 //!     initdb: Vec::new(),
+//!     engine: None,
 //!     procs_files: Vec::new(),
 //!     wrapper: Vec::new(),
 //!     transports: &[],
@@ -97,8 +98,8 @@ pub use reference::Reference;
 pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{
-    Debt, Ending, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan, ServerSpec, Setting,
-    Settled, Sql, System, Waits,
+    Debt, Durability, Ending, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan,
+    ServerSpec, Setting, Settled, Sql, System, Waits,
 };
 pub use systems::{differences, register};
 pub use user::ServerUser;
@@ -163,6 +164,7 @@ pub fn obtain_interruptible(
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
     let kind = kind_of(spec.installation)?;
     network::check_together(kind, spec.transports)?;
+    kind.check_engine(spec.engine)?;
     Ok(kind.start(&spec, None)?.0)
 }
 
@@ -180,6 +182,7 @@ pub fn start_on_copy(
 ) -> Result<(Box<dyn System>, Restored), Error> {
     let kind = kind_of(spec.installation)?;
     network::check_together(kind, spec.transports)?;
+    kind.check_engine(spec.engine)?;
     let (server, restored) = kind.start(spec, Some(origin))?;
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
 }
@@ -215,6 +218,21 @@ pub fn most_clients(
     file: Option<&str>,
 ) -> Option<u32> {
     kind_of(installation).ok()?.most_clients(settings, file)
+}
+
+/// The settings with which servers of `installation` have this durability, for tables of `engine`
+/// (as in [`ServerSpec::engine`]). What a plan sets otherwise comes on top.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the system has no such engine, or nothing to translate it to.
+pub fn durability(
+    installation: &Installation,
+    engine: Option<&str>,
+    level: Durability,
+) -> Result<BTreeMap<String, String>, Error> {
+    let kind = kind_of(installation)?;
+    kind.check_engine(engine)?;
+    kind.durability(installation, engine, level)
 }
 
 /// How to count instructions on servers of an installation.

@@ -2,13 +2,23 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
+
+/// The process that listens on a unix socket: for a client, the peer is the process that called
+/// listen(2); see SO_PEERCRED in unix(7).
+pub(crate) fn listening_on(socket: &Path) -> Option<u32> {
+    let stream = UnixStream::connect(socket).ok()?;
+    let peer = getsockopt(&stream, PeerCredentials).ok()?;
+    u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
+}
 
 /// One process of one boot. A pid alone may since belong to another process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn impossible_requests_are_reported() {
         assert!(error("postgres@git:#master").contains("repository"));
-        assert!(error("mysql@8.0").contains("mysql"));
+        assert!(error("oracle@19").contains("oracle"));
         assert!(error("postgres@").contains("missing"));
         assert!(error("postgres@13.x").contains("numbers"));
         assert!(error("postgres@13.7.1").contains("at most 2"));

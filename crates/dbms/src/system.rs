@@ -31,6 +31,9 @@ pub struct ServerSpec<'a> {
     pub config_file: Option<PathBuf>,
     /// Further options of initdb.
     pub initdb: Vec<String>,
+    /// The storage engine for the tables of a workload, of a system that has several: `innodb`,
+    /// `myrocks`. `None`: its usual one.
+    pub engine: Option<&'a str>,
     /// `cgroup.procs` files that the server writes itself to before it runs.
     pub procs_files: Vec<PathBuf>,
     /// A program to run the server under, such as Valgrind: its full path and arguments, to which
@@ -50,6 +53,17 @@ pub struct ServerSpec<'a> {
     pub cache: &'a Cache,
     /// Where the start is recorded.
     pub ledger: &'a Ledger,
+}
+
+/// What a commit survives, whatever the settings of a system are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// A crash of the machine: each commit waits until its log is on the disk, and pages are
+    /// protected against being half written.
+    Full,
+    /// A crash of the server; a crash of the machine may lose about the last second.
+    Relaxed,
 }
 
 /// A setting that differs from the built-in default.

@@ -6,8 +6,10 @@ use crate::builds::{Compared, Difference, differing_builds};
 use crate::kind::Kind;
 
 /// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.
-const SYSTEMS: [&dyn Kind; 4] = [
+const SYSTEMS: [&dyn Kind; 6] = [
     &crate::postgres::Postgres,
+    &crate::mysql::MYSQL,
+    &crate::mysql::MARIADB,
     &crate::rocksdb::RocksDb,
     &crate::nothing::Nothing,
     &crate::nothing::BlockDevice,

@@ -1,5 +1,6 @@
 //! Artifacts in a repository with Maven's layout: a directory for each version, a list of versions,
-//! and a checksum next to each file.
+//! and a checksum next to each file. Or packages in a registry with npm's layout, of which only
+//! files with a known digest are fetched.
 //!
 //! The list may omit existing versions, so a version is requested by its path.
 
@@ -13,6 +14,9 @@ use crate::{Error, hash};
 
 /// The public repository.
 pub(crate) const CENTRAL: &str = "https://repo1.maven.org/maven2";
+
+/// The public registry of npm.
+pub(crate) const NPM: &str = "https://registry.npmjs.org";
 
 /// How long the repository may take to answer a query.
 const ASK_LIMIT: Duration = Duration::from_secs(30);
@@ -35,12 +39,23 @@ pub(crate) fn parse(text: &str) -> Option<Version> {
     numbers.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
+/// How the files of a repository are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// `GROUP/NAME/VERSION/NAME-VERSION.jar`.
+    Maven,
+    /// `NAME/-/NAME-VERSION.tgz`.
+    Npm,
+}
+
 /// Something of which a repository has several versions.
 #[derive(Clone, Debug)]
 pub struct Artifact {
     /// The repository's URL.
     pub(crate) repository: String,
-    /// Its group, as directories.
+    /// How its files are named.
+    pub(crate) layout: Layout,
+    /// Its group, as directories; npm has none.
     pub(crate) group: &'static str,
     /// Its name.
     pub(crate) name: String,
@@ -49,6 +64,9 @@ pub struct Artifact {
 impl Artifact {
     /// The versions that the repository lists.
     pub(crate) fn versions(&self) -> Result<Vec<Version>, String> {
+        if self.layout == Layout::Npm {
+            return Err(format!("{} has no list of versions that is read", self.name));
+        }
         let url = format!("{}/maven-metadata.xml", self.directory());
         let list = http::get(&url, ASK_LIMIT)?
             .ok_or_else(|| format!("{url}: there is no list of versions"))?;
@@ -62,15 +80,17 @@ impl Artifact {
     /// the file. `what` names it in errors.
     pub(crate) fn fetch(
         &self,
-        version: &Version,
+        version: &str,
         classifier: &str,
         known: Option<&'static str>,
         what: &str,
     ) -> Result<Option<Vec<u8>>, Error> {
         let failed = |detail| Error::Archive { doing: format!("fetch {what}"), detail };
-        let version = joined(version);
         let (directory, name) = (self.directory(), &self.name);
-        let file = format!("{directory}/{version}/{name}-{version}{classifier}.jar");
+        let file = match self.layout {
+            Layout::Maven => format!("{directory}/{version}/{name}-{version}{classifier}.jar"),
+            Layout::Npm => format!("{directory}/-/{name}-{version}.tgz"),
+        };
         let Some(bytes) = http::get(&file, FETCH_LIMIT).map_err(failed)? else { return Ok(None) };
         match known {
             Some(expected) => {
@@ -85,7 +105,10 @@ impl Artifact {
     }
 
     fn directory(&self) -> String {
-        format!("{}/{}/{}", self.repository, self.group, self.name)
+        match self.layout {
+            Layout::Maven => format!("{}/{}/{}", self.repository, self.group, self.name),
+            Layout::Npm => format!("{}/{}", self.repository, self.name),
+        }
     }
 }
 
@@ -143,7 +166,7 @@ mod tests {
                 let _ = stream.write_all(body);
             }
         });
-        Artifact { repository, group: "g", name: "a".to_owned() }
+        Artifact { repository, layout: Layout::Maven, group: "g", name: "a".to_owned() }
     }
 
     const FILE: &str = "13.7.0/a-13.7.0.jar";
@@ -152,7 +175,7 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     fn fetch(repository: &Artifact, known: Option<&'static str>) -> Result<Option<Vec<u8>>, Error> {
-        repository.fetch(&[13, 7, 0], "", known, "x 13.7")
+        repository.fetch("13.7.0", "", known, "x 13.7")
     }
 
     #[test]
@@ -168,7 +191,7 @@ mod tests {
         let published = repository(&[(FILE, &[(200, b"abc")]), (&sum, &[(200, SHA1)])]);
         assert_eq!(fetch(&published, None).unwrap().unwrap(), b"abc");
         assert_eq!(fetch(&published, Some(SHA256)).unwrap().unwrap(), b"abc");
-        assert!(repository(&[]).fetch(&[13, 7, 0], "", None, "x").unwrap().is_none());
+        assert!(repository(&[]).fetch("13.7.0", "", None, "x").unwrap().is_none());
 
         let alone = repository(&[(FILE, &[(200, b"abd")])]);
         let error = fetch(&alone, Some(SHA256)).unwrap_err();
@@ -179,6 +202,17 @@ mod tests {
         let other = repository(&[(FILE, &[(200, b"abd")]), (&sum, &[(200, SHA1)])]);
         let error = fetch(&other, None).unwrap_err().to_string();
         assert!(error.contains("expected sha1 a9993e36"), "{error}");
+    }
+
+    #[test]
+    fn packages_of_npm_need_a_known_digest() {
+        let file = "-/a-13.7.0.tgz";
+        let mut registry = repository(&[(file, &[(200, b"abc")])]);
+        registry.repository.push_str("/g");
+        registry.layout = Layout::Npm;
+        assert_eq!(fetch(&registry, Some(SHA256)).unwrap().unwrap(), b"abc");
+        assert!(fetch(&registry, None).unwrap_err().to_string().contains("no checksum"));
+        assert!(registry.versions().is_err());
     }
 
     #[test]

@@ -19,30 +19,26 @@ pub(crate) fn obtain(
     user: &ServerUser,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    let archive = kind.archive().ok_or_else(|| kind.lacks("fetching released versions"))?;
+    let archives = kind.archives();
+    if archives.is_empty() {
+        return Err(kind.lacks("fetching released versions"));
+    }
     let version = match release.exact() {
         Some(version) => version,
-        None => newest(kind, &archive, release, cache, progress)?,
+        None => newest(kind, &archives, release, cache, progress)?,
     };
     let name = cache_name(kind, &version);
     installed::find_or_make(kind, cache, &name, &name, user, || {
         user.check_reach(cache.path())?;
         let what = format!("{} {}", kind.name(), shown(kind, &version));
         progress(&format!("fetching {what}"));
-        let text = joined(&version);
-        let known = archive.known.iter().find(|(version, processor, _)| {
-            *version == text && *processor == std::env::consts::ARCH
-        });
-        let known = known.map(|(_, _, digest)| *digest);
-        let fetch = |classifier: &&str| {
-            archive.artifact.fetch(&version, classifier, known, &what).transpose()
+        let Some((archive, bytes)) = fetch(&archives, &version, &what)? else {
+            let listed: Vec<Version> =
+                archives.iter().flat_map(|it| it.versions().unwrap_or_default()).collect();
+            return Err(not_found(kind, release, &listed));
         };
-        let bytes = archive.classifiers.iter().find_map(fetch).transpose()?;
-        let bytes = bytes.ok_or_else(|| {
-            not_found(kind, release, &archive.artifact.versions().unwrap_or_default())
-        })?;
         let digest = hash::of(&bytes);
-        if known.is_none() {
+        if archive.digest(&joined(&version)).is_none() {
             progress(&format!(
                 "steelyard knows no digest for {what}; only the archive's own checksum was verified (SHA-256 {digest})"
             ));
@@ -71,15 +67,39 @@ pub(crate) fn obtain(
     })
 }
 
-/// The newest of a series in the archive, or if that cannot be reached, in the cache.
+/// The first file that one of the archives has of a version.
+fn fetch<'a>(
+    archives: &'a [Archive],
+    version: &Version,
+    what: &str,
+) -> Result<Option<(&'a Archive, Vec<u8>)>, Error> {
+    let version = joined(version);
+    for archive in archives {
+        let there = match archive.named(&version) {
+            Some(there) => there,
+            None if archive.named.is_empty() => &version,
+            None => continue,
+        };
+        let known = archive.digest(&version);
+        for classifier in archive.classifiers {
+            if let Some(bytes) = archive.artifact.fetch(there, classifier, known, what)? {
+                return Ok(Some((archive, bytes)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The newest of a series in the archives, or if one cannot be reached, in the cache.
 fn newest(
     kind: &dyn Kind,
-    archive: &Archive,
+    archives: &[Archive],
     series: &Release,
     cache: &Cache,
     progress: &dyn Fn(&str),
 ) -> Result<Version, Error> {
-    let error = match archive.artifact.versions() {
+    let lists: Result<Vec<_>, String> = archives.iter().map(Archive::versions).collect();
+    let error = match lists.map(|lists| lists.concat()) {
         Ok(listed) => {
             let newest = listed.iter().filter(|version| series.matches(version)).max();
             return newest.copied().ok_or_else(|| not_found(kind, series, &listed));

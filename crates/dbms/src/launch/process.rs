@@ -168,8 +168,11 @@ impl ServerProcess {
         let record = entry.record().clone();
         let mut shared = record.ipc.clone();
         let Signals { graceful, immediate } = self.signals;
+        // Where nothing else ends a server at once, it was killed if it had been asked before.
+        let killed = gracefully && immediate == libc::SIGKILL;
+        let insisted = if killed { Ending::Killed } else { Ending::Immediate };
         for (signal, result, wanted) in
-            [(graceful, Ending::Graceful, gracefully), (immediate, Ending::Immediate, true)]
+            [(graceful, Ending::Graceful, gracefully), (immediate, insisted, true)]
         {
             if ending.is_none() && wanted {
                 self.signal(signal);

@@ -1,30 +1,141 @@
 //! MySQL 5.6 to 8.4 and MariaDB 10.1 to 11.4, with InnoDB and MyRocks.
 //!
+//! A variant is a release (`mysql@8.0.31`, `mariadb@10.11.5`), an installation
+//! (`mysql@path:/usr/sbin/mysqld`, `mariadb@path:/usr`) or a running server (`mysql://…`). MyRocks is
+//! a plugin that released archives lack; Debian has it: install mariadb-server-core and
+//! mariadb-plugin-rocksdb and name `mariadb@path:/usr`.
+//!
+//! `flavor` is what differs between the two systems. `archive` says where to fetch binaries, `url`
+//! parses the URL of a running server, which `attach` connects to. `binaries` describes an
+//! installation, with its `libraries`. A start goes through `datadir` (initialized once), `config`
+//! (an option file, see `options`) with the `engine` and its `durability`, `mysqld` and `server`.
+//!
 //! `control` is the connection for all but the load. `counters` reads what the server counts, by
 //! the names in `moved`, with `monitor` for InnoDB and `rocks` for MyRocks; `gauges` watches some
 //! of it each second. `tables` has sizes, `settings` what was configured. `settle` pays off the
 //! `debt`, with settings `changed` for a while. `plans` reads what EXPLAIN says, `log` the error
 //! log, `waits` what sessions wait for. `profile` has the functions of a statement's phases.
 
-// Until `server` calls them.
-#![allow(dead_code)]
-
+mod archive;
+mod attach;
+mod binaries;
 mod changed;
+mod config;
 mod control;
 mod counters;
+mod datadir;
 mod debt;
+mod durability;
+mod engine;
+mod flavor;
 mod gauges;
+mod libraries;
 mod log;
 mod marked;
 mod monitor;
 mod moved;
+mod mysqld;
 #[cfg(test)]
 mod on_servers;
+mod options;
 mod plans;
 mod profile;
 mod rocks;
+mod server;
 mod settings;
 mod settle;
 mod tables;
+mod url;
 mod version;
 mod waits;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::kind::{Archive, Kind};
+use crate::{
+    Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts, Restored,
+    ServerSpec, ServerUser, System,
+};
+use engine::Engine;
+use flavor::Flavor;
+use server::MysqlServer;
+
+/// User and database of the servers started here.
+const USER: &str = "steelyard";
+
+/// The kinds: one implementation.
+#[derive(Debug)]
+pub(crate) struct Mysql(&'static Flavor);
+
+/// MySQL.
+pub(crate) const MYSQL: Mysql = Mysql(&flavor::MYSQL);
+/// MariaDB.
+pub(crate) const MARIADB: Mysql = Mysql(&flavor::MARIADB);
+
+impl Kind for Mysql {
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn archives(&self) -> Vec<Archive> {
+        if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return (self.0.archives)();
+        }
+        Vec::new()
+    }
+
+    fn running(&self, url: &str) -> Option<Result<Endpoint, Error>> {
+        url::read(self.0, url)
+    }
+
+    fn describe(
+        &self,
+        root: &Path,
+        source: String,
+        user: &ServerUser,
+    ) -> Result<Installation, Error> {
+        binaries::describe(self.0, root, source, user)
+    }
+
+    fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
+        attach::describe(endpoint)
+    }
+
+    fn engines(&self) -> &'static [&'static str] {
+        Engine::NAMES
+    }
+
+    fn durability(
+        &self,
+        _installation: &Installation,
+        engine: Option<&str>,
+        level: Durability,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        Ok(durability::settings(Engine::of(engine)?, level))
+    }
+
+    fn start(
+        &self,
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        MysqlServer::start(self.0, spec, origin)
+    }
+
+    fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
+        Ok(Box::new(MysqlServer::attach(endpoint)?))
+    }
+
+    fn profile(&self) -> Option<&'static ProfileFacts> {
+        Some(&profile::PROFILE)
+    }
+
+    fn parse_plan(&self, plan: &str) -> ParsedPlan {
+        plans::parse(plan)
+    }
+
+    fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
+        Some(config::most_clients(settings, file))
+    }
+}

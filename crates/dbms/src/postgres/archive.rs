@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use crate::fetch::maven::{Artifact, CENTRAL};
+use crate::fetch::maven::{Artifact, CENTRAL, Layout};
 use crate::kind::Archive;
 
 /// Maximum size of an archive's content; PostgreSQL 18 has 70 MB.
@@ -47,10 +47,11 @@ pub(super) fn archive() -> Archive {
     };
     let artifact = Artifact {
         repository: CENTRAL.to_owned(),
+        layout: Layout::Maven,
         group: "io/zonky/test/postgres",
         name: format!("embedded-postgres-binaries-{}-{processor}", std::env::consts::OS),
     };
-    Archive { artifact, known: &KNOWN, classifiers: &[""], tar: tar_of }
+    Archive { artifact, named: &[], known: &KNOWN, classifiers: &[""], tar: tar_of }
 }
 
 /// The tar archive in the fetched file, a zip file that contains a tar file compressed with xz.

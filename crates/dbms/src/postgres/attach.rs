@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-
-use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
 use super::control::Control;
 use super::facts;
 use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
 use crate::endpoint::is_loopback;
-use crate::{Endpoint, Error, Host, Installation, Sql};
+use crate::{Endpoint, Error, Host, Installation, Sql, process};
 
 /// Describes a running server.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -43,13 +40,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {
-        Host::Socket(file) => {
-            // For a client, the peer is the process that called listen(2); see SO_PEERCRED in
-            // unix(7).
-            let stream = UnixStream::connect(file).ok()?;
-            let peer = getsockopt(&stream, PeerCredentials).ok()?;
-            u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
-        }
+        Host::Socket(file) => process::listening_on(&file),
         Host::Tcp(name) => {
             if !is_loopback(&name) {
                 return None;

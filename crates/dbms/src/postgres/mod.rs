@@ -37,8 +37,8 @@ use std::path::Path;
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, Recipe};
 use crate::{
-    CountMethod, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts, Restored,
-    ServerSpec, ServerUser, System,
+    CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
+    Restored, ServerSpec, ServerUser, System,
 };
 use server::PostgresServer;
 
@@ -58,8 +58,8 @@ impl Kind for Postgres {
         if first < 10 { 3 } else { 2 }
     }
 
-    fn archive(&self) -> Option<Archive> {
-        Some(archive::archive())
+    fn archives(&self) -> Vec<Archive> {
+        vec![archive::archive()]
     }
 
     fn recipe(&self) -> Option<&dyn Recipe> {
@@ -81,6 +81,22 @@ impl Kind for Postgres {
 
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         attach::describe(endpoint)
+    }
+
+    fn durability(
+        &self,
+        _installation: &Installation,
+        _engine: Option<&str>,
+        level: Durability,
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let settings: &[(&str, &str)] = match level {
+            Durability::Full => {
+                &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")]
+            }
+            Durability::Relaxed => &[("synchronous_commit", "off")],
+        };
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Ok(settings.iter().map(own).collect())
     }
 
     fn listens_on_tcp(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Read};
 
-use crate::fetch::maven::{Artifact, CENTRAL};
+use crate::fetch::maven::{Artifact, CENTRAL, Layout};
 use crate::kind::Archive;
 
 /// Maximum size of a library; that of 10.10 has 70 MB.
@@ -32,11 +32,12 @@ const KNOWN: [(&str, &str, &str); 13] = [
 pub(super) fn archive() -> Archive {
     let artifact = Artifact {
         repository: CENTRAL.to_owned(),
+        layout: Layout::Maven,
         group: "org/rocksdb",
         name: "rocksdbjni".to_owned(),
     };
     let classifiers = if cfg!(target_arch = "x86_64") { &["-linux64", ""][..] } else { &[""] };
-    Archive { artifact, known: &KNOWN, classifiers, tar: tar_of }
+    Archive { artifact, named: &[], known: &KNOWN, classifiers, tar: tar_of }
 }
 
 /// A tar archive with the library as `bin/librocksdb.so`, from a fetched jar, which is a zip file

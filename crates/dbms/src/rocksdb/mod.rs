@@ -44,8 +44,8 @@ impl Kind for RocksDb {
         "rocksdb"
     }
 
-    fn archive(&self) -> Option<Archive> {
-        Some(archive::archive())
+    fn archives(&self) -> Vec<Archive> {
+        vec![archive::archive()]
     }
 
     fn describe(

@@ -64,6 +64,7 @@ impl Place {
             config: BTreeMap::new(),
             config_file: None,
             initdb: Vec::new(),
+            engine: None,
             procs_files: Vec::new(),
             wrapper: Vec::new(),
             transports: &[],

@@ -2,16 +2,20 @@
 
 use crate::common::{Place, Variant, socket_directory, variant};
 use crate::rocksdb;
-use dbms::{Error, ServerSpec, System};
+use dbms::{Endpoint, Error, Host, ServerSpec, System};
+use mysql::prelude::Queryable;
 use std::path::Path;
 
 /// All of them: their name in a plan, and the facts. `DBMS_TEST_VERSIONS` adds further versions of
 /// systems that are here, such as `postgres@9.6.24 postgres@18.1`.
-const SUBJECTS: [(&str, &Facts); 4] = [
+const SUBJECTS: [(&str, &Facts); 7] = [
     ("postgres@13.7", &POSTGRES),
     ("path:/usr/lib/postgresql/15", &POSTGRES),
     ("rocksdb@7.4.5", &ROCKSDB),
     ("rocksdb@10.10.1", &ROCKSDB),
+    ("mariadb@10.11.5", &MARIADB),
+    ("mysql@8.0.31", &MYSQL),
+    ("mysql@5.6.24", &MYSQL),
 ];
 
 /// The facts that the suite needs about a system.
@@ -90,6 +94,57 @@ const ROCKSDB: Facts = Facts {
     prepares: false,
     says: ("opened", "closing"),
 };
+
+/// The same for both systems but their names.
+const MYSQL: Facts = Facts {
+    name: "mysql",
+    config: &[
+        ("innodb_buffer_pool_size", "16MB"),
+        ("innodb_log_file_size", "4MB"),
+        ("performance_schema", "ON"),
+    ],
+    object: "t",
+    fill: |system, rows| {
+        let mut client = mysql_client(system);
+        let mut run = |sql: &str| client.query_drop(sql).unwrap();
+        run("create table if not exists t (a int auto_increment primary key)");
+        let rows = (0..rows).map(|_| "(null)").collect::<Vec<_>>();
+        for some in rows.chunks(1000) {
+            run(&format!("insert into t values {}", some.join(",")));
+        }
+    },
+    rows: |system| system.sql().unwrap().query_i64("select count(*) from t").unwrap(),
+    counter: ("table_io_waits_summary_by_table", "count_insert"),
+    bytes: "total",
+    long: |system| system.need_sql()?.execute("select sleep(36000)").map(drop),
+    hoard: |system| {
+        let sql = system.need_sql()?;
+        sql.execute(
+            "create table hoard (a longblob); insert into hoard values (repeat('x', 900000))",
+        )?;
+        loop {
+            sql.execute("insert into hoard select a from hoard limit 8")?;
+        }
+    },
+    rejected: ("innodb_buffer_pool_size", "banana"),
+    reserved: "port",
+    prepares: true,
+    says: ("ready for connections", "Shutdown complete"),
+};
+
+const MARIADB: Facts = Facts { name: "mariadb", ..MYSQL };
+
+/// A client of its own, which disconnects when it is dropped.
+fn mysql_client(system: &dyn System) -> mysql::Conn {
+    let Endpoint::Mysql { host: Host::Socket(file), user, database, .. } = system.endpoint() else {
+        panic!("expected a socket, found {}", system.endpoint())
+    };
+    let options = mysql::OptsBuilder::new()
+        .socket(Some(file.display().to_string()))
+        .user(Some(user))
+        .db_name(Some(database));
+    mysql::Conn::new(options).unwrap()
+}
 
 /// A system that was obtained, and what is known of it.
 pub struct Subject {

@@ -36,6 +36,7 @@ impl TestServer {
             config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             config_file: None,
             initdb: Vec::new(),
+            engine: None,
             procs_files: Vec::new(),
             wrapper: Vec::new(),
             transports: &[],

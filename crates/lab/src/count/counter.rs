@@ -92,6 +92,7 @@ impl Counter<'_> {
             config,
             config_file: config_file.clone(),
             initdb: subject.variant.initdb.clone(),
+            engine: None,
             procs_files: Vec::new(),
             wrapper,
             transports: &[],

@@ -1,0 +1,171 @@
+//! A server process: prepares its data directory, starts it, and waits until it answers.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use super::USER;
+use super::binaries::Layout;
+use super::config::{self, Places, Settings};
+use super::control::Control;
+use super::datadir;
+use super::flavor::Flavor;
+use super::version::Version;
+use crate::keep::copy;
+use crate::launch::{self, ServerProcess, Signals, Site};
+use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
+
+/// It has no signal for an end at once other than the last one.
+const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
+
+/// The redo log, from 8.0.30 on a directory. A server that was shut down cleanly reads its header.
+const LOGS: [&str; 1] = ["#innodb_redo"];
+
+/// The port in addresses of sockets, where it means nothing.
+const PORT: u16 = 3306;
+
+/// A server that answers.
+pub(super) struct Started {
+    pub(super) process: ServerProcess,
+    /// The control connection, open.
+    pub(super) control: Control,
+    /// Names of the settings in its option file.
+    pub(super) configured: Vec<String>,
+    pub(super) restored: Option<Restored>,
+}
+
+/// Starts a server on a copy of `origin` or on a fresh data directory.
+pub(super) fn start(
+    flavor: &'static Flavor,
+    spec: &ServerSpec<'_>,
+    origin: Option<&Origin<'_>>,
+) -> Result<Started, Error> {
+    if let Some(option) = spec.initdb.first() {
+        return Err(Error::unsupported(
+            format!("`initdb` ({option}) for {}", flavor.name),
+            "remove it: settings that shape a data directory belong in `config`",
+        ));
+    }
+    let bin_dir = spec.installation.programs()?;
+    let settings = Settings::read(spec)?;
+    spec.user.check_reach(bin_dir)?;
+    let layout = Layout::find(flavor, bin_dir)?;
+    let version = version(flavor, spec)?;
+    let mut site = Site::make(spec, &layout.program)?;
+    let socket = site.socket("mysql.sock")?;
+    let places = Places {
+        data: site.data.clone(),
+        temporary: site.root.join("tmp"),
+        socket: socket.clone(),
+    };
+    site.make_private(&places.temporary)?;
+    let text = settings.text(spec, flavor, version, &layout, &places)?;
+    let file = config::file(&socket);
+    let names = settings.names(spec);
+    let rejection = |said: &str| config::rejection(spec, &names, said);
+    let check = Check { version, text: &text, data: &places.data };
+    if let Some(rejected) = check.run(spec, &site, &layout, &rejection)? {
+        return Err(rejected);
+    }
+    let template = datadir::prepare(spec, flavor, version, &layout, settings.initial(spec))?;
+    let restored = fill(origin, &site, &template)?;
+    site.write(&file, text.as_bytes())?;
+    let mut process = site.start(SIGNALS, |command| {
+        // The ledger identifies a server by its working directory.
+        command.arg(format!("--defaults-file={}", file.display())).current_dir(&places.data);
+        command.envs(layout.environment());
+    })?;
+    let mut control = Control::new(Endpoint::Mysql {
+        host: Host::Socket(socket.clone()),
+        port: PORT,
+        user: USER.to_owned(),
+        password: None,
+        database: USER.to_owned(),
+    });
+    let ready = || {
+        if !socket.exists() {
+            return Err("it has no socket yet".to_owned());
+        }
+        control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
+    };
+    process.wait_ready(spec, ready, &rejection)?;
+    // Some versions say only now that they adjusted a value.
+    match rejection(&process.log()) {
+        Some(rejected) => Err(rejected),
+        None => Ok(Started { process, control, configured: names, restored }),
+    }
+}
+
+/// The version of what is to be started.
+fn version(flavor: &'static Flavor, spec: &ServerSpec<'_>) -> Result<Version, Error> {
+    let text = &spec.installation.version;
+    let read = Version::read(text).map(|it| Version { mariadb: flavor.name == "mariadb", ..it });
+    read.ok_or_else(|| Error::answer(format!("a version of {}", flavor.shown), text))
+}
+
+/// Makes the data directory.
+fn fill(
+    origin: Option<&Origin<'_>>,
+    site: &Site<'_>,
+    template: &Path,
+) -> Result<Option<Restored>, Error> {
+    if let Some(origin) = origin {
+        return site.restore(origin, &LOGS).map(Some);
+    }
+    copy::copy_tree(template, &site.data, site.owner(), &AtomicBool::new(false))?;
+    Ok(None)
+}
+
+/// From here on, MySQL has an option that only checks its options.
+const VALIDATES: u32 = 80_016;
+
+/// The check of an option file.
+struct Check<'a> {
+    version: Version,
+    text: &'a str,
+    /// The directory of data in it.
+    data: &'a Path,
+}
+
+impl Check<'_> {
+    /// Makes the server read the file in an otherwise empty directory, before data is copied.
+    /// Returns why it rejects it. Where there is no option for that, it is told to print its help;
+    /// before that it complains about options that it doesn't know.
+    fn run(
+        &self,
+        spec: &ServerSpec<'_>,
+        site: &Site<'_>,
+        layout: &Layout,
+        rejection: &dyn Fn(&str) -> Option<Error>,
+    ) -> Result<Option<Error>, Error> {
+        let check = site.root.join("check");
+        site.make_private(&check)?;
+        let (file, data) = (check.join("my.cnf"), check.join("data"));
+        site.make_private(&data)?;
+        let own = |path: &Path| path.to_string_lossy().into_owned();
+        site.write(&file, self.text.replace(&own(self.data), &own(&data)).as_bytes())?;
+        let mut command = layout.command(&spec.user)?;
+        command.arg(format!("--defaults-file={}", file.display()));
+        let validates = !self.version.mariadb && self.version.number >= VALIDATES;
+        command.args(if validates { &["--validate-config"][..] } else { &["--help", "--verbose"] });
+        command.current_dir(&data).stdout(Stdio::null()).stderr(Stdio::piped());
+        let output = launch::spawn(command)
+            .and_then(Child::wait_with_output)
+            .map_err(Error::io("run", &layout.program))?;
+        fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        // A value that it only adjusts is no failure for it.
+        if let Some(rejected) = rejection(&said) {
+            return Ok(Some(rejected));
+        }
+        Ok((!output.status.success()).then(|| Error::Rejected {
+            variant: spec.name.to_owned(),
+            setting: None,
+            message: launch::last_lines(&said, CHECK_LINES),
+        }))
+    }
+}
+
+/// How many lines to show if it fails for another reason.
+const CHECK_LINES: usize = 6;

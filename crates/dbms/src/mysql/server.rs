@@ -1,0 +1,175 @@
+//! A MySQL or MariaDB server as a `System`.
+
+use std::path::PathBuf;
+
+use super::control::Control;
+use super::flavor::Flavor;
+use super::gauges::Watch;
+use super::mysqld::{self, Started};
+use super::waits::Looks;
+use super::{attach, counters, debt, log, plans, settings, settle, tables};
+use crate::launch::ServerProcess;
+use crate::system::{
+    Debt, Ending, Footprint, Gauges, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
+};
+use crate::{Diagnosis, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
+
+/// Number of log lines to search for a diagnosis.
+const DIAGNOSED_LINES: usize = 30;
+/// What logs say about a full disk, in various versions.
+const FULL: [&str; 5] = [
+    "No space left on device",
+    "Disk is full",
+    "disk is full",
+    "Disk full",
+    "Operating system error number 28",
+];
+
+/// A server, started here or attached to.
+pub(super) struct MysqlServer {
+    // Before the process, so the connection is closed first on drop.
+    control: Control,
+    process: Option<ServerProcess>,
+    /// Names of settings that steelyard gave to it.
+    configured: Vec<String>,
+    /// The root of its process tree, if known.
+    pid: Option<u32>,
+    died: Option<String>,
+}
+
+impl MysqlServer {
+    /// Starts one on a fresh data directory, or on a copy of `origin`.
+    pub(super) fn start(
+        flavor: &'static Flavor,
+        spec: &ServerSpec<'_>,
+        origin: Option<&Origin<'_>>,
+    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+        let Started { process, control, configured, restored } =
+            mysqld::start(flavor, spec, origin)?;
+        let pid = Some(process.pid());
+        let server = Self { control, configured, pid, process: Some(process), died: None };
+        Ok((Box::new(server), restored))
+    }
+
+    pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
+        let mut control = Control::new(endpoint.clone());
+        control.version()?;
+        let pid = attach::find_process(&mut control);
+        Ok(Self { control, process: None, configured: Vec::new(), pid, died: None })
+    }
+
+    fn leave(mut self: Box<Self>, gracefully: bool) -> Result<Stopped, Error> {
+        self.control.close();
+        match self.process.take() {
+            Some(process) => process.stop(gracefully),
+            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
+        }
+    }
+}
+
+impl System for MysqlServer {
+    fn endpoint(&self) -> Endpoint {
+        self.control.endpoint().clone()
+    }
+
+    fn root_pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    fn owned(&self) -> bool {
+        self.process.is_some()
+    }
+
+    fn data_directory(&mut self) -> Option<PathBuf> {
+        match &self.process {
+            Some(process) => process.data_directory(),
+            // On another machine there may be a directory of the same name.
+            None => {
+                self.pid.and_then(|_| self.control.variable("datadir").ok()?).map(PathBuf::from)
+            }
+        }
+        .filter(|path| path.exists())
+    }
+
+    fn sql(&mut self) -> Option<&mut dyn Sql> {
+        Some(&mut self.control)
+    }
+
+    fn settings(&mut self) -> Result<Vec<Setting>, Error> {
+        settings::settings(&mut self.control, &self.configured)
+    }
+
+    fn counters(&mut self, tables: &[String]) -> Result<Snapshot, Error> {
+        counters::snapshot(&mut self.control, tables)
+    }
+
+    fn footprint(&mut self, tables: &[String]) -> Result<Vec<Footprint>, Error> {
+        tables::footprint(&mut self.control, tables)
+    }
+
+    fn debt(&mut self, tables: &[String]) -> Result<Debt, Error> {
+        debt::debt(&mut self.control, tables)
+    }
+
+    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+        Ok(Some(Box::new(Looks::open(&mut self.control)?)))
+    }
+
+    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
+        Ok(Some(Box::new(Watch::open(&mut self.control)?)))
+    }
+
+    fn events(&self, since_ms: i64) -> Vec<LogEvent> {
+        let log = self.process.as_ref().map(ServerProcess::log).unwrap_or_default();
+        log::events(&log, since_ms)
+    }
+
+    fn query_plan(&mut self, statement: &str) -> Result<Option<String>, Error> {
+        plans::query_plan(&mut self.control, statement)
+    }
+
+    fn settle(&mut self, tables: &[String]) -> Result<Settled, Error> {
+        settle::settle(&mut self.control, tables)
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        settle::flush(&mut self.control)
+    }
+
+    fn interrupter(&self) -> Option<Interrupter> {
+        // The shutdown, because a KILL would have no effect between two statements.
+        self.process.as_ref()?.interrupter(libc::SIGTERM)
+    }
+
+    fn log_tail(&self, lines: usize) -> String {
+        self.process.as_ref().map(|process| process.log_tail(lines)).unwrap_or_default()
+    }
+
+    fn diagnose(&self) -> Option<Diagnosis> {
+        let tail = self.log_tail(DIAGNOSED_LINES);
+        FULL.iter().any(|part| tail.contains(part)).then_some(Diagnosis::DiskFull)
+    }
+
+    fn alive(&mut self) -> bool {
+        if let Some(process) = &mut self.process {
+            return process.alive();
+        }
+        self.died = self.control.query_i64("SELECT 1").err().map(|error| error.to_string());
+        self.died.is_none()
+    }
+
+    fn died(&self) -> Option<String> {
+        match &self.process {
+            Some(process) => process.died().map(str::to_owned),
+            None => self.died.clone(),
+        }
+    }
+
+    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
+        self.leave(true)
+    }
+
+    fn end(self: Box<Self>) -> Result<Stopped, Error> {
+        self.leave(false)
+    }
+}
