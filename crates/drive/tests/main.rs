@@ -10,6 +10,7 @@ mod failures;
 mod load;
 mod many;
 mod memory;
+mod mysql;
 mod program;
 mod scripts;
 mod slices;

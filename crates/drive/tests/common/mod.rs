@@ -1,5 +1,7 @@
 //! Helpers for tests against a real server.
 
+pub mod mysql;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,32 +23,8 @@ impl TestServer {
 
     /// A server of this version.
     pub fn of(reference: &str) -> TestServer {
-        let directory = tempfile::Builder::new().prefix("drive-test-").tempdir().unwrap();
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(directory.path(), open).unwrap();
-        let reference: Reference = reference.parse().unwrap();
-        let cache = Cache::open_default().unwrap();
-        let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
-        let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
         let config = [("shared_buffers", "32MB"), ("fsync", "off"), ("max_connections", "250")];
-        let server = dbms::start(ServerSpec {
-            installation: &installation,
-            name: "pg14.3",
-            directory: &directory.path().join("trial"),
-            config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-            config_file: None,
-            initdb: Vec::new(),
-            engine: None,
-            procs_files: Vec::new(),
-            wrapper: Vec::new(),
-            transports: &[],
-            user: ServerUser::choose(None).unwrap(),
-            start_limit: Duration::from_secs(60),
-            stop_limit: Duration::from_secs(30),
-            cache: &cache,
-            ledger: &ledger,
-        })
-        .unwrap();
+        let (server, directory) = start(reference, &config);
         TestServer { server, directory }
     }
 
@@ -74,6 +52,36 @@ impl TestServer {
     pub fn number(&mut self, sql: &str) -> i64 {
         self.server.need_sql().unwrap().query_i64(sql).unwrap()
     }
+}
+
+/// Starts a server of this version with these settings, in a directory of its own.
+fn start(reference: &str, config: &[(&str, &str)]) -> (Box<dyn System>, tempfile::TempDir) {
+    let directory = tempfile::Builder::new().prefix("drive-test-").tempdir().unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(directory.path(), open).unwrap();
+    let reference: Reference = reference.parse().unwrap();
+    let cache = Cache::open_default().unwrap();
+    let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
+    let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
+    let server = dbms::start(ServerSpec {
+        installation: &installation,
+        name: "tested",
+        directory: &directory.path().join("trial"),
+        config: config.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+        config_file: None,
+        initdb: Vec::new(),
+        engine: None,
+        procs_files: Vec::new(),
+        wrapper: Vec::new(),
+        transports: &[],
+        user: ServerUser::choose(None).unwrap(),
+        start_limit: Duration::from_secs(60),
+        stop_limit: Duration::from_secs(30),
+        cache: &cache,
+        ledger: &ledger,
+    })
+    .unwrap();
+    (server, directory)
 }
 
 pub fn postgres_target(postgres: Postgres) -> Target {
@@ -106,7 +114,12 @@ pub fn load(step: Step, targets: Vec<Target>) -> Load {
 
 /// Runs a step to its end.
 pub fn run(step: Step, server: &TestServer) -> Outcome {
-    let ready = drive::prepare(&load(step, vec![server.target()])).unwrap();
+    run_on(step, server.target())
+}
+
+/// The same on any target.
+pub fn run_on(step: Step, target: Target) -> Outcome {
+    let ready = drive::prepare(&load(step, vec![target])).unwrap();
     let running = ready.go(Instant::now() + Duration::from_millis(5));
     assert!(running.wait(Duration::from_secs(60)), "the step hangs");
     running.join().remove(0)

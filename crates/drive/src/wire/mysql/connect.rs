@@ -59,8 +59,7 @@ const LONGEST_MESSAGE: u32 = 1 << 30;
 /// From this version on, connections can have the character set utf8mb4.
 const KNOWS_UTF8MB4: (u16, u16, u16) = (5, 5, 3);
 
-/// What follows the first byte of more data for caching_sha2_password (MySQL's manual, "Caching_sha2
-/// Authentication Exchange").
+/// Messages of caching_sha2_password (MySQL's manual, "Caching_sha2_password information").
 mod sha2 {
     pub const MORE: u8 = 0x01;
     pub const DONE: u8 = 0x03;

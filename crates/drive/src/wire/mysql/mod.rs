@@ -40,23 +40,4 @@ fn lenenc(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use mysql_common::io::BufMutExt;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn encoded_integers_are_read(number: u64, shift in 0u32..64, more in 0usize..3) {
-            let number = number >> shift;
-            let mut bytes = Vec::new();
-            bytes.put_lenenc_int(number);
-            bytes.resize(bytes.len() + more, 7);
-            let mut rest = &bytes[..];
-            prop_assert_eq!(lenenc(&mut rest), Some(number));
-            prop_assert_eq!(rest.len(), more);
-            let mut short = &bytes[..bytes.len() - more - 1];
-            prop_assert_eq!(lenenc(&mut short), None);
-        }
-    }
-}
+mod tests;
