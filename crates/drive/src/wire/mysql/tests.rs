@@ -55,12 +55,16 @@ impl Recorded {
         (Receiver::new(Received::new(), self.ends_with_ok), Socket::Unix(client))
     }
 
-    fn answer(&self, name: &str, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, ServerError> {
+    fn answer(
+        &self,
+        name: &str,
+        row: Option<&mut Vec<Option<i64>>>,
+    ) -> Result<Reply, Box<ServerError>> {
         let (mut receiver, mut socket) = self.sent(&self.bytes[name]);
         let form = if name == "execute" { Form::Binary } else { Form::Text };
         let reply = receiver.answer(&mut socket, form, row).unwrap();
         assert_eq!(receiver.in_transaction(), name == "begin", "{name}");
-        reply
+        reply.map_err(Box::new)
     }
 }
 
