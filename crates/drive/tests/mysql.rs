@@ -175,7 +175,7 @@ fn bulk(server: &MysqlServer) {
     let filler = Column::Text("it's".to_owned());
     let columns = vec![number_of(1), number_of(10), Column::Text("\\N".to_owned()), filler];
     let copy = |rows: u64, first: u64, sent: usize| Copy {
-        statement: "COPY b FROM STDIN".to_owned(),
+        table: "b".to_owned(),
         rows,
         first,
         sent: Cell(sent),

@@ -34,6 +34,21 @@ pub enum Error {
         /// Why.
         source: Box<dbms::Error>,
     },
+    /// A setting is not what the declared durability means.
+    #[error(
+        "variant `{variant}`: its durability means {setting} = {value}, but its config has {own}; \
+         remove one of the two"
+    )]
+    Contradiction {
+        /// The variant.
+        variant: String,
+        /// The setting.
+        setting: String,
+        /// Its value in the plan.
+        own: String,
+        /// Its value by the durability.
+        value: String,
+    },
     /// A server does not let so many clients in.
     #[error(
         "variant `{variant}`: step {step} has {clients} clients, but its settings allow {most} \
@@ -231,6 +246,7 @@ impl Error {
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
             | Error::NoProgram { .. }
+            | Error::Contradiction { .. }
             | Error::TooManyClients { .. }
             | Error::Terms { .. }
             | Error::NoCounters { .. }

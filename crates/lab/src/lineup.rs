@@ -68,9 +68,11 @@ pub fn line_up(
         if plan.restore_after.is_some() && !installation.is_ours() {
             return Err(Error::NoCopy { variant: variant.name.clone() });
         }
+        let mut variant = variant.clone();
+        make_durable(&mut variant, &installation)?;
         let subject = Subject {
             dialect: dialect(&installation, variant.engine.as_deref()),
-            variant: variant.clone(),
+            variant,
             reference,
             installation,
         };
@@ -84,6 +86,31 @@ pub fn line_up(
         subjects.push(subject);
     }
     Ok(Lineup { plan, subjects, counters, cache: systems.cache().clone() })
+}
+
+/// Adds the settings that a variant's durability means on its system.
+///
+/// # Errors
+/// [`Error::Variant`] if the system has nothing for it; [`Error::Contradiction`] if the variant sets
+/// one of them to something else.
+fn make_durable(variant: &mut Variant, installation: &Installation) -> Result<(), Error> {
+    let (Some(level), true) = (variant.durability, installation.is_ours()) else { return Ok(()) };
+    let level = match level {
+        plan::Durability::Full => dbms::Durability::Full,
+        plan::Durability::Relaxed => dbms::Durability::Relaxed,
+    };
+    let settings = dbms::durability(installation, variant.engine.as_deref(), level)
+        .map_err(|error| Error::of(&variant.name, error))?;
+    for (setting, value) in settings {
+        match variant.config.get(&setting) {
+            Some(own) if !own.eq_ignore_ascii_case(&value) => {
+                let (variant, own) = (variant.name.clone(), own.clone());
+                return Err(Error::Contradiction { variant, setting, own, value });
+            }
+            _ => variant.config.insert(setting, value),
+        };
+    }
+    Ok(())
 }
 
 /// What a variant refers to, with the options of its build.

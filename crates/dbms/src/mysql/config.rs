@@ -220,8 +220,8 @@ pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&st
     let is_it = |name: &str| matches!(plain(name).as_str(), "max_connections");
     let set = settings.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value.clone());
     let in_file = || {
-        let given = options::read(file?).into_iter();
-        given.filter(|(name, _)| is_it(name)).next_back()?.1
+        let mut given = options::read(file?).into_iter();
+        given.rfind(|(name, _)| is_it(name))?.1
     };
     let value = set.or_else(in_file).and_then(|value| value.trim().parse().ok());
     value.unwrap_or(DEFAULT_CONNECTIONS).saturating_sub(OWN_CONNECTIONS)

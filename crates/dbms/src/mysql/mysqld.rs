@@ -89,7 +89,7 @@ pub(super) fn start(
         }
         control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
     };
-    process.wait_ready(spec, ready, &rejection)?;
+    process.wait_ready(spec, ready, rejection)?;
     // Some versions say only now that they adjusted a value.
     match rejection(&process.log()) {
         Some(rejected) => Err(rejected),

@@ -92,7 +92,7 @@ impl Counter<'_> {
             config,
             config_file: config_file.clone(),
             initdb: subject.variant.initdb.clone(),
-            engine: None,
+            engine: subject.variant.engine.as_deref(),
             procs_files: Vec::new(),
             wrapper,
             transports: &[],

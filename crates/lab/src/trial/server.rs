@@ -267,7 +267,7 @@ impl Starter<'_> {
             config: config(&place.benchmark, subject),
             config_file: config_file.clone(),
             initdb: subject.variant.initdb.clone(),
-            engine: None,
+            engine: subject.variant.engine.as_deref(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             wrapper: Vec::new(),
             transports: &transports,
