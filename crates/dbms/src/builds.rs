@@ -65,6 +65,10 @@ pub struct Compared<'a> {
     pub installation: &'a Installation,
     /// Options that create its data directory.
     pub initdb: &'a [String],
+    /// The storage engine that it names.
+    pub engine: Option<&'a str>,
+    /// Whether its durability is declared, rather than left to its settings.
+    pub durable: bool,
 }
 
 /// A difference between variants, besides their version.

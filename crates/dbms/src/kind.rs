@@ -144,6 +144,13 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
+    /// What tables of `engine` are like that no setting of a plan changes, for comparisons with
+    /// other systems: each a subject and a value.
+    fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
+        let _ = engine;
+        Vec::new()
+    }
+
     /// What to know when comparing `variants` of this kind, apart from their builds.
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
         let _ = variants;

@@ -53,7 +53,13 @@ pub(crate) fn default() -> &'static dyn Kind {
 /// };
 /// let one = installation("13.7", "gcc (Debian 8.3.0-6) 8.3.0");
 /// let other = installation("14.3", "gcc (Debian 10.2.1-6) 10.2.1 20210110");
-/// let of = |name, installation| Compared { name, installation, initdb: &[] };
+/// let of = |name, installation| Compared {
+///     name,
+///     installation,
+///     initdb: &[],
+///     engine: None,
+///     durable: false,
+/// };
 /// assert_eq!(
 ///     dbms::differences(&[of("pg13.7", &one), of("pg14.3", &other)])[0].text,
 ///     "pg13.7 was compiled by GCC 8.3.0, pg14.3 by GCC 10.2.1: differences may come from the compiler"
@@ -64,6 +70,7 @@ pub fn differences(variants: &[Compared<'_>]) -> Vec<Difference> {
         variants.iter().map(|variant| (variant.name, &variant.installation.build)).collect();
     let builds = differing_builds(&builds).into_iter();
     let mut found: Vec<_> = builds.map(|text| Difference { code: "builds-differ", text }).collect();
+    found.extend(differing_systems(variants));
     for kind in all() {
         // Data of other servers is not considered.
         let own = variants.iter().filter(|variant| {
@@ -72,4 +79,70 @@ pub fn differences(variants: &[Compared<'_>]) -> Vec<Difference> {
         found.extend(kind.differences(&own.copied().collect::<Vec<_>>()));
     }
     found
+}
+
+/// What differs by nature between variants of different systems.
+fn differing_systems(variants: &[Compared<'_>]) -> Option<Difference> {
+    // What is known of each, by the name of its first variant.
+    let mut natures: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
+    for variant in variants {
+        let nature = find(&variant.installation.dbms)?.nature(variant.engine);
+        if !nature.is_empty() && natures.iter().all(|(_, known)| *known != nature) {
+            natures.push((variant.name, nature));
+        }
+    }
+    let (_, first) = natures.first().filter(|_| natures.len() > 1)?;
+    let subject = |(place, (subject, _)): (usize, &(&str, &str))| {
+        let each = natures.iter().filter_map(|(name, nature)| {
+            nature.get(place).map(|(_, value)| format!("{value} ({name})"))
+        });
+        format!("{subject}: {}", each.collect::<Vec<_>>().join(", "))
+    };
+    let mut subjects: Vec<String> = first.iter().enumerate().map(subject).collect();
+    if !variants.iter().all(|variant| variant.durable) {
+        let commits = "what a commit waits for: as the settings of each say (set durability in the \
+                       plan to make them alike)";
+        subjects.push(commits.to_owned());
+    }
+    let text = format!("these are different systems; {}", subjects.join("; "));
+    Some(Difference { code: "systems-differ", text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Installation;
+
+    #[test]
+    fn what_differs_between_systems_is_named_once() {
+        let installation = |dbms: &str| Installation {
+            dbms: dbms.to_owned(),
+            version: "1".to_owned(),
+            source: String::new(),
+            bin_dir: None,
+            build: Default::default(),
+        };
+        let [pg, my, maria] = ["postgres", "mysql", "mariadb"].map(installation);
+        let of = |variants: &[(&'static str, &Installation, Option<&'static str>)], durable| {
+            let compared = |(name, installation, engine): &(&'static str, _, _)| Compared {
+                name,
+                installation,
+                initdb: &[],
+                engine: *engine,
+                durable,
+            };
+            let variants: Vec<Compared<'_>> = variants.iter().map(compared).collect();
+            differing_systems(&variants).map(|difference| difference.text)
+        };
+        let all = [("pg", &pg, None), ("my", &my, None), ("ma", &maria, None)];
+        let text = of(&all, false).unwrap();
+        for part in ["isolation: read committed (pg), repeatable read (my);", "set durability"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!text.contains("(ma)"), "{text}");
+        assert!(!of(&all, true).unwrap().contains("set durability"));
+        assert_eq!(of(&all[1..], false), None);
+        let engines = [("ma", &maria, None), ("rocks", &maria, Some("myrocks"))];
+        assert!(of(&engines, true).unwrap().contains("of each page (ma), of each block (rocks)"));
+    }
 }

@@ -126,6 +126,8 @@ fn differences(variants: [&Variant; 2]) -> Vec<dbms::Difference> {
         name: &variant.name,
         installation: &variant.installation,
         initdb: &[],
+        engine: None,
+        durable: false,
     }))
 }
 

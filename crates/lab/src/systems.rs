@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, Secret, ServerSpec,
+    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
     ServerUser, System,
 };
 use drive::{Address, Connect, Mysql, Postgres, Reach, Session, Target};

@@ -106,6 +106,23 @@ impl Kind for Mysql {
         Engine::NAMES
     }
 
+    fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
+        let mut nature = vec![("usual isolation", "repeatable read")];
+        nature.extend(match Engine::of(engine) {
+            Ok(Engine::MyRocks) => [
+                ("checksums of pages", "of each block"),
+                ("half-written pages", "none, files are never changed"),
+                ("old versions of rows", "in the tree until compaction"),
+            ],
+            _ => [
+                ("checksums of pages", "of each page"),
+                ("half-written pages", "written twice (doublewrite)"),
+                ("old versions of rows", "in undo logs until purge"),
+            ],
+        });
+        nature
+    }
+
     fn durability(
         &self,
         _installation: &Installation,

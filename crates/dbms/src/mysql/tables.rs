@@ -17,11 +17,24 @@ struct Size {
     total: f64,
 }
 
+/// Pages of a table that InnoDB has no statistics of yet.
+const FIRST_PAGES: f64 = 65_536.0;
+/// Bytes that the file of a table may have free: InnoDB extends it by four extents of 1 MB.
+const FREE: f64 = 8.0 * 1024.0 * 1024.0;
+
+impl Size {
+    /// Whether the parts can't be those of the whole: they were computed when it was much smaller.
+    fn is_old(&self) -> bool {
+        let parts = self.index + self.rel;
+        (self.rel <= FIRST_PAGES && self.total > FREE) || 2.0 * parts + FREE < self.total
+    }
+}
+
 /// Sizes of `tables` in bytes, partitions summed.
 ///
 /// InnoDB: `total` is what the files have, including free pages; `rel` (the clustered index) and
-/// `index` are as of the last time InnoDB computed statistics: at ANALYZE, and when a tenth of the
-/// rows have changed. MyRocks: bytes of files, without what is still in the memtable.
+/// `index` are as of the last time InnoDB computed statistics: at ANALYZE, and some seconds after a
+/// tenth of the rows have changed. They are absent while they are evidently old. MyRocks: bytes of files, without what is still in the memtable.
 pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<Footprint>, Error> {
     let engines = engines(control, tables)?;
     let mine = |wanted: bool| -> Vec<String> {
@@ -39,8 +52,10 @@ pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<
     }
     let footprint = |table: &String| {
         let size = sizes.get(table).copied().unwrap_or_default();
-        let bytes = [("index", size.index), ("rel", size.rel), ("total", size.total)];
-        let bytes = bytes.map(|(name, bytes)| (name.to_owned(), bytes as u64)).into();
+        let parts = [("index", size.index), ("rel", size.rel)];
+        let known = parts.into_iter().filter(|_| !size.is_old());
+        let bytes = known.chain([("total", size.total)]);
+        let bytes = bytes.map(|(name, bytes)| (name.to_owned(), bytes as u64)).collect();
         Footprint { object: table.clone(), bytes }
     };
     Ok(tables.iter().map(footprint).collect())
@@ -205,6 +220,17 @@ pub(super) fn file_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_from_before_the_load_are_old() {
+        let mb = 1024.0 * 1024.0;
+        let size = |index: f64, rel: f64, total: f64| Size { index, rel, total };
+        assert!(size(2.5 * mb, 16384.0, 9.0 * mb).is_old());
+        assert!(size(2.5 * mb, 2.0 * mb, 100.0 * mb).is_old());
+        assert!(!size(2.5 * mb, 2.0 * mb, 9.0 * mb).is_old());
+        assert!(!size(16384.0, 16384.0, 0.1 * mb).is_old());
+        assert!(!size(0.0, 60.0 * mb, 68.0 * mb).is_old());
+    }
 
     #[test]
     fn partitions_belong_to_their_table() {

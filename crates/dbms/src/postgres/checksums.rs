@@ -56,7 +56,13 @@ mod tests {
             };
             (installation, initdb.iter().map(|option| (*option).to_owned()).collect::<Vec<_>>())
         });
-        let of = |name, (installation, initdb)| Compared { name, installation, initdb };
+        let of = |name, (installation, initdb)| Compared {
+            name,
+            installation,
+            initdb,
+            engine: None,
+            durable: false,
+        };
         let [(one, with_one), (other, with_other)] = &made;
         differing(&[of("a", (one, with_one)), of("b", (other, with_other))])
     }

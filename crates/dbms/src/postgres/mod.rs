@@ -131,6 +131,15 @@ impl Kind for Postgres {
         Some(config::most_clients(settings, file))
     }
 
+    fn nature(&self, _engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
+        vec![
+            ("usual isolation", "read committed"),
+            ("checksums of pages", "as initdb makes them"),
+            ("half-written pages", "repaired from full images in the WAL"),
+            ("old versions of rows", "in the table until vacuum"),
+        ]
+    }
+
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
         let checksums = checksums::differing(variants).into_iter();
         checksums.map(|text| Difference { code: "checksums-differ", text }).collect()

@@ -66,9 +66,14 @@ pub fn begin(
 
 /// Records in what the variants differ besides their version.
 fn warn_of_differences(store: &Store, id: ExperimentId, lineup: &Lineup) -> Result<(), Error> {
-    let variants = lineup.subjects.iter().map(|Subject { variant, installation, .. }| {
-        dbms::Compared { name: &variant.name, installation, initdb: &variant.initdb }
-    });
+    let variants =
+        lineup.subjects.iter().map(|Subject { variant, installation, .. }| dbms::Compared {
+            name: &variant.name,
+            installation,
+            initdb: &variant.initdb,
+            engine: variant.engine.as_deref(),
+            durable: variant.durability.is_some(),
+        });
     let variants: Vec<_> = variants.collect();
     for dbms::Difference { code, text } in dbms::differences(&variants) {
         store.warn(id, None, &Warning::new(code, text))?;
