@@ -110,6 +110,14 @@ fn unknown_versions_name_their_neighbors() {
     assert!(close.iter().all(|version| version.starts_with("12.")), "{close:?}");
     let far = near("postgres@8.4");
     assert!(!far.is_empty());
+    // Each of these comes from another place.
+    assert_eq!(near("mysql@8.0.20"), ["8.0.15", "8.0.31"]);
+    assert_eq!(near("mysql@8.4"), ["8.0.31"]);
+    let close = near("mariadb@11.4.4");
+    assert!(
+        close.contains(&"11.4.3".to_owned()) && close.contains(&"11.4.5".to_owned()),
+        "{close:?}"
+    );
     assert_eq!(
         std::fs::read_dir(directory.path())
             .unwrap()

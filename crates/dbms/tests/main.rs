@@ -10,6 +10,7 @@ mod conformance;
 mod copies;
 mod fetching;
 mod measuring;
+mod mysql;
 mod nothing;
 mod postgres;
 mod rocksdb;

@@ -14,8 +14,10 @@ use crate::{Ending, Error, Interrupter, ProcessId, ServerSpec, Stopped, ipc};
 /// How long a server gets in each stage if nobody waits for a graceful end.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
-/// Number of log lines to search for the reason of a failed start.
+/// Number of log lines to show if a start failed.
 const LOG_LINES: usize = 20;
+/// Number of log lines to search for the reason.
+const REASON_LINES: usize = 200;
 /// How much of a log to read for its last lines.
 const LOG_BYTES: u64 = 64 * 1024;
 
@@ -76,9 +78,10 @@ impl ServerProcess {
         };
         loop {
             if !self.alive() {
-                let log = self.log_tail(LOG_LINES);
-                return Err(rejection(&log).unwrap_or_else(|| {
-                    failed(format!("it ended ({})", self.died().unwrap_or_default()), log)
+                // A server may say a lot after the reason, while it ends.
+                return Err(rejection(&self.log_tail(REASON_LINES)).unwrap_or_else(|| {
+                    let problem = format!("it ended ({})", self.died().unwrap_or_default());
+                    failed(problem, self.log_tail(LOG_LINES))
                 }));
             }
             let Err(problem) = ready() else { break };

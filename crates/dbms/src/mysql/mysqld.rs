@@ -89,7 +89,8 @@ pub(super) fn start(
         }
         control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
     };
-    process.wait_ready(spec, ready, rejection)?;
+    let reason = |said: &str| rejection(said).or_else(|| failure(spec, said));
+    process.wait_ready(spec, ready, reason)?;
     // Some versions say only now that they adjusted a value.
     match rejection(&process.log()) {
         Some(rejected) => Err(rejected),
@@ -115,6 +116,17 @@ fn fill(
     }
     copy::copy_tree(template, &site.data, site.owner(), &AtomicBool::new(false))?;
     Ok(None)
+}
+
+/// Why a server ended while it started: the errors in its log. After them it notes the end of each of
+/// its parts.
+fn failure(spec: &ServerSpec<'_>, log: &str) -> Option<Error> {
+    let errors: Vec<&str> = log.lines().filter(|line| line.contains("[ERROR]")).collect();
+    (!errors.is_empty()).then(|| Error::Start {
+        variant: spec.name.to_owned(),
+        problem: "it ended".to_owned(),
+        log: launch::last_lines(&errors.join("\n"), CHECK_LINES),
+    })
 }
 
 /// From here on, MySQL has an option that only checks its options.
@@ -167,5 +179,5 @@ impl Check<'_> {
     }
 }
 
-/// How many lines to show if it fails for another reason.
+/// How many lines to show of a failure.
 const CHECK_LINES: usize = 6;

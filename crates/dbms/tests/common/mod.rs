@@ -110,11 +110,14 @@ pub fn variant(text: &str) -> Option<Variant> {
     Some(Variant { name: text.to_owned(), installation })
 }
 
-/// The named variants, if available here, and those of the environment variable
+/// The named variants, if available here, and those of the same systems in the environment variable
 /// `DBMS_TEST_VERSIONS`, such as `postgres@9.6.24 postgres@18.1`.
 pub fn variants(texts: &[&str]) -> Vec<Variant> {
     let more = std::env::var("DBMS_TEST_VERSIONS").unwrap_or_default();
-    texts.iter().copied().chain(more.split_ascii_whitespace()).filter_map(variant).collect()
+    let system = |text: &str| text.split_once('@').map_or("", |(name, _)| name).to_owned();
+    let same = |text: &&str| texts.iter().any(|own| system(own) == system(text));
+    let more = more.split_ascii_whitespace().filter(same);
+    texts.iter().copied().chain(more).filter_map(variant).collect()
 }
 
 pub fn socket_directory(server: &dyn System) -> PathBuf {
