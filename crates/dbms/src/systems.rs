@@ -124,14 +124,16 @@ mod tests {
         };
         let [pg, my, maria] = ["postgres", "mysql", "mariadb"].map(installation);
         let of = |variants: &[(&'static str, &Installation, Option<&'static str>)], durable| {
-            let compared = |(name, installation, engine): &(&'static str, _, _)| Compared {
-                name,
-                installation,
-                initdb: &[],
-                engine: *engine,
-                durable,
-            };
-            let variants: Vec<Compared<'_>> = variants.iter().map(compared).collect();
+            let variants: Vec<Compared<'_>> = variants
+                .iter()
+                .map(|&(name, installation, engine)| Compared {
+                    name,
+                    installation,
+                    initdb: &[],
+                    engine,
+                    durable,
+                })
+                .collect();
             differing_systems(&variants).map(|difference| difference.text)
         };
         let all = [("pg", &pg, None), ("my", &my, None), ("ma", &maria, None)];
