@@ -14,14 +14,19 @@ use crate::system::{
 };
 use crate::{Diagnosis, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
-/// Number of log lines to search for a diagnosis.
-const DIAGNOSED_LINES: usize = 30;
+/// Number of log lines to search for a diagnosis. A server that can't go on describes its end at
+/// length.
+const DIAGNOSED_LINES: usize = 300;
 /// What logs say about a full disk, in various versions.
-const FULL: [&str; 5] = [
+const FULL: [&str; 8] = [
     "No space left on device",
     "Disk is full",
     "disk is full",
     "Disk full",
+    "Out of disk space",
+    "failed with error 28",
+    // 5.6 loses the operating system's number.
+    "Check also that the disk is not full",
     "Operating system error number 28",
 ];
 
