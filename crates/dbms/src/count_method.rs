@@ -1,5 +1,7 @@
 //! What depends on the system in counting the instructions of single requests.
 
+use crate::{Error, Sql};
+
 /// How to make a system do nothing but one request after another, always in the same way, while
 /// Callgrind counts ([`crate::ServerSpec::wrapper`]).
 #[derive(Debug)]
@@ -33,15 +35,16 @@ pub struct CountMethod {
 pub struct SqlCount {
     /// SQL after which the loaded tables have no work left for whoever first reads a page, and
     /// statistics don't depend on chance.
-    pub freeze: &'static str,
-    /// SQL that copies the loaded and frozen data into a new database of this name.
-    pub copy: fn(&str) -> String,
+    pub freeze: Option<&'static str>,
+    /// Copies the loaded and frozen data into a new database of this name.
+    pub copy: fn(&mut dyn Sql, &str) -> Result<(), Error>,
     /// SQL that freezes what all databases share, after the last copy.
-    pub finish: &'static str,
-    /// The query that gives a session the pid of the process that serves it. A session's first
-    /// action changes the cost of its later statements by a thousandth. It therefore stays the same
-    /// in all counts, although clients could know the pid without asking.
-    pub own_process: &'static str,
+    pub finish: Option<&'static str>,
+    /// The query that gives a session the pid of the process that serves it; `None` if a thread of
+    /// the server does. A session's first action changes the cost of its later statements by a
+    /// thousandth. It therefore stays the same in all counts, although clients could know the pid
+    /// without asking.
+    pub own_process: Option<&'static str>,
     /// The query for a row of pids of processes to stop: those that periodically do work that the
     /// session's own process would otherwise do. NULL for one that has not started.
     pub periodic: Option<&'static str>,

@@ -220,6 +220,15 @@ pub fn most_clients(
     kind_of(installation).ok()?.most_clients(settings, file)
 }
 
+/// Whether servers of `installation` have this storage engine, as far as that is known before a
+/// start.
+///
+/// # Errors
+/// [`Error::Unsupported`] names those that they have.
+pub fn check_engine(installation: &Installation, engine: Option<&str>) -> Result<(), Error> {
+    kind_of(installation)?.check_engine(engine)
+}
+
 /// The settings with which servers of `installation` have this durability, for tables of `engine`
 /// (as in [`ServerSpec::engine`]). What a plan sets otherwise comes on top.
 ///
@@ -230,9 +239,8 @@ pub fn durability(
     engine: Option<&str>,
     level: Durability,
 ) -> Result<BTreeMap<String, String>, Error> {
-    let kind = kind_of(installation)?;
-    kind.check_engine(engine)?;
-    kind.durability(installation, engine, level)
+    check_engine(installation, engine)?;
+    kind_of(installation)?.durability(installation, engine, level)
 }
 
 /// How to count instructions on servers of an installation.

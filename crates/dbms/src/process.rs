@@ -82,10 +82,15 @@ pub(crate) fn boot_id() -> String {
         .unwrap_or_default()
 }
 
-/// Whether a process sleeps in the kernel until something happens. A process that is gone counts as
-/// asleep: whoever waits for it finds out by other means.
+/// Whether all threads of a process sleep in the kernel until something happens. A process that is
+/// gone counts as asleep: whoever waits for it finds out by other means.
 pub fn asleep(pid: u32) -> bool {
-    stat(pid).is_none_or(|stat| stat.starts_with("S "))
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };
+    threads.flatten().all(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat"));
+        let stat = stat.ok().and_then(|stat| state(&stat));
+        stat.is_none_or(|stat| stat.starts_with("S "))
+    })
 }
 
 fn start_time(pid: u32) -> Option<u64> {
@@ -101,7 +106,11 @@ fn start_time(pid: u32) -> Option<u64> {
 
 /// `/proc/PID/stat` from field 3 on.
 fn stat(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    state(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// The same of a thread's text.
+fn state(stat: &str) -> Option<String> {
     // The command name is in parentheses, and may itself contain spaces and parentheses.
     Some(stat.rsplit_once(") ")?.1.to_owned())
 }

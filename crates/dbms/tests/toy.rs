@@ -57,5 +57,8 @@ fn a_system_can_be_added_from_outside() {
     assert!(error.to_string().contains("starting a toy"), "{error}");
     // Others are unknown, and the error lists the known ones.
     let error = "nonsense@1".parse::<Reference>().unwrap_err().to_string();
-    assert!(error.contains("postgres, mysql, mariadb, rocksdb, ") && error.contains(", toy"), "{error}");
+    assert!(
+        error.contains("postgres, mysql, mariadb, rocksdb, ") && error.contains(", toy"),
+        "{error}"
+    );
 }

@@ -69,6 +69,10 @@ pub fn line_up(
             return Err(Error::NoCopy { variant: variant.name.clone() });
         }
         let mut variant = variant.clone();
+        if variant.engine.is_some() {
+            dbms::check_engine(&installation, variant.engine.as_deref())
+                .map_err(|error| Error::of(&variant.name, error))?;
+        }
         make_durable(&mut variant, &installation)?;
         let subject = Subject {
             dialect: dialect(&installation, variant.engine.as_deref()),

@@ -19,6 +19,7 @@ mod import;
 mod interrupted;
 mod kv;
 mod moto;
+mod mysql;
 mod own_server;
 mod place;
 mod plan_files;

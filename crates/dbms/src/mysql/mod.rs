@@ -22,6 +22,7 @@ mod binaries;
 mod changed;
 mod config;
 mod control;
+mod count;
 mod counters;
 mod datadir;
 mod debt;
@@ -54,8 +55,8 @@ use std::path::Path;
 
 use crate::kind::{Archive, Kind};
 use crate::{
-    Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts, Restored,
-    ServerSpec, ServerUser, System,
+    CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
+    Restored, ServerSpec, ServerUser, System,
 };
 use engine::Engine;
 use flavor::Flavor;
@@ -142,6 +143,10 @@ impl Kind for Mysql {
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Ok(Box::new(MysqlServer::attach(endpoint)?))
+    }
+
+    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
+        Ok(count::method(installation))
     }
 
     fn profile(&self) -> Option<&'static ProfileFacts> {

@@ -149,6 +149,35 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
     ],
 };
 
+/// The phases of a statement for Callgrind, with full function names without parameters: see
+/// [`CountMethod::phases`](crate::CountMethod).
+pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
+    ("parse", &[&["parse_sql"], &["THD::sql_parser"], &["MYSQLparse"]]),
+    (
+        "open",
+        &[
+            &["open_and_lock_tables", "open_normal_and_derived_tables", "open_tables_for_query"],
+            &["open_tables"],
+        ],
+    ),
+    (
+        "optimize",
+        &[&["JOIN::optimize"], &["Query_expression::optimize", "SELECT_LEX_UNIT::optimize"]],
+    ),
+    (
+        "execute",
+        &[
+            &[
+                "JOIN::exec",
+                "Query_expression::ExecuteIteratorQuery",
+                "SELECT_LEX_UNIT::ExecuteIteratorQuery",
+            ],
+            &["write_record"],
+        ],
+    ),
+    ("commit", &[&["trans_commit_stmt"], &["ha_commit_trans"]]),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,13 +42,17 @@ impl Counter<'_> {
                     sql.execute(statement)?;
                 }
             }
-            sql.execute(method.freeze)?;
+            if let Some(freeze) = method.freeze {
+                sql.execute(freeze)?;
+            }
             for database in databases.iter().filter(|database| database.state == state) {
                 self.unless_interrupted()?;
-                sql.execute(&(method.copy)(&database.to_string()))?;
+                (method.copy)(sql, &database.to_string())?;
             }
         }
-        sql.execute(method.finish)?;
+        if let Some(finish) = method.finish {
+            sql.execute(finish)?;
+        }
         Ok(())
     }
 

@@ -26,7 +26,10 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     if method.phases.is_empty() {
         return Vec::new();
     }
-    let inclusive = |name: &&str| profile.functions.get(*name).map_or(0, |cost| cost.inclusive);
+    let inclusive = |name: &&str| -> u64 {
+        let same = profile.functions.iter().filter(|(function, _)| without_parameters(function) == *name);
+        same.map(|(_, cost)| cost.inclusive).sum()
+    };
     let mut left = profile.instructions;
     let mut phases: Vec<CountPhase> = method
         .phases
@@ -43,6 +46,11 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
         .collect();
     phases.push(CountPhase { name: "other".to_owned(), instructions: left });
     phases
+}
+
+/// The name of a function, of which a C++ compiler's also has the types of its parameters.
+fn without_parameters(function: &str) -> &str {
+    function.split_once('(').map_or(function, |(name, _)| name)
 }
 
 /// Every function with a cost. Where only some functions count, Callgrind also gives their callers

@@ -137,13 +137,20 @@ impl Session<'_> {
         // A process that serves begins with a copy of its parent's memory, which holds something
         // for each that is not gone yet.
         let gone = |pid| !Path::new(&format!("/proc/{pid}")).exists();
-        self.wait("the previous backend did not exit", || self.before.is_none_or(gone))?;
+        if method.own_process.is_some() {
+            self.wait("the previous backend did not exit", || self.before.is_none_or(gone))?;
+        }
         self.wait("the server did not become idle", || self.root.is_none_or(asleep))?;
         let seed = stream_seed(counter.seed, &kind.name, 1, 0, "count");
         let mut single = Single::connect(self.target, seed, catalogue.cells).map_err(says)?;
-        let own = Statement::plain(method.own_process, Expect::Rows { min: 1, max: 1 });
-        let row = single.row(&own).map_err(says)?;
-        let process = row.first().copied().flatten().and_then(|pid| u32::try_from(pid).ok());
+        let process = match method.own_process {
+            Some(query) => {
+                let own = Statement::plain(query, Expect::Rows { min: 1, max: 1 });
+                let row = single.row(&own).map_err(says)?;
+                row.first().copied().flatten().and_then(|pid| u32::try_from(pid).ok())
+            }
+            None => self.root,
+        };
         let process = process.ok_or_else(|| self.failed("the backend has no pid"))?;
         if still.is_none() {
             *still = Some(self.hold_still(&mut single)?);

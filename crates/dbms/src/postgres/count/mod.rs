@@ -29,10 +29,10 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
 
 fn sql(major: u32) -> SqlCount {
     SqlCount {
-        freeze: "VACUUM (FREEZE, ANALYZE)",
-        copy: |database| format!("CREATE DATABASE {database} TEMPLATE {ROLE}"),
-        finish: "VACUUM (FREEZE) pg_database",
-        own_process: "SELECT pg_backend_pid()",
+        freeze: Some("VACUUM (FREEZE, ANALYZE)"),
+        copy: |sql, name| sql.execute(&format!("CREATE DATABASE {name} TEMPLATE {ROLE}")).map(drop),
+        finish: Some("VACUUM (FREEZE) pg_database"),
+        own_process: Some("SELECT pg_backend_pid()"),
         // No backend waits for either. The WAL writer prepares log pages that a backend would
         // otherwise prepare. The background writer, after being idle for a while, makes the next
         // backend that needs a buffer wake it.

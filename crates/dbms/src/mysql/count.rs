@@ -1,0 +1,97 @@
+//! Counting instructions of statements.
+//!
+//! A thread of the server serves a session, and others work by the clock. Callgrind collects what
+//! happens in [`STATEMENT`], per thread, so those are not in it; neither is reading the request.
+
+use super::profile::COUNTED;
+use super::version::Version;
+use crate::{CountMethod, Error, Installation, Sql, SqlCount};
+
+/// The function that executes a request, with its parameters, which differ between versions.
+const STATEMENT: &[&str] = &["dispatch_command(*"];
+
+/// Settings of servers that count.
+const SETTINGS: [(&str, &str); 4] = [
+    // Valgrind lacks some of its system calls.
+    ("innodb_use_native_aio", "0"),
+    // A thread would compute statistics, and with them other plans, by the clock.
+    ("innodb_stats_auto_recalc", "OFF"),
+    // What it finds depends on how often what was executed.
+    ("innodb_adaptive_hash_index", "OFF"),
+    // Only the kernel waits for the disk.
+    ("innodb_flush_log_at_trx_commit", "2"),
+];
+
+/// How to count on servers of an installation.
+pub(super) fn method(installation: &Installation) -> CountMethod {
+    let mut settings = SETTINGS.to_vec();
+    let version = Version::read(&installation.version).map(|version| {
+        let mariadb = installation.dbms == "mariadb" || version.mariadb;
+        Version { mariadb, ..version }
+    });
+    if version.is_some_and(reserves) {
+        settings.push(("innodb_buffer_pool_size_max", "1073741824"));
+    }
+    CountMethod {
+        settings,
+        kinds: 12,
+        place: "thread",
+        mark_function: "Item_func_sleep::val_int()",
+        only_in: STATEMENT,
+        by_the_clock: &[],
+        phases: COUNTED,
+        sql: Some(SqlCount {
+            freeze: None,
+            copy,
+            finish: None,
+            own_process: None,
+            periodic: None,
+            mark: "SELECT SLEEP(0)",
+            before_mark: None,
+        }),
+    }
+}
+
+/// Whether it reserves addresses for a buffer pool of 8 TB, more than Valgrind has, unless told
+/// otherwise (MariaDB's MDEV-36197).
+fn reserves(version: Version) -> bool {
+    let since = [100_622..100_700, 101_112..101_200, 110_406..u32::MAX];
+    version.mariadb && since.iter().any(|range| range.contains(&version.number))
+}
+
+/// Copies all tables, row by row in the order of their primary keys, so that copies are alike.
+fn copy(sql: &mut dyn Sql, name: &str) -> Result<(), Error> {
+    let tables = sql.query_rows(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = database() \
+         AND table_type = 'BASE TABLE' ORDER BY table_name",
+    )?;
+    sql.execute(&format!("CREATE DATABASE {name}"))?;
+    for table in tables.into_iter().flatten().flatten() {
+        sql.execute(&format!("CREATE TABLE {name}.{table} LIKE {table}"))?;
+        sql.execute(&format!("INSERT INTO {name}.{table} SELECT * FROM {table}"))?;
+        sql.query_rows(&format!("ANALYZE TABLE {name}.{table}"))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_versions_of_mariadb_need_less_room() {
+        let of = |dbms: &str, version: &str| {
+            let installation = Installation {
+                dbms: dbms.to_owned(),
+                version: version.to_owned(),
+                source: String::new(),
+                bin_dir: None,
+                build: Default::default(),
+            };
+            method(&installation).settings.len() > SETTINGS.len()
+        };
+        assert!(of("mariadb", "10.11.19") && of("mariadb", "11.8.2"));
+        assert!(!of("mariadb", "10.11.5") && !of("mariadb", "11.4.5"));
+        assert!(!of("mysql", "8.0.31"));
+    }
+}
