@@ -133,19 +133,22 @@ fn settings_come_from_the_file_and_the_plan() {
     for variant in variants(&VERSIONS) {
         let place = Place::new();
         let (trial, file) = (place.trial(), place.path().join("my.cnf"));
-        fs::write(&file, "[client]\nsocket=/x\n[mysqld]\nmax_connections=33\nback-log = 77\n")
-            .unwrap();
+        fs::write(
+            &file,
+            "[client]\nsocket=/x\n[mysqld]\nmax_connections=33\nsort-buffer-size = 77k\n",
+        )
+        .unwrap();
         let config = [("max-connections", "44"), ("log_bin", "mylog")];
         let config = config.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let spec =
             ServerSpec { config, config_file: Some(file.clone()), ..place.spec(&variant, &trial) };
         let mut server = dbms::start(spec).unwrap();
         assert_eq!(shown(server.as_mut(), "max_connections").as_deref(), Some("44"));
-        assert_eq!(shown(server.as_mut(), "back_log").as_deref(), Some("77"));
+        assert_eq!(shown(server.as_mut(), "sort_buffer_size").as_deref(), Some("78848"));
         assert_eq!(shown(server.as_mut(), "log_bin").as_deref(), Some("ON"));
         let settings = server.settings().unwrap();
         let named = |name: &str| settings.iter().any(|it| it.name == name);
-        assert!(named("max_connections") && named("back_log"), "{settings:?}");
+        assert!(named("max_connections") && named("sort_buffer_size"), "{settings:?}");
         server.stop().unwrap().discard().unwrap();
         fs::remove_file(file).unwrap();
         place.assert_clean();

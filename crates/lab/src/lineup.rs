@@ -95,8 +95,8 @@ pub fn line_up(
 /// Adds the settings that a variant's durability means on its system.
 ///
 /// # Errors
-/// [`Error::Variant`] if the system has nothing for it; [`Error::Contradiction`] if the variant sets
-/// one of them to something else.
+/// [`Error::Variant`] if the system has nothing for it; [`Error::Contradiction`] if the variant
+/// sets one of them to something else.
 fn make_durable(variant: &mut Variant, installation: &Installation) -> Result<(), Error> {
     let (Some(level), true) = (variant.durability, installation.is_ours()) else { return Ok(()) };
     let level = match level {

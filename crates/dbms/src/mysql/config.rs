@@ -1,9 +1,10 @@
 //! The option file: what a start needs, the variant's settings, steelyard's own; and a server's
 //! complaints about them.
 //!
-//! The binary log is off in all versions unless the plan sets `log_bin` (MySQL 8.0 and newer have it
-//! on by default, which would add a second log to every commit). What the plan sets must be known to
-//! the version: nothing is dropped, and a value that the server would only adjust is rejected.
+//! The binary log is off in all versions unless the plan sets `log_bin` (MySQL 8.0 and newer have
+//! it on by default, which would add a second log to every commit). What the plan sets must be
+//! known to the version: nothing is dropped, and a value that the server would only adjust is
+//! rejected.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -221,6 +222,7 @@ pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&st
     let set = settings.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value.clone());
     let in_file = || {
         let mut given = options::read(file?).into_iter();
+        // The last one counts.
         given.rfind(|(name, _)| is_it(name))?.1
     };
     let value = set.or_else(in_file).and_then(|value| value.trim().parse().ok());

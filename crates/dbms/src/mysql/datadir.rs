@@ -1,8 +1,9 @@
 //! Fresh data directories: initialized once per build and options; every trial gets a copy.
 //!
-//! MySQL from 5.7 on initializes a directory itself. For earlier versions and MariaDB, a server that
-//! reads statements from its standard input makes the system tables, by the same files that their
-//! own scripts use; help texts and views for people are left out. Both make the user and database.
+//! MySQL from 5.7 on initializes a directory itself. For earlier versions and MariaDB, a server
+//! that reads statements from its standard input makes the system tables, by the same files that
+//! their own scripts use; help texts and views for people are left out. Both make the user and
+//! database.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ const STATEMENTS: [&[&str]; 3] = [
     &["mysql_system_tables_data.sql", "mariadb_system_tables_data.sql"],
 ];
 
-/// What keeps a prepared directory small: a server resizes its log when it starts with another size.
+/// What keeps a prepared directory small: a server resizes its log when it starts with another
+/// size.
 const SMALL: [&str; 1] = ["--innodb-log-file-size=4M"];
 
 /// The prepared data directory for `spec`, created if it does not exist. `initial`: options that
@@ -127,7 +129,7 @@ fn system_tables(flavor: &'static Flavor, layout: &Layout) -> Result<String, Err
     Ok(all)
 }
 
-/// Checks that the database is there: failed statements are not reported by an exit code everywhere.
+/// Checks that the database is there, whatever the exit code says.
 fn complete(data: &Path, what: &str, said: &str) -> Result<(), Error> {
     if data.join(USER).is_dir() {
         return Ok(());

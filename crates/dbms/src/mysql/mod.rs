@@ -1,8 +1,8 @@
 //! MySQL 5.6 to 8.4 and MariaDB 10.1 to 11.4, with InnoDB and MyRocks.
 //!
 //! A variant is a release (`mysql@8.0.31`, `mariadb@10.11.5`), an installation
-//! (`mysql@path:/usr/sbin/mysqld`, `mariadb@path:/usr`) or a running server (`mysql://…`). MyRocks is
-//! a plugin that released archives lack; Debian has it: install mariadb-server-core and
+//! (`mysql@path:/usr/sbin/mysqld`, `mariadb@path:/usr`) or a running server (`mysql://…`). MyRocks
+//! is a plugin that released archives lack; Debian has it: install mariadb-server-core and
 //! mariadb-plugin-rocksdb and name `mariadb@path:/usr`.
 //!
 //! `flavor` is what differs between the two systems. `archive` says where to fetch binaries, `url`

@@ -118,8 +118,8 @@ fn fill(
     Ok(None)
 }
 
-/// Why a server ended while it started: the errors in its log. After them it notes the end of each of
-/// its parts.
+/// Why a server ended while it started: the errors in its log. After them it notes the end of each
+/// of its parts.
 fn failure(spec: &ServerSpec<'_>, log: &str) -> Option<Error> {
     let errors: Vec<&str> = log.lines().filter(|line| line.contains("[ERROR]")).collect();
     (!errors.is_empty()).then(|| Error::Start {

@@ -34,7 +34,8 @@ impl Size {
 ///
 /// InnoDB: `total` is what the files have, including free pages; `rel` (the clustered index) and
 /// `index` are as of the last time InnoDB computed statistics: at ANALYZE, and some seconds after a
-/// tenth of the rows have changed. They are absent while they are evidently old. MyRocks: bytes of files, without what is still in the memtable.
+/// tenth of the rows have changed. They are absent while they are evidently old. MyRocks: bytes of
+/// files, without what is still in the memtable.
 pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<Footprint>, Error> {
     let engines = engines(control, tables)?;
     let mine = |wanted: bool| -> Vec<String> {
