@@ -232,6 +232,27 @@ unpack_cloud_init() {
         echo "setup: cloud-init could not be fetched; the test that needs it is skipped"
 }
 
+# MariaDB with MyRocks for crates/dbms/tests, unpacked where the servers' user can read it, and not
+# installed: the package would start a server. scripts/test.sh looks in the same place.
+unpack_myrocks() {
+    local plugin=lib/mysql/plugin/ha_rocksdb.so kept=target/mariadb library missing=()
+    [ "$(id -u)" != 0 ] || kept=/var/cache/steelyard-test/mariadb
+    if [ -e /usr/$plugin ] || [ -e $kept/usr/$plugin ]; then return 0; fi
+    if ! available mariadb-plugin-rocksdb; then
+        echo "setup: no package of MyRocks; the test that needs it is skipped"
+        return 0
+    fi
+    for library in liburing.so.2:liburing2 libpcre2-8.so.0:libpcre2-8-0 libsnappy.so.1:libsnappy1v5 \
+        liblz4.so.1:liblz4-1 libzstd.so.1:libzstd1; do
+        have_library "${library%:*}" || missing+=("${library#*:}")
+    done
+    install_packages "${missing[@]}"
+    mkdir -p $kept
+    (cd $kept && apt-get -q download mariadb-server-core mariadb-plugin-rocksdb > /dev/null 2>&1 &&
+        for package in *.deb; do dpkg-deb -x "$package" . || exit 1; done && rm -f ./*.deb) ||
+        echo "setup: MyRocks could not be fetched; the test that needs it is skipped"
+}
+
 # moto, a server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs:
 # all of moto takes three times as long.
 install_moto() {
@@ -292,6 +313,7 @@ if [ "$purpose" = test ]; then
     [ -x /usr/sbin/mkfs.xfs ] || packages+=(xfsprogs)
     install_packages "${packages[@]}"
     unpack_cloud_init
+    unpack_myrocks
     install_postgres
     install_perf
     install_moto

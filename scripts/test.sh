@@ -29,6 +29,13 @@ if [ -z "${CHROMIUM:-}" ]; then
 fi
 export CHROMIUM=${CHROMIUM:-/usr/bin/chromium} work
 
+# MariaDB with MyRocks as scripts/setup.sh unpacks it; otherwise the installed one.
+for myrocks in "$PWD/target/mariadb/usr" /var/cache/steelyard-test/mariadb/usr; do
+    if [ -e "$myrocks/lib/mysql/plugin/ha_rocksdb.so" ]; then
+        export DBMS_TEST_MYROCKS=${DBMS_TEST_MYROCKS:-$myrocks}
+    fi
+done
+
 # clippy-driver is rustc with lints. Using it as the compiler for the workspace's crates avoids
 # compiling everything a second time just for the lints.
 export RUSTC_WORKSPACE_WRAPPER=clippy-driver
