@@ -27,7 +27,8 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
         return Vec::new();
     }
     let inclusive = |name: &&str| -> u64 {
-        let same = profile.functions.iter().filter(|(function, _)| without_parameters(function) == *name);
+        let same =
+            profile.functions.iter().filter(|(function, _)| without_parameters(function) == *name);
         same.map(|(_, cost)| cost.inclusive).sum()
     };
     let mut left = profile.instructions;
