@@ -5,7 +5,8 @@ use std::sync::Arc;
 use plan::{Plan, WorkloadPlan};
 use workload::{Benchmark, Class, Dialect, Phase, Step};
 
-use crate::common::{TestServer, run};
+use crate::common::{TestServer, run, run_on};
+use drive::Target;
 
 /// Clients of each step: enough to get in each other's way.
 const CLIENTS: u32 = 3;
@@ -15,6 +16,13 @@ const SHORT: f64 = 0.15;
 /// A workload's benchmark with few rows, for [`CLIENTS`], its tables made; `None` if it is not for
 /// SQL.
 fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Option<Benchmark> {
+    let benchmark = planned(workload, more, Dialect::postgres(major))?;
+    benchmark.setup.iter().for_each(|statement| server.sql(statement));
+    Some(benchmark)
+}
+
+/// The same, before its tables are made.
+pub fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
     let clients = match workload {
         "select" => "scale = 1\nclients",
         "script" => "builtin = \"tpcb-like\"\nscale = 1\nclients",
@@ -29,20 +37,23 @@ fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Opti
     let mut plan = Plan::parse(&text, None, "test").unwrap();
     plan.workload.set_rows(|_| 3100);
     let sequence = plan.workload.sequences()[0].key;
-    let benchmark = workload::benchmark(&plan.workload, sequence, Dialect::postgres(major));
+    let benchmark = workload::benchmark(&plan.workload, sequence, dialect);
     if let Err(workload::Error::Unfit { .. }) = benchmark {
         return None;
     }
-    let benchmark = benchmark.unwrap();
-    benchmark.setup.iter().for_each(|statement| server.sql(statement));
-    Some(benchmark)
+    Some(benchmark.unwrap())
 }
 
 /// Runs one step, shortened; returns its operations.
 fn short(server: &TestServer, step: &Step) -> u64 {
+    short_on(server.target(), step)
+}
+
+/// The same on any target.
+pub fn short_on(target: Target, step: &Step) -> u64 {
     let step = Step { seconds: step.seconds.map(|_| SHORT), ..step.clone() };
     let name = step.name.clone();
-    let outcome = run(step, server);
+    let outcome = run_on(step, target);
     assert_eq!(outcome.fatal, None, "{name}: {:?}", outcome.failures);
     assert!(outcome.operations > 0, "{name}");
     outcome.operations

@@ -1,4 +1,4 @@
-//! Tests on running servers.
+//! Tests on servers, of what only this folder sees.
 
 #![allow(clippy::float_cmp)] // counts are exact
 
@@ -10,38 +10,49 @@ use super::control::{Control, number};
 use super::tables::is_rocks;
 use super::{counters, debt, gauges, monitor, moved, plans, settings, settle, tables, waits};
 use crate::system::{Gauges, Sql, Waits};
-use crate::{Counter, Diagnosis, Endpoint, Error, Host, ParsedPlan};
+use crate::{Cache, Counter, Diagnosis, Error, Ledger, ParsedPlan, ServerSpec, ServerUser};
 
-/// Sockets of servers to test, each with a database and a user `steelyard` without a password who
-/// may do anything, separated by spaces.
-const SOCKETS: &str = "DBMS_TEST_MYSQL";
-
-fn connect(socket: &str) -> Control {
-    Control::new(Endpoint::Mysql {
-        host: Host::Socket(socket.into()),
-        port: 3306,
-        user: "steelyard".to_owned(),
-        password: None,
-        database: "steelyard".to_owned(),
-    })
-}
+/// The servers to test, besides MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS` names.
+const SERVERS: [&str; 3] = ["mysql@5.6.24", "mysql@8.0.31", "mariadb@10.11.5"];
 
 /// Runs a test on every server and engine.
 fn on_all(name: &str, test: impl Fn(&mut Control, &str)) {
-    let sockets = std::env::var(SOCKETS).unwrap_or_default();
-    if sockets.is_empty() {
-        return testing::skip(format_args!("{SOCKETS} names no servers"));
-    }
-    for socket in sockets.split_ascii_whitespace() {
-        let mut control = connect(socket);
-        let version = control.text("select version()").unwrap();
-        let engines = control.query_rows("show engines").unwrap();
-        for engine in ["InnoDB", "ROCKSDB"] {
-            if engines.iter().any(|row| row[0].as_deref() == Some(engine)) {
-                eprintln!("{name}: {version} {engine}");
-                test(&mut control, engine);
-            }
-        }
+    let cache = Cache::open_default().unwrap();
+    let myrocks = std::env::var("DBMS_TEST_MYROCKS").ok();
+    let myrocks = myrocks.map(|path| format!("mariadb@path:{path}"));
+    let usual = SERVERS.map(|reference| (reference.to_owned(), "innodb"));
+    for (reference, engine) in usual.into_iter().chain(myrocks.map(|path| (path, "myrocks"))) {
+        let place = tempfile::Builder::new().prefix("dbms-test-").tempdir().unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(place.path(), open).unwrap();
+        let installation =
+            crate::obtain(&reference.parse().unwrap(), &cache, &|line| eprintln!("{line}"));
+        let ledger = Ledger::open(place.path().join("ledger")).unwrap();
+        let settings = [("innodb_buffer_pool_size", "64MB"), ("performance_schema", "ON")];
+        let mut server = crate::start(ServerSpec {
+            installation: &installation.unwrap(),
+            name,
+            directory: &place.path().join("trial"),
+            config: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            config_file: None,
+            initdb: Vec::new(),
+            engine: Some(engine),
+            procs_files: Vec::new(),
+            wrapper: Vec::new(),
+            transports: &[],
+            user: ServerUser::choose(None).unwrap(),
+            start_limit: Duration::from_secs(60),
+            stop_limit: Duration::from_secs(30),
+            cache: &cache,
+            ledger: &ledger,
+        })
+        .unwrap();
+        assert!(server.alive());
+        let mut control = Control::new(server.endpoint());
+        eprintln!("{name}: {reference} {engine}");
+        test(&mut control, if engine == "myrocks" { "ROCKSDB" } else { "InnoDB" });
+        control.close();
+        server.end().unwrap().discard().unwrap();
     }
 }
 

@@ -17,6 +17,8 @@ use crate::wire::{Breaker, Handle, Reply, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
+/// The number of the error for a statement that can only be sent as text (`ER_UNSUPPORTED_PS`).
+const UNPREPARED: &str = "1295 ";
 
 impl Connect for Mysql {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {
@@ -121,9 +123,14 @@ impl MysqlSession {
             // Its client libraries bind values in binary, too, and results are always described.
             Sent::Prepared | Sent::Described => {
                 self.socket.send(&prepare(statement))?;
-                let number = self.receiver.prepared(&mut self.socket)?;
-                let number = number.map_err(|error| failed(error, shown))?;
-                Ok((Template::execute(number, statement), Form::Binary))
+                match self.receiver.prepared(&mut self.socket)? {
+                    Ok(number) => Ok((Template::execute(number, statement), Form::Binary)),
+                    // MySQL prepares no BEGIN, for example; clients then send the text.
+                    Err(error) if error.code.starts_with(UNPREPARED) => {
+                        Ok((Template::query(statement), Form::Text))
+                    }
+                    Err(error) => Err(failed(error, shown)),
+                }
             }
         }
     }
