@@ -252,7 +252,7 @@ fn whatever_is_cut_off_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-    /// A changed byte is found, or it changed nothing: the last bits of deflate's last byte have no
+    /// A changed byte is found, or it changed nothing: bits that pad deflate's blocks have no
     /// meaning.
     #[test]
     fn flipped_bits_are_found(place in any::<prop::sample::Index>(), bit in 0..8u8, near_end in any::<bool>()) {
@@ -261,7 +261,6 @@ proptest! {
         bytes[place] ^= 1u8 << bit;
         if let Some(hash) = attempt(&bytes) {
             prop_assert_eq!(Some(hash), attempt(&GOOD), "byte {}", place);
-            prop_assert!(place > bytes.len() - 12, "byte {}", place);
         }
     }
 
