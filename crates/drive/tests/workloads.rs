@@ -51,12 +51,16 @@ fn short(server: &TestServer, step: &Step) -> u64 {
 
 /// The same on any target.
 pub fn short_on(target: Target, step: &Step) -> u64 {
-    let step = Step { seconds: step.seconds.map(|_| SHORT), ..step.clone() };
-    let name = step.name.clone();
-    let outcome = run_on(step, target);
-    assert_eq!(outcome.fatal, None, "{name}: {:?}", outcome.failures);
-    assert!(outcome.operations > 0, "{name}");
-    outcome.operations
+    // On a machine with much else to do, nothing may come of the first.
+    for seconds in [SHORT, 20.0 * SHORT] {
+        let shorter = Step { seconds: step.seconds.map(|_| seconds), ..step.clone() };
+        let outcome = run_on(shorter, target.clone());
+        assert_eq!(outcome.fatal, None, "{}: {:?}", step.name, outcome.failures);
+        if outcome.operations > 0 {
+            return outcome.operations;
+        }
+    }
+    panic!("no operation of {}", step.name);
 }
 
 fn every_step_runs(version: &str, major: u32) {
