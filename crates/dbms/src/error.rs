@@ -412,6 +412,16 @@ fn near_text(near: &[String]) -> String {
     }
 }
 
+/// The beginning of a statement, for messages.
+pub(crate) fn shorten(sql: &str) -> String {
+    const LONGEST: usize = 160;
+    if sql.chars().count() <= LONGEST {
+        sql.to_owned()
+    } else {
+        sql.chars().take(LONGEST).chain(['…']).collect()
+    }
+}
+
 /// Bytes for people, in powers of ten as disks are sold.
 fn size_text(bytes: u64) -> String {
     let (unit, name) = match bytes {

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::error::shorten;
 use crate::{
     Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
     Transport,
@@ -327,11 +328,30 @@ pub trait Sql {
     /// Runs a query; every value as text, `None` for NULL.
     fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error>;
 
+    /// Runs a query that gives one text.
+    ///
+    /// # Errors
+    /// [`Error::Answer`] if it gives anything else.
+    fn text(&mut self, sql: &str) -> Result<String, Error> {
+        let rows = self.query_rows(sql)?;
+        match rows.as_slice() {
+            [row] if row.len() == 1 => row.first().cloned().flatten(),
+            _ => None,
+        }
+        .ok_or_else(|| {
+            let expected = format!("one value from {}", shorten(sql));
+            Error::answer(expected, format!("{} rows", rows.len()))
+        })
+    }
+
     /// Runs a query that gives one integer.
     ///
     /// # Errors
     /// [`Error::Answer`] if it gives anything else.
-    fn query_i64(&mut self, sql: &str) -> Result<i64, Error>;
+    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
+        let text = self.text(sql)?;
+        text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
+    }
 
     /// Creates tables on a server that steelyard did not start, with the statements of `setup`, and
     /// marks them for [`Sql::drop_marked`].

@@ -8,14 +8,15 @@ use crate::common::Site;
 
 const STEPS: &str = "rows = 300\nsteps = [\"l.i0\"]";
 
-/// `c` is six times as slow as `a` always; `b` now far slower, now far faster.
+/// `c` is eight times as slow as `a` always; `b` now far slower, now far faster. The delays are long
+/// beside what a busy machine adds to one of them.
 fn site() -> Site {
     let site = Site::new();
     site.world.set_delay(|name, times| {
         Duration::from_millis(match (name, times % 2) {
-            ("a", _) => 10,
-            ("b", 1) => 1,
-            _ => 60,
+            ("a", _) => 25,
+            ("b", 1) => 2,
+            _ => 200,
         })
     });
     site

@@ -8,7 +8,7 @@ use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
 use crate::builds::VERSION;
 use crate::endpoint::is_loopback;
-use crate::{Endpoint, Error, Host, Installation, process};
+use crate::{Endpoint, Error, Host, Installation, Sql, process};
 
 /// Describes a running server. Its URL may call MariaDB mysql.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {

@@ -7,6 +7,7 @@ use ::mysql::{Conn, OptsBuilder, Value};
 
 use super::marked;
 use super::version::Version;
+use crate::error::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.
@@ -150,19 +151,6 @@ impl Control {
         Ok(found.into_iter().next().map(|(_, value)| value))
     }
 
-    /// Runs a query that returns one text.
-    pub(super) fn text(&mut self, sql: &str) -> Result<String, Error> {
-        let rows = self.query_rows(sql)?;
-        match rows.as_slice() {
-            [row] if row.len() == 1 => row.first().cloned().flatten(),
-            _ => None,
-        }
-        .ok_or_else(|| {
-            let expected = format!("one value from {}", shorten(sql));
-            Error::answer(expected, format!("{} rows", rows.len()))
-        })
-    }
-
     /// The server's version.
     pub(super) fn version(&mut self) -> Result<Version, Error> {
         if let Some(version) = self.version {
@@ -182,11 +170,6 @@ impl Sql for Control {
 
     fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         Ok(self.run(sql)?.0.rows)
-    }
-
-    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
-        let text = self.text(sql)?;
-        text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
     }
 
     fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error> {
@@ -283,15 +266,6 @@ fn describe(error: &::mysql::Error) -> String {
         ::mysql::Error::IoError(error) => error.to_string(),
         ::mysql::Error::DriverError(error) => error.to_string(),
         other => other.to_string(),
-    }
-}
-
-fn shorten(sql: &str) -> String {
-    const LONGEST: usize = 160;
-    if sql.chars().count() <= LONGEST {
-        sql.to_owned()
-    } else {
-        sql.chars().take(LONGEST).chain(['…']).collect()
     }
 }
 

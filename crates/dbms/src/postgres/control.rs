@@ -6,6 +6,7 @@ use std::time::Duration;
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::marked;
+use crate::error::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.
@@ -103,19 +104,6 @@ impl Control {
         })
     }
 
-    /// Runs a query that returns one text.
-    pub(super) fn text(&mut self, sql: &str) -> Result<String, Error> {
-        let rows = self.query_rows(sql)?;
-        match rows.as_slice() {
-            [row] if row.len() == 1 => row.first().cloned().flatten(),
-            _ => None,
-        }
-        .ok_or_else(|| {
-            let expected = format!("one value from {}", shorten(sql));
-            Error::answer(expected, format!("{} rows", rows.len()))
-        })
-    }
-
     /// The server's version as one number: 130007, 90624.
     pub(super) fn version(&mut self) -> Result<u32, Error> {
         if let Some(version) = self.version {
@@ -151,11 +139,6 @@ impl Sql for Control {
             Some((0..row.len()).map(|i| row.get(i).map(str::to_owned)).collect())
         });
         Ok(rows.collect())
-    }
-
-    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
-        let text = self.text(sql)?;
-        text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
     }
 
     fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error> {
@@ -205,15 +188,6 @@ fn describe(error: &postgres::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-fn shorten(sql: &str) -> String {
-    const LONGEST: usize = 160;
-    if sql.chars().count() <= LONGEST {
-        sql.to_owned()
-    } else {
-        sql.chars().take(LONGEST).chain(['…']).collect()
-    }
 }
 
 #[cfg(test)]
