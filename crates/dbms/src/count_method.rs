@@ -48,6 +48,12 @@ pub struct SqlCount {
     /// The query for a row of pids of processes to stop: those that periodically do work that the
     /// session's own process would otherwise do. NULL for one that has not started.
     pub periodic: Option<&'static str>,
+    /// What a session of its own executes before the others, to hold back work in the background
+    /// for as long as it stays open.
+    pub bystander: Option<&'static str>,
+    /// How many executions of a request that writes a server needs until later ones cost what they
+    /// cost for good. Requests that write many rows get fewer, so that they end.
+    pub warm_up: u32,
     /// A cheap statement that separates stretches to count.
     pub mark: &'static str,
     /// What a session executes before its first mark, to do nothing by the clock for a while.

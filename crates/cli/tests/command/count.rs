@@ -118,6 +118,29 @@ fn a_count_repeats_to_the_ten_thousandth_however_busy_the_machine_is() {
 }
 
 #[test]
+fn what_the_other_threads_of_a_server_do_is_not_counted() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let variants = [("my", "mysql@8.0.31"), ("ma", "mariadb@10.11.5")];
+    let kinds = "statements = 20\nkinds = [\"insert-5\", \"point\"]\nprotocols = [\"prepared\"]";
+    let document = place.counted(&plan(&variants, kinds));
+    for (kind, most) in [("insert-5", 0.005), ("point", 0.001)] {
+        for (variant, _) in variants {
+            let count = of(&document, kind, "prepared", variant);
+            assert!(count["spread"].as_f64().unwrap() < most, "{count:#}");
+            let whole = per_statement(&document, kind, "prepared", variant);
+            assert!((20_000.0..1_000_000.0).contains(&whole), "{count:#}");
+            for (name, least) in [("open", 0.005), ("execute", 0.25), ("protocol", 0.001)] {
+                assert!(phase(count, name) > least * whole, "{name}: {count:#}");
+            }
+            assert!(phase(count, "other") < 0.5 * whole, "{count:#}");
+        }
+    }
+}
+
+#[test]
 fn phases_add_up_and_a_prepared_statement_is_not_parsed() {
     if !can_count() {
         return;

@@ -10,30 +10,58 @@ use crate::{CountMethod, Error, Installation, Sql, SqlCount};
 /// The function that executes a request, with its parameters, which differ between versions.
 const STATEMENT: &[&str] = &["dispatch_command(*"];
 
+/// Whether a version gets a setting.
+type Applies = fn(Version) -> bool;
+
 /// Settings of servers that count.
-const SETTINGS: [(&str, &str); 4] = [
+const SETTINGS: [(&str, &str, Applies); 8] = [
     // Valgrind lacks some of its system calls.
-    ("innodb_use_native_aio", "0"),
+    ("innodb_use_native_aio", "0", all),
+    ("innodb_buffer_pool_size_max", "1073741824", reserves),
     // A thread would compute statistics, and with them other plans, by the clock.
-    ("innodb_stats_auto_recalc", "OFF"),
+    ("innodb_stats_auto_recalc", "OFF", all),
     // What it finds depends on how often what was executed.
-    ("innodb_adaptive_hash_index", "OFF"),
+    ("innodb_adaptive_hash_index", "OFF", all),
+    // When buffered changes reach their pages is a matter of chance.
+    ("innodb_change_buffering", "none", buffers_changes),
+    // Whether a page moves in the list of pages would depend on when it was read.
+    ("innodb_old_blocks_time", "0", all),
     // Only the kernel waits for the disk.
-    ("innodb_flush_log_at_trx_commit", "2"),
+    ("innodb_flush_log_at_trx_commit", "2", |version| !has_log_writer(version)),
+    // Sessions would only wait for the log writer: they would spin, then sleep.
+    ("innodb_flush_log_at_trx_commit", "0", has_log_writer),
 ];
+
+fn all(_: Version) -> bool {
+    true
+}
+
+/// Whether a thread of its own writes the log, for all sessions.
+fn has_log_writer(version: Version) -> bool {
+    !version.mariadb && version.number >= 80_011
+}
+
+/// Whether it knows the change buffer, which MariaDB 11.0 removed.
+fn buffers_changes(version: Version) -> bool {
+    !version.mariadb || version.number < 110_000
+}
+
+/// Whether it reserves addresses for a buffer pool of 8 TB, more than Valgrind has, unless told
+/// otherwise (MariaDB's MDEV-36197).
+fn reserves(version: Version) -> bool {
+    let since = [100_622..100_700, 101_112..101_200, 110_406..u32::MAX];
+    version.mariadb && since.iter().any(|range| range.contains(&version.number))
+}
 
 /// How to count on servers of an installation.
 pub(super) fn method(installation: &Installation) -> CountMethod {
-    let mut settings = SETTINGS.to_vec();
     let version = Version::read(&installation.version).map(|version| {
         let mariadb = installation.dbms == "mariadb" || version.mariadb;
         Version { mariadb, ..version }
     });
-    if version.is_some_and(reserves) {
-        settings.push(("innodb_buffer_pool_size_max", "1073741824"));
-    }
+    let settings = SETTINGS.into_iter().filter(|(_, _, applies)| version.is_some_and(*applies));
     CountMethod {
-        settings,
+        settings: settings.map(|(name, value, _)| (name, value)).collect(),
         kinds: 12,
         place: "thread",
         mark_function: "Item_func_sleep::val_int()",
@@ -46,17 +74,16 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
             finish: None,
             own_process: None,
             periodic: None,
+            // What it could see, no thread purges. How far purging has come would change what a
+            // commit adds to the history.
+            bystander: Some("START TRANSACTION WITH CONSISTENT SNAPSHOT"),
+            // Transactions take turns with 128 rollback segments, in MySQL 8.0 with those of two
+            // tablespaces. The first in each creates an undo log, which later ones reuse.
+            warm_up: 256,
             mark: "SELECT SLEEP(0)",
             before_mark: None,
         }),
     }
-}
-
-/// Whether it reserves addresses for a buffer pool of 8 TB, more than Valgrind has, unless told
-/// otherwise (MariaDB's MDEV-36197).
-fn reserves(version: Version) -> bool {
-    let since = [100_622..100_700, 101_112..101_200, 110_406..u32::MAX];
-    version.mariadb && since.iter().any(|range| range.contains(&version.number))
 }
 
 /// Copies all tables, row by row in the order of their primary keys, so that copies are alike.
@@ -88,7 +115,10 @@ mod tests {
                 bin_dir: None,
                 build: Default::default(),
             };
-            method(&installation).settings.len() > SETTINGS.len()
+            method(&installation)
+                .settings
+                .iter()
+                .any(|(name, _)| *name == "innodb_buffer_pool_size_max")
         };
         assert!(of("mariadb", "10.11.19") && of("mariadb", "11.8.2"));
         assert!(!of("mariadb", "10.11.5") && !of("mariadb", "11.4.5"));

@@ -156,13 +156,33 @@ pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
     (
         "open",
         &[
-            &["open_and_lock_tables", "open_normal_and_derived_tables", "open_tables_for_query"],
+            &["open_and_lock_tables"],
+            &["open_tables_for_query", "open_normal_and_derived_tables"],
             &["open_tables"],
         ],
     ),
     (
+        "resolve",
+        &[
+            &["JOIN::prepare"],
+            &["SELECT_LEX::prepare", "st_select_lex::prepare", "Query_block::prepare"],
+            &["Sql_cmd_insert_base::prepare_inner", "Sql_cmd_insert_values::prepare_inner"],
+            &["mysql_prepare_insert", "Sql_cmd_insert_base::mysql_prepare_insert"],
+            &["mysql_prepare_update", "Sql_cmd_update::prepare_inner"],
+            &[
+                "mysql_prepare_delete",
+                "Sql_cmd_delete::mysql_prepare_delete",
+                "Sql_cmd_delete::prepare_inner",
+            ],
+        ],
+    ),
+    (
         "optimize",
-        &[&["JOIN::optimize"], &["Query_expression::optimize", "SELECT_LEX_UNIT::optimize"]],
+        &[
+            &["JOIN::optimize"],
+            &["Query_expression::optimize", "SELECT_LEX_UNIT::optimize"],
+            &["SQL_SELECT::test_quick_select", "test_quick_select"],
+        ],
     ),
     (
         "execute",
@@ -172,10 +192,20 @@ pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
                 "Query_expression::ExecuteIteratorQuery",
                 "SELECT_LEX_UNIT::ExecuteIteratorQuery",
             ],
-            &["write_record"],
+            &[
+                "fill_record_n_invoke_before_triggers",
+                "write_record",
+                "Write_record::write_record",
+                // Finding rows, and changing them.
+                "handler::multi_range_read_next",
+                "handler::ha_update_row",
+                "handler::ha_delete_row",
+            ],
         ],
     ),
     ("commit", &[&["trans_commit_stmt"], &["ha_commit_trans"]]),
+    // Rows are sent while they are found; this is the end of the reply.
+    ("protocol", &[&["Protocol::end_statement", "THD::send_statement_status"]]),
 ];
 
 #[cfg(test)]

@@ -26,10 +26,11 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     if method.phases.is_empty() {
         return Vec::new();
     }
+    // Functions of one name with other parameters call each other.
     let inclusive = |name: &&str| -> u64 {
         let same =
             profile.functions.iter().filter(|(function, _)| without_parameters(function) == *name);
-        same.map(|(_, cost)| cost.inclusive).sum()
+        same.map(|(_, cost)| cost.inclusive).max().unwrap_or(0)
     };
     let mut left = profile.instructions;
     let mut phases: Vec<CountPhase> = method

@@ -90,7 +90,7 @@ impl Counter<'_> {
         done: &Sender<(Item, Profile)>,
     ) -> Result<(), Error> {
         let name = &self.subject(job.variant).variant.name;
-        let mut still = None;
+        let mut held = None;
         let mut before = None;
         for &(item, database) in &job.items {
             let target = target(name, server.endpoint().in_database(&database.to_string()));
@@ -99,7 +99,7 @@ impl Counter<'_> {
                 Some(method) => {
                     let session =
                         Session { counter: self, method, item, target: &target, root, before };
-                    session.execute(&mut still)?
+                    session.execute(&mut held)?
                 }
                 None => {
                     self.call(&target, item)?;
@@ -111,6 +111,12 @@ impl Counter<'_> {
         }
         Ok(())
     }
+}
+
+/// What holds back a server's work in the background for as long as it exists.
+struct Held {
+    _stopped: Still,
+    _bystander: Option<Single>,
 }
 
 /// What a session executes.
@@ -128,8 +134,8 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Connects, executes, and returns the pid of the process that executed. The first session of a
-    /// server has others held `still`.
-    fn execute(&self, still: &mut Option<Still>) -> Result<u32, Error> {
+    /// server has work in the background `held` back.
+    fn execute(&self, held: &mut Option<Held>) -> Result<u32, Error> {
         let (counter, method) = (self.counter, self.method);
         let kind = counter.kind(self.item);
         let catalogue = &counter.catalogues[self.item.variant];
@@ -152,8 +158,11 @@ impl Session<'_> {
             None => self.root,
         };
         let process = process.ok_or_else(|| self.failed("the backend has no pid"))?;
-        if still.is_none() {
-            *still = Some(self.hold_still(&mut single)?);
+        if held.is_none() {
+            *held = Some(Held {
+                _stopped: self.hold_still(&mut single)?,
+                _bystander: self.bystander()?,
+            });
         }
         if let Some(refresh) = &catalogue.refresh {
             single.refresh(refresh).map_err(says)?;
@@ -178,7 +187,13 @@ impl Session<'_> {
                 // Queries find in the server's memory what they read: the same once more.
                 single.reseed(seed);
             }
-            for _ in 0..counter.executions(self.item) {
+            let executions = counter.executions(self.item);
+            // The first stretch is not counted.
+            let warm_up = match stretch {
+                0 if !kind.reads_only => self.method.warm_up.min(10 * executions),
+                _ => 0,
+            };
+            for _ in 0..executions.max(warm_up) {
                 self.run(&mut single, process, statement)?;
                 if let Some((cell, by)) = kind.adds {
                     single.add(cell, by);
@@ -191,6 +206,18 @@ impl Session<'_> {
         }
         self.run(&mut single, process, mark)?;
         Ok(process)
+    }
+
+    /// Opens the session that holds back threads of this server.
+    fn bystander(&self) -> Result<Option<Single>, Error> {
+        let Some(text) = self.method.bystander else { return Ok(None) };
+        let open = || {
+            let mut session = Single::connect(self.target, 0, 0)?;
+            let statement = session.prepare(Statement::plain(text, Expect::Success))?;
+            session.run(statement)?;
+            Ok(session)
+        };
+        open().map(Some).map_err(|error: drive::Error| self.failed(error))
     }
 
     /// Stops what works by the clock in this server.

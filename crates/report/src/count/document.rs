@@ -44,7 +44,7 @@ pub struct KindDocument {
     pub kind: String,
     /// `simple` or `prepared`.
     pub protocol: String,
-    /// What was counted: `backend`, the process that serves a connection.
+    /// What was counted: `backend` or `thread`, which serves a session, or `library`.
     pub place: String,
     /// Those that have a count, in the order of the plan.
     pub variants: Vec<CountedVariant>,
@@ -87,7 +87,7 @@ pub struct CountedVariant {
 /// A phase of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhaseDocument {
-    /// `parse`, `analyze`, `plan`, `execute` or `other`.
+    /// The system's own name for it, such as `parse` or `execute`; the last is `other`.
     pub name: String,
     /// Instructions per statement in it.
     pub per_statement: f64,

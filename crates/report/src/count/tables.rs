@@ -76,10 +76,9 @@ fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> 
     let variants = counted.counted(kinds);
     let mut legend = vec![
         match group.noun() {
-            "call" => "instructions: everything the library executed in these calls, counted under Callgrind",
-            _ => "instructions: everything the server's process executed, counted under Callgrind",
-        }
-        .to_owned(),
+            "call" => "instructions: everything the library executed in these calls, counted under Callgrind".to_owned(),
+            _ => format!("instructions: everything the session's {} executed, counted under Callgrind", group.place),
+        },
         format!("relative: value of the version / value of {}", counted.name(counted.base)),
         format!(
             "same: within the repeatability of both sides together, at least {}",
@@ -206,9 +205,14 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     if names.is_empty() {
         return Vec::new();
     }
+    let known: Vec<&str> = names.iter().copied().filter(|name| *name != "other").collect();
     let legend = vec![
-        "parse, analyze, plan, execute: instructions in these phases of a statement and in everything they call".to_owned(),
-        "other: the rest, such as reading the statement and ending its transaction".to_owned(),
+        format!(
+            "{}: instructions in these phases of a {} and in everything they call",
+            known.join(", "),
+            group.noun()
+        ),
+        "other: the rest, such as reading the statement".to_owned(),
     ];
     let base = counted.base;
     let mut tables = Vec::new();

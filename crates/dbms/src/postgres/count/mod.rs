@@ -40,6 +40,8 @@ fn sql(major: u32) -> SqlCount {
             "SELECT min(pid) FILTER (WHERE backend_type = 'walwriter'), \
              min(pid) FILTER (WHERE backend_type = 'background writer') FROM pg_stat_activity",
         ),
+        bystander: None,
+        warm_up: 0,
         mark: "SELECT pg_sleep(0)",
         // A backend reports again after a second. By then cheap statements have been counted, which
         // would otherwise include the timers around a report.
