@@ -136,9 +136,19 @@ impl Gathered {
             else {
                 continue;
             };
+            // A status variable of the same name has the same figure.
+            let bare = name.trim_start_matches("innodb_").trim_start_matches("lock_");
+            if self.has_status(&format!("Innodb_{bare}")) {
+                continue;
+            }
             let state = table.value(row, "TYPE") == Some("value") || moved::is_state(name);
             self.add(moved::METRICS, "", name, count, state);
         }
+    }
+
+    fn has_status(&self, name: &str) -> bool {
+        let key = (moved::STATUS.to_owned(), String::new(), name.to_owned());
+        self.rows.contains_key(&key) || self.state.contains_key(&key)
     }
 
     fn add_monitor(&mut self, monitor: Monitor) {
@@ -204,6 +214,24 @@ mod tests {
             assert_eq!(names(&snapshot.state), ["history_list_length", "buffer_pool_pages_dirty"]);
         }
         assert_eq!(maria.get(moved::INNODB, "", "history_list_length"), Some(12.0));
+    }
+
+    #[test]
+    fn what_is_a_status_variable_too_comes_once() {
+        let mut gathered = Gathered::default();
+        for name in ["Innodb_data_fsyncs", "Innodb_buffer_pool_reads", "Innodb_row_lock_time"] {
+            gathered.add(moved::STATUS, "", name, "3", false);
+        }
+        gathered.add_metrics(&Table::of_tsv(
+            "NAME\tCOUNT\tSTATUS\tTYPE\nos_data_fsyncs\t3\tenabled\tstatus_counter\n\
+             buffer_pool_reads\t3\tenabled\tstatus_counter\n\
+             lock_row_lock_time\t3\tenabled\tstatus_counter\n\
+             lock_deadlocks\t1\tenabled\tcounter\n",
+        ));
+        let rows = into_counters(gathered.rows);
+        let metrics: Vec<_> = rows.iter().filter(|row| row.view == moved::METRICS).collect();
+        assert!(rows.len() == 4 && metrics.len() == 1, "{rows:?}");
+        assert_eq!(metrics[0].name, "lock_deadlocks");
     }
 
     #[test]

@@ -9,7 +9,17 @@ pub(super) const METRICS: &str = "innodb_metrics";
 pub(super) const INNODB: &str = "innodb";
 
 /// View, name, and the view and name under which it is known here.
-const MOVED: [(&str, &str, &str, &str); 16] = [
+const MOVED: [(&str, &str, &str, &str); 25] = [
+    // Metrics that are status variables, too. Those that have the same name there need no line.
+    (METRICS, "buffer_data_reads", STATUS, "Innodb_data_read"),
+    (METRICS, "buffer_data_written", STATUS, "Innodb_data_written"),
+    (METRICS, "buffer_pages_created", STATUS, "Innodb_pages_created"),
+    (METRICS, "buffer_pages_read", STATUS, "Innodb_pages_read"),
+    (METRICS, "buffer_pages_written", STATUS, "Innodb_pages_written"),
+    (METRICS, "os_data_fsyncs", STATUS, "Innodb_data_fsyncs"),
+    (METRICS, "os_data_reads", STATUS, "Innodb_data_reads"),
+    (METRICS, "os_data_writes", STATUS, "Innodb_data_writes"),
+    (METRICS, "os_log_bytes_written", STATUS, "Innodb_os_log_written"),
     // Status variables of MariaDB that are only metrics in MySQL.
     (STATUS, "Innodb_adaptive_hash_hash_searches", METRICS, "adaptive_hash_searches"),
     (STATUS, "Innodb_adaptive_hash_non_hash_searches", METRICS, "adaptive_hash_searches_btree"),
