@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::common::{Place, Variant, variant, variants};
+use crate::common::{Place, Variant, variant, variants, with_myrocks};
 use dbms::{Durability, Endpoint, Error, Host, ServerSpec, ServerUser, System};
 
 /// One of each kind of start: statements for the system tables, or an option of the server.
@@ -190,16 +190,6 @@ fn the_size_of_pages_is_that_of_a_fresh_directory() {
         server.stop().unwrap().discard().unwrap();
         place.assert_clean();
     }
-}
-
-/// MariaDB with MyRocks: that of `DBMS_TEST_MYROCKS`, or Debian's if it is installed.
-fn with_myrocks() -> Option<Variant> {
-    let path = std::env::var("DBMS_TEST_MYROCKS").unwrap_or_else(|_| "/usr".to_owned());
-    if !Path::new(&path).join("lib/mysql/plugin/ha_rocksdb.so").exists() {
-        testing::skip(format_args!("{path} has no MyRocks"));
-        return None;
-    }
-    variant(&format!("mariadb@path:{path}"))
 }
 
 #[test]

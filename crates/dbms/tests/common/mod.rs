@@ -110,6 +110,16 @@ pub fn variant(text: &str) -> Option<Variant> {
     Some(Variant { name: text.to_owned(), installation })
 }
 
+/// MariaDB with MyRocks: that of `DBMS_TEST_MYROCKS`, or Debian's if it is installed.
+pub fn with_myrocks() -> Option<Variant> {
+    let path = std::env::var("DBMS_TEST_MYROCKS").unwrap_or_else(|_| "/usr".to_owned());
+    if !Path::new(&path).join("lib/mysql/plugin/ha_rocksdb.so").exists() {
+        testing::skip(format_args!("{path} has no MyRocks"));
+        return None;
+    }
+    variant(&format!("mariadb@path:{path}"))
+}
+
 /// The named variants, if available here, and those of the same systems in the environment variable
 /// `DBMS_TEST_VERSIONS`, such as `postgres@9.6.24 postgres@18.1`.
 pub fn variants(texts: &[&str]) -> Vec<Variant> {

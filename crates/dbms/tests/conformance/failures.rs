@@ -117,7 +117,10 @@ fn a_disk_that_becomes_full_is_diagnosed() {
             let mut system = dbms::start(subject.spec(&place, &small.join("trial"))).unwrap();
             let error = (subject.facts.hoard)(system.as_mut()).unwrap_err();
             let full = Some(Diagnosis::DiskFull);
-            assert_eq!(error.diagnosis(), full, "{error}");
+            // MyRocks ends its server, so that the session only finds it gone.
+            if system.alive() {
+                assert_eq!(error.diagnosis(), full, "{error}");
+            }
             assert_eq!(system.diagnose(), full, "{}", system.log_tail(12));
             system.stop().unwrap().discard().unwrap();
         });

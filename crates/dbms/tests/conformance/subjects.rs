@@ -1,6 +1,6 @@
 //! The systems that the suite runs on, and the facts it needs about them.
 
-use crate::common::{Place, Variant, socket_directory, variant};
+use crate::common::{Place, Variant, socket_directory, variant, with_myrocks};
 use crate::rocksdb;
 use dbms::{Endpoint, Error, Host, ServerSpec, System};
 use mysql::prelude::Queryable;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// All of them: their name in a plan, and the facts. `DBMS_TEST_VERSIONS` adds further versions of
 /// systems that are here, such as `postgres@9.6.24 postgres@18.1`.
-const SUBJECTS: [(&str, &Facts); 7] = [
+const SUBJECTS: [(&str, &Facts); 8] = [
     ("postgres@13.7", &POSTGRES),
     ("path:/usr/lib/postgresql/15", &POSTGRES),
     ("rocksdb@7.4.5", &ROCKSDB),
@@ -16,6 +16,7 @@ const SUBJECTS: [(&str, &Facts); 7] = [
     ("mariadb@10.11.5", &MARIADB),
     ("mysql@8.0.31", &MYSQL),
     ("mysql@5.6.24", &MYSQL),
+    ("mariadb with MyRocks", &MYROCKS),
 ];
 
 /// The facts that the suite needs about a system.
@@ -24,6 +25,8 @@ pub struct Facts {
     name: &'static str,
     /// Settings with which it needs little memory, and does nothing on its own that counters show.
     config: &'static [(&'static str, &'static str)],
+    /// Its storage engine, if it has a choice.
+    engine: Option<&'static str>,
     /// The object that `fill` fills.
     pub object: &'static str,
     /// Creates the object if necessary, and adds rows with a client that then disconnects.
@@ -51,6 +54,7 @@ pub struct Facts {
 const POSTGRES: Facts = Facts {
     name: "postgres",
     config: &[("shared_buffers", "16MB"), ("autovacuum", "off")],
+    engine: None,
     object: "t",
     fill: |system, rows| {
         let mut config = postgres::Config::new();
@@ -82,6 +86,7 @@ const POSTGRES: Facts = Facts {
 const ROCKSDB: Facts = Facts {
     name: "rocksdb",
     config: &[("write_buffer_size", "4MB"), ("max_background_jobs", "1")],
+    engine: None,
     object: "default",
     fill: |system, rows| assert_eq!(rocksdb::ask(system, "fill", rows).unwrap(), i64::from(rows)),
     rows: |system| rocksdb::ask(system, "rows", 0).unwrap(),
@@ -103,6 +108,7 @@ const MYSQL: Facts = Facts {
         ("innodb_log_file_size", "4MB"),
         ("performance_schema", "ON"),
     ],
+    engine: None,
     object: "t",
     fill: |system, rows| {
         let mut client = mysql_client(system);
@@ -140,6 +146,8 @@ const MYSQL: Facts = Facts {
 
 const MARIADB: Facts = Facts { name: "mariadb", ..MYSQL };
 
+const MYROCKS: Facts = Facts { name: "myrocks", engine: Some("myrocks"), ..MYSQL };
+
 /// A client of its own, which disconnects when it is dropped.
 fn mysql_client(system: &dyn System) -> mysql::Conn {
     let Endpoint::Mysql { host: Host::Socket(file), user, database, .. } = system.endpoint() else {
@@ -169,7 +177,10 @@ pub fn subjects() -> Vec<Subject> {
     SUBJECTS
         .into_iter()
         .chain(more)
-        .filter_map(|(text, facts)| Some(Subject { facts, variant: variant(text)? }))
+        .filter_map(|(text, facts)| {
+            let found = if facts.engine.is_some() { with_myrocks() } else { variant(text) };
+            Some(Subject { facts, variant: found? })
+        })
         .collect()
 }
 
@@ -190,7 +201,7 @@ impl Subject {
     pub fn spec<'a>(&'a self, place: &'a Place, directory: &'a Path) -> ServerSpec<'a> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let config = self.facts.config.iter().map(own).collect();
-        ServerSpec { config, ..place.spec(&self.variant, directory) }
+        ServerSpec { config, engine: self.facts.engine, ..place.spec(&self.variant, directory) }
     }
 
     /// A started one.
