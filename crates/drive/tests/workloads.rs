@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use plan::{Plan, WorkloadPlan};
-use workload::{Benchmark, Class, Dialect, Phase, Step};
+use workload::{Benchmark, Class, Dialect, Engine, Phase, Step};
 
+use crate::common::mysql::MysqlServer;
 use crate::common::{TestServer, run, run_on};
 use drive::Target;
 
@@ -22,7 +23,7 @@ fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Opti
 }
 
 /// The same, before its tables are made.
-pub fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
+fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
     let clients = match workload {
         "select" => "scale = 1\nclients",
         "script" => "builtin = \"tpcb-like\"\nscale = 1\nclients",
@@ -50,7 +51,7 @@ fn short(server: &TestServer, step: &Step) -> u64 {
 }
 
 /// The same on any target.
-pub fn short_on(target: Target, step: &Step) -> u64 {
+fn short_on(target: Target, step: &Step) -> u64 {
     // On a machine with much else to do, nothing may come of the first.
     for seconds in [SHORT, 20.0 * SHORT] {
         let shorter = Step { seconds: step.seconds.map(|_| seconds), ..step.clone() };
@@ -189,4 +190,36 @@ fn clients_reconnect() {
     assert_eq!((outcome.operations, outcome.fatal), (3 * 95, None));
     wait();
     assert_eq!(server.number(sessions) - before, 3 * 10, "each begins with one, and has nine more");
+}
+
+/// Every step of every workload that has SQL of MySQL.
+fn every_step_runs_on(reference: &str) {
+    let server = MysqlServer::of(reference);
+    let mut ran = Vec::new();
+    for workload in WorkloadPlan::names() {
+        let dialect = Dialect::mysql(Engine::InnoDb);
+        let Some(benchmark) = planned(workload, "", dialect) else { continue };
+        benchmark.setup.iter().for_each(|statement| server.sql(statement));
+        for step in benchmark.phases.iter().filter_map(Phase::step) {
+            short_on(server.target(), step);
+        }
+        benchmark.tables.iter().for_each(|table| server.sql(&format!("DROP TABLE {table}")));
+        ran.push(workload);
+    }
+    assert_eq!(ran, ["insert", "sysbench", "select"]);
+}
+
+#[test]
+fn every_step_runs_on_mysql_8() {
+    every_step_runs_on("mysql@8.0.31");
+}
+
+#[test]
+fn every_step_runs_on_mysql_5_6() {
+    every_step_runs_on("mysql@5.6.24");
+}
+
+#[test]
+fn every_step_runs_on_mariadb_10_11() {
+    every_step_runs_on("mariadb@10.11.5");
 }

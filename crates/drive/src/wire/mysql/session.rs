@@ -125,8 +125,11 @@ impl MysqlSession {
                 self.socket.send(&prepare(statement))?;
                 match self.receiver.prepared(&mut self.socket)? {
                     Ok(number) => Ok((Template::execute(number, statement), Form::Binary)),
-                    // MySQL prepares no BEGIN, for example; clients then send the text.
-                    Err(error) if error.code.starts_with(UNPREPARED) => {
+                    // MySQL prepares no BEGIN, for example; clients then send the text. Values would
+                    // make it another statement.
+                    Err(error)
+                        if error.code.starts_with(UNPREPARED) && statement.draws().is_empty() =>
+                    {
                         Ok((Template::query(statement), Form::Text))
                     }
                     Err(error) => Err(failed(error, shown)),
