@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Installation;
+use crate::{Durability, Installation};
 
 /// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, which identifies an
 /// installation.
@@ -67,8 +67,8 @@ pub struct Compared<'a> {
     pub initdb: &'a [String],
     /// The storage engine that it names.
     pub engine: Option<&'a str>,
-    /// Whether its durability is declared, rather than left to its settings.
-    pub durable: bool,
+    /// Its durability, if that is declared rather than left to its settings.
+    pub durability: Option<Durability>,
 }
 
 /// A difference between variants, besides their version.

@@ -12,6 +12,9 @@ use crate::{
     ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot, System,
 };
 
+/// The subject of [`Kind::nature`] that only matters for relaxed durability.
+pub const RELAXED: &str = "commits that relaxed durability may lose";
+
 /// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
 /// are those of [`crate::obtain`], [`crate::start`] and [`crate::attach`].
 pub trait Kind: fmt::Debug + Sync {
@@ -88,6 +91,11 @@ pub trait Kind: fmt::Debug + Sync {
         Err(Error::unsupported(format!("the engine {engine} for {}", self.name()), remedy))
     }
 
+    /// A setting's name in the way in which the system compares names.
+    fn plain_name(&self, setting: &str) -> String {
+        setting.to_ascii_lowercase()
+    }
+
     /// Whether a server of this kind can be reached over TCP.
     fn listens_on_tcp(&self) -> bool {
         false
@@ -145,7 +153,7 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// What tables of `engine` are like that no setting of a plan changes, for comparisons with
-    /// other systems: each a subject and a value.
+    /// other systems: each a subject and a value. With [`RELAXED`], what its durability means.
     fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
         let _ = engine;
         Vec::new()

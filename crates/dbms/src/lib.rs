@@ -243,6 +243,11 @@ pub fn durability(
     kind_of(installation)?.durability(installation, engine, level)
 }
 
+/// Whether an installation's servers take two names for the same setting.
+pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool {
+    kind_of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
+}
+
 /// How to count instructions on servers of an installation.
 ///
 /// # Errors

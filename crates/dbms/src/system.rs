@@ -63,7 +63,9 @@ pub enum Durability {
     /// A crash of the machine: each commit waits until its log is on the disk, and pages are
     /// protected against being half written.
     Full,
-    /// A crash of the server; a crash of the machine may lose about the last second.
+    /// Nothing that failed within about the last second: a commit waits for no disk. A system that
+    /// hands its log to the operating system at each commit loses it only when the machine fails,
+    /// another one also when the server does.
     Relaxed,
 }
 

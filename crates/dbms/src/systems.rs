@@ -2,8 +2,9 @@
 
 use std::sync::{PoisonError, RwLock};
 
+use crate::Durability;
 use crate::builds::{Compared, Difference, differing_builds};
-use crate::kind::Kind;
+use crate::kind::{Kind, RELAXED};
 
 /// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.
 const SYSTEMS: [&dyn Kind; 6] = [
@@ -58,7 +59,7 @@ pub(crate) fn default() -> &'static dyn Kind {
 ///     installation,
 ///     initdb: &[],
 ///     engine: None,
-///     durable: false,
+///     durability: None,
 /// };
 /// assert_eq!(
 ///     dbms::differences(&[of("pg13.7", &one), of("pg14.3", &other)])[0].text,
@@ -92,14 +93,23 @@ fn differing_systems(variants: &[Compared<'_>]) -> Option<Difference> {
         }
     }
     let (_, first) = natures.first().filter(|_| natures.len() > 1)?;
+    let levels: Vec<_> = variants.iter().map(|variant| variant.durability).collect();
+    let relaxed = levels.iter().all(|level| *level == Some(Durability::Relaxed));
     let subject = |(place, (subject, _)): (usize, &(&str, &str))| {
-        let each = natures.iter().filter_map(|(name, nature)| {
-            nature.get(place).map(|(_, value)| format!("{value} ({name})"))
-        });
-        format!("{subject}: {}", each.collect::<Vec<_>>().join(", "))
+        let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (name, nature) in &natures {
+            let Some((_, value)) = nature.get(place) else { continue };
+            match values.iter_mut().find(|(known, _)| known == value) {
+                Some((_, names)) => names.push(name),
+                None => values.push((value, vec![name])),
+            }
+        }
+        let each = values.iter().map(|(value, names)| format!("{value} ({})", names.join(", ")));
+        let differs = values.len() > 1 && (*subject != RELAXED || relaxed);
+        differs.then(|| format!("{subject}: {}", each.collect::<Vec<_>>().join(", ")))
     };
-    let mut subjects: Vec<String> = first.iter().enumerate().map(subject).collect();
-    if !variants.iter().all(|variant| variant.durable) {
+    let mut subjects: Vec<String> = first.iter().enumerate().filter_map(subject).collect();
+    if levels.contains(&None) {
         let commits = "what a commit waits for: as the settings of each say (set durability in the \
                        plan to make them alike)";
         subjects.push(commits.to_owned());
@@ -123,7 +133,7 @@ mod tests {
             build: Default::default(),
         };
         let [pg, my, maria] = ["postgres", "mysql", "mariadb"].map(installation);
-        let of = |variants: &[(&'static str, &Installation, Option<&'static str>)], durable| {
+        let of = |variants: &[(&'static str, &Installation, Option<&'static str>)], durability| {
             let variants: Vec<Compared<'_>> = variants
                 .iter()
                 .map(|&(name, installation, engine)| Compared {
@@ -131,20 +141,30 @@ mod tests {
                     installation,
                     initdb: &[],
                     engine,
-                    durable,
+                    durability,
                 })
                 .collect();
             differing_systems(&variants).map(|difference| difference.text)
         };
         let all = [("pg", &pg, None), ("my", &my, None), ("ma", &maria, None)];
-        let text = of(&all, false).unwrap();
+        let text = of(&all, None).unwrap();
         for part in ["isolation: read committed (pg), repeatable read (my);", "set durability"] {
             assert!(text.contains(part), "{text}");
         }
         assert!(!text.contains("(ma)"), "{text}");
-        assert!(!of(&all, true).unwrap().contains("set durability"));
-        assert_eq!(of(&all[1..], false), None);
-        let engines = [("ma", &maria, None), ("rocks", &maria, Some("myrocks"))];
-        assert!(of(&engines, true).unwrap().contains("of each page (ma), of each block (rocks)"));
+        assert!(!of(&all, Some(Durability::Full)).unwrap().contains("relaxed"));
+        assert_eq!(of(&all[1..], None), None);
+        let relaxed = Some(Durability::Relaxed);
+        let rocks = ("rocks", &maria, Some("myrocks"));
+        let text = of(&[all[0], all[1], rocks], relaxed).unwrap();
+        for part in [
+            "isolation: read committed (pg), repeatable read (my, rocks);",
+            "of each page (my), of each block (rocks)",
+            "the server or the machine fails (pg), those of about the last second",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+        let text = of(&[all[1], rocks], relaxed).unwrap();
+        assert!(!text.contains("isolation") && !text.contains("relaxed"), "{text}");
     }
 }

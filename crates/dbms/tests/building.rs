@@ -127,7 +127,7 @@ fn differences(variants: [&Variant; 2]) -> Vec<dbms::Difference> {
         installation: &variant.installation,
         initdb: &[],
         engine: None,
-        durable: false,
+        durability: None,
     }))
 }
 

@@ -98,23 +98,45 @@ pub fn line_up(
 /// [`Error::Variant`] if the system has nothing for it; [`Error::Contradiction`] if the variant
 /// sets one of them to something else.
 fn make_durable(variant: &mut Variant, installation: &Installation) -> Result<(), Error> {
-    let (Some(level), true) = (variant.durability, installation.is_ours()) else { return Ok(()) };
-    let level = match level {
-        plan::Durability::Full => dbms::Durability::Full,
-        plan::Durability::Relaxed => dbms::Durability::Relaxed,
+    let (Some(declared), true) = (variant.durability, installation.is_ours()) else {
+        return Ok(());
     };
-    let settings = dbms::durability(installation, variant.engine.as_deref(), level)
-        .map_err(|error| Error::of(&variant.name, error))?;
+    let of = |error| Error::of(&variant.name, error);
+    let settings =
+        dbms::durability(installation, variant.engine.as_deref(), level(declared)).map_err(of)?;
     for (setting, value) in settings {
-        match variant.config.get(&setting) {
-            Some(own) if !own.eq_ignore_ascii_case(&value) => {
+        let same = |name: &str| dbms::same_setting(installation, name, &setting);
+        match variant.config.iter().find(|(name, _)| same(name)) {
+            Some((_, own)) if !same_switch(own, &value) => {
                 let (variant, own) = (variant.name.clone(), own.clone());
                 return Err(Error::Contradiction { variant, setting, own, value });
             }
-            _ => variant.config.insert(setting, value),
-        };
+            Some(_) => {}
+            None => drop(variant.config.insert(setting, value)),
+        }
     }
     Ok(())
+}
+
+/// A durability of a plan, for a system.
+pub fn level(durability: plan::Durability) -> dbms::Durability {
+    match durability {
+        plan::Durability::Full => dbms::Durability::Full,
+        plan::Durability::Relaxed => dbms::Durability::Relaxed,
+    }
+}
+
+/// Whether two values of a setting are the same, where it may be a switch.
+fn same_switch(one: &str, other: &str) -> bool {
+    let plain = |value: &str| {
+        let value = value.trim().to_ascii_lowercase();
+        match value.as_str() {
+            "true" | "yes" | "on" => "1".to_owned(),
+            "false" | "no" | "off" => "0".to_owned(),
+            _ => value,
+        }
+    };
+    plain(one) == plain(other)
 }
 
 /// What a variant refers to, with the options of its build.

@@ -150,14 +150,14 @@ pub struct BuildPlan {
     pub system: Option<BuildSystem>,
 }
 
-/// What a server does before it acknowledges a commit, translated into the settings of each system.
+/// What a commit waits for, translated into the settings of each system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Durability {
-    /// It writes the commit to disk: nothing is lost when the machine fails.
+    /// The disk: nothing is lost when the machine fails.
     Full,
-    /// It hands the commit to the operating system: what was committed last is lost when the
-    /// machine fails, and nothing when only the server does.
+    /// No disk: the last commits are lost when the machine fails, with some systems also when only
+    /// the server does.
     Relaxed,
 }
 

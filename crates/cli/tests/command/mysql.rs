@@ -49,6 +49,7 @@ fn what_a_system_cannot_do_is_refused_before_anything_starts() {
         ("", "engine = \"aria\"", 2, "choose one of innodb, myrocks"),
         ("", "config = { port = 3306 }", 2, "port"),
         (relaxed, "config = { innodb_flush_log_at_trx_commit = 1 }", 2, "remove one of the two"),
+        (relaxed, "config = { Innodb-flush-log-at-trx-commit = 1 }", 2, "remove one of the two"),
     ] {
         let file = place.plan(&plan(top, &variant(more)));
         place.run(&[&file]).expect(exit, &["a", message]);

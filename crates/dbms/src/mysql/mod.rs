@@ -53,7 +53,7 @@ mod waits;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::kind::{Archive, Kind};
+use crate::kind::{Archive, Kind, RELAXED};
 use crate::{
     CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
     Restored, ServerSpec, ServerUser, System,
@@ -107,6 +107,10 @@ impl Kind for Mysql {
         Engine::NAMES
     }
 
+    fn plain_name(&self, setting: &str) -> String {
+        options::plain(setting)
+    }
+
     fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
         let mut nature = vec![("usual isolation", "repeatable read")];
         nature.extend(match Engine::of(engine) {
@@ -121,6 +125,7 @@ impl Kind for Mysql {
                 ("old versions of rows", "in undo logs until purge"),
             ],
         });
+        nature.push((RELAXED, "those of about the last second when the machine fails"));
         nature
     }
 

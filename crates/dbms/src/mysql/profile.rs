@@ -77,14 +77,7 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
                 "setup_",
             ],
         ),
-        (
-            "optimize",
-            &[
-                "JOIN::optimize",
-                "SQL_SELECT::test_quick_select",
-                "test_quick_select",
-            ],
-        ),
+        ("optimize", &["JOIN::optimize", "SQL_SELECT::test_quick_select", "test_quick_select"]),
         (
             "execute",
             &[

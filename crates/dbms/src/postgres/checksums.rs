@@ -61,7 +61,7 @@ mod tests {
             installation,
             initdb,
             engine: None,
-            durable: false,
+            durability: None,
         };
         let [(one, with_one), (other, with_other)] = &made;
         differing(&[of("a", (one, with_one)), of("b", (other, with_other))])

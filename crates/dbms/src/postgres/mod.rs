@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::builds::{Compared, Difference};
-use crate::kind::{Archive, Kind, Recipe};
+use crate::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
     CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
     Restored, ServerSpec, ServerUser, System,
@@ -137,6 +137,8 @@ impl Kind for Postgres {
             ("checksums of pages", "as initdb makes them"),
             ("half-written pages", "repaired from full images in the WAL"),
             ("old versions of rows", "in the table until vacuum"),
+            // Three times wal_writer_delay ("Asynchronous Commit" in its manual).
+            (RELAXED, "those of the last 0.6 s when the server or the machine fails"),
         ]
     }
 

@@ -6,7 +6,7 @@ use store::{
 };
 
 use crate::error::Error;
-use crate::lineup::{Lineup, Subject};
+use crate::lineup::{Lineup, Subject, level};
 use crate::options::Options;
 
 /// The plan's text, complete without other files and without the folder that paths in it are
@@ -72,7 +72,7 @@ fn warn_of_differences(store: &Store, id: ExperimentId, lineup: &Lineup) -> Resu
             installation,
             initdb: &variant.initdb,
             engine: variant.engine.as_deref(),
-            durable: variant.durability.is_some(),
+            durability: variant.durability.map(level),
         });
     let variants: Vec<_> = variants.collect();
     for dbms::Difference { code, text } in dbms::differences(&variants) {
