@@ -1,7 +1,6 @@
 //! How systems differ in what they accept, as far as a benchmark's requests differ.
 
 use crate::Error;
-use crate::request::{Expect, Request, Statement};
 
 /// What a system accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,12 +127,6 @@ impl Sql {
             Sql::Postgres { .. } => "BEGIN ISOLATION LEVEL REPEATABLE READ",
             Sql::Mysql { .. } => "START TRANSACTION WITH CONSISTENT SNAPSHOT",
         }
-    }
-
-    /// Such statements as requests that succeed.
-    pub(crate) fn plain(statements: Vec<String>) -> Vec<Request> {
-        let plain = |text| Statement::plain(text, Expect::Success).into();
-        statements.into_iter().map(plain).collect()
     }
 }
 

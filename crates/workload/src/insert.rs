@@ -235,22 +235,8 @@ impl Builder<'_> {
 
     /// l.x: each client indexes its own table.
     fn create_indexes(&self, rows: u64) -> Step {
-        let streams = (0..self.table_count())
-            .map(|table| {
-                let requests = Sql::plain(self.index_table(table));
-                Stream {
-                    script: (0..requests.len()).map(Action::Run).collect(),
-                    operations_per_round: requests.len() as u64,
-                    requests,
-                    end: End::Rounds(1),
-                    ..Stream::new(table as u32, Class::DEFINE)
-                }
-            })
-            .collect();
-        let mut step = self.step("l.x", Class::DEFINE, streams);
-        // Its operations are the rows indexed.
-        (step.operations, step.unit) = (Some(rows), Class::INSERT.unit);
-        step
+        let statements = (0..self.table_count()).map(|table| self.index_table(table));
+        Step::define("l.x", self.dop, statements.collect(), rows)
     }
 
     /// qr… and qp…: queries as fast as possible with concurrent inserts at a fixed rate, on tables

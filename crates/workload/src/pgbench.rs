@@ -4,8 +4,8 @@ use crate::Sql;
 use crate::class::Class;
 use crate::copy::{Column, Copy};
 use crate::draw::{Cell, Draw, Width};
-use crate::request::{Expect, Request, Statement};
-use crate::step::{Action, End, Step, Stream};
+use crate::request::Request;
+use crate::step::{End, Step, Stream};
 
 /// Rows of `pgbench_accounts` per unit of scale.
 pub const ACCOUNTS: u64 = 100_000;
@@ -118,27 +118,11 @@ pub fn load_all(name: &str, scale: u64, in_server: bool) -> Step {
         format!("INSERT INTO {} ({}) {generated}", table.name, columns[..values].join(", "))
     };
     let rows = TABLES.iter().map(|table| table.rows * scale).sum();
-    define(name, TABLES.iter().map(fill).collect(), rows)
+    Step::define(name, 1, vec![TABLES.iter().map(fill).collect()], rows)
 }
 
 fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or_default()
-}
-
-/// One client that runs statements one after another; what is counted are these rows.
-fn define(name: &str, statements: Vec<String>, rows: u64) -> Step {
-    let requests: Vec<Request> =
-        statements.into_iter().map(|text| Statement::plain(text, Expect::Success).into()).collect();
-    let stream = Stream {
-        script: (0..requests.len()).map(Action::Run).collect(),
-        operations_per_round: requests.len() as u64,
-        requests,
-        end: End::Rounds(1),
-        ..Stream::new(0, Class::DEFINE)
-    };
-    let mut step = Step::new(name, 1, Class::DEFINE, vec![stream]);
-    (step.operations, step.unit) = (Some(rows), Class::INSERT.unit);
-    step
 }
 
 /// All rows of a scale.
@@ -149,13 +133,13 @@ fn rows(scale: u64) -> u64 {
 /// `pgbench -i`'s step v; counted in rows.
 pub fn vacuum(name: &str, scale: u64) -> Step {
     let vacuum = |table: &String| format!("VACUUM ANALYZE {table}");
-    define(name, tables().iter().map(vacuum).collect(), rows(scale))
+    Step::define(name, 1, vec![tables().iter().map(vacuum).collect()], rows(scale))
 }
 
 /// Its step p; counted in rows.
 pub fn primary_keys(name: &str, scale: u64) -> Step {
     let key = |table: &Table| format!("ALTER TABLE {} ADD PRIMARY KEY ({})", table.name, table.key);
-    define(name, TABLES.iter().map(key).collect(), rows(scale))
+    Step::define(name, 1, vec![TABLES.iter().map(key).collect()], rows(scale))
 }
 
 /// Its step f; counted in rows.
@@ -173,7 +157,7 @@ pub fn foreign_keys(name: &str, scale: u64) -> Step {
              REFERENCES {other}"
         )
     };
-    define(name, keys.iter().map(key).collect(), rows(scale))
+    Step::define(name, 1, vec![keys.iter().map(key).collect()], rows(scale))
 }
 
 /// Fills tables with COPY, so many clients at a time, each with a part of every table.
@@ -230,7 +214,7 @@ pub fn room_for(clients: u32) -> Option<(String, String)> {
 /// Makes the primary key of `pgbench_accounts`; counted in rows.
 pub fn index_accounts(name: &str, scale: u64) -> Step {
     let text = format!("ALTER TABLE {ACCOUNTS_TABLE} ADD PRIMARY KEY (aid)");
-    define(name, vec![text], scale * ACCOUNTS)
+    Step::define(name, 1, vec![vec![text]], scale * ACCOUNTS)
 }
 
 /// The id of an account, uniform.

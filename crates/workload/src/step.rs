@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::class::Class;
 use crate::command::Program;
 use crate::draw::{Cell, Draw};
-use crate::request::{Request, Statement};
+use crate::request::{Expect, Request, Statement};
 use crate::scripts::Scripts;
 use crate::terms::Terms;
 
@@ -103,6 +103,25 @@ impl Step {
             terms: Terms::default(),
             bytes: None,
         }
+    }
+
+    /// A step in which each client executes its `statements` once, one after another, such as those
+    /// that make indexes. Its operations are the `rows` of the tables.
+    pub(crate) fn define(name: &str, dop: u32, statements: Vec<Vec<String>>, rows: u64) -> Step {
+        let stream = |(client, statements): (u32, Vec<String>)| {
+            let plain = |text| Statement::plain(text, Expect::Success).into();
+            let requests: Vec<Request> = statements.into_iter().map(plain).collect();
+            Stream {
+                script: (0..requests.len()).map(Action::Run).collect(),
+                operations_per_round: requests.len() as u64,
+                requests,
+                end: End::Rounds(1),
+                ..Stream::new(client, Class::DEFINE)
+            }
+        };
+        let streams = (0..).zip(statements).map(stream).collect();
+        let step = Step::new(name, dop, Class::DEFINE, streams);
+        Step { operations: Some(rows), unit: Class::INSERT.unit, ..step }
     }
 
     /// Whether it ends after a time, rather than when its work is done.

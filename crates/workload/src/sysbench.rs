@@ -16,7 +16,7 @@ use plan::{SysbenchPlan, sysbench_test};
 
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
-use crate::request::{Expect, Request, Sent, Statement};
+use crate::request::{Request, Sent};
 use crate::step::{Action, Benchmark, End, Phase, Step, Stream};
 use crate::{Dialect, Error, Sql};
 use round::Round;
@@ -108,24 +108,9 @@ impl<'a> Builder<'a> {
     /// Each client indexes its tables one after another.
     fn index(&self, name: &str) -> Step {
         let clients = self.plan.load_clients();
-        let stream = |client: u32| {
-            let tables = (client..self.plan.tables).step_by(clients as usize);
-            let create =
-                |table: u32| Statement::plain(self.create_index(table), Expect::Success).into();
-            let requests: Vec<Request> = tables.map(create).collect();
-            Stream {
-                script: (0..requests.len()).map(Action::Run).collect(),
-                operations_per_round: requests.len() as u64,
-                requests,
-                end: End::Rounds(1),
-                ..Stream::new(client, Class::DEFINE)
-            }
-        };
-        let streams = (0..clients).map(stream).collect();
-        let mut step = Step::new(name, clients, Class::DEFINE, streams);
-        // Its operations are the rows indexed.
-        (step.operations, step.unit) = (Some(self.plan.all_rows()), Class::INSERT.unit);
-        step
+        let tables = |client| (client..self.plan.tables).step_by(clients as usize);
+        let create = |client| tables(client).map(|table| self.create_index(table)).collect();
+        Step::define(name, clients, (0..clients).map(create).collect(), self.plan.all_rows())
     }
 
     /// A test with so many clients.

@@ -6,6 +6,7 @@ use plan::{SYSBENCH_STEPS, SysbenchPlan};
 
 use super::*;
 use crate::Engine;
+use crate::request::Expect;
 use crate::step::Finds;
 
 fn plan(steps: &[&str]) -> SysbenchPlan {
