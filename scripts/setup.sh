@@ -212,6 +212,16 @@ install_perf() {
     echo "setup: no perf package for this kernel; tests of profiles that need it are skipped"
 }
 
+# unpack FOLDER PACKAGE...: unpacks packages without installing them.
+unpack() {
+    local folder=$1
+    shift
+    mkdir -p "$folder"
+    (cd "$folder" && apt-get -q download "$@" > /dev/null 2>&1 &&
+        for package in *.deb; do dpkg-deb -x "$package" . || exit 1; done && rm -f ./*.deb) ||
+        echo "setup: $* could not be fetched; the test that needs it is skipped"
+}
+
 # cloud-init, whose checker the tests of `steelyard setup` use. It is unpacked, not installed: the
 # package would set up the machine it is on at the next boot. What is installed are the libraries
 # that it imports.
@@ -226,10 +236,7 @@ unpack_cloud_init() {
         /usr/bin/python3 -c "import $module" 2> /dev/null || missing+=("python3-$module")
     done
     install_packages "${missing[@]}"
-    mkdir -p $kept
-    (cd $kept && apt-get -q download cloud-init > /dev/null 2>&1 && dpkg-deb -x cloud-init_*.deb . &&
-        rm -f cloud-init_*.deb) ||
-        echo "setup: cloud-init could not be fetched; the test that needs it is skipped"
+    unpack $kept cloud-init
 }
 
 # MariaDB with MyRocks for crates/dbms/tests, unpacked where the servers' user can read it, and not
@@ -247,10 +254,7 @@ unpack_myrocks() {
         have_library "${library%:*}" || missing+=("${library#*:}")
     done
     install_packages "${missing[@]}"
-    mkdir -p $kept
-    (cd $kept && apt-get -q download mariadb-server-core mariadb-plugin-rocksdb > /dev/null 2>&1 &&
-        for package in *.deb; do dpkg-deb -x "$package" . || exit 1; done && rm -f ./*.deb) ||
-        echo "setup: MyRocks could not be fetched; the test that needs it is skipped"
+    unpack $kept mariadb-server-core mariadb-plugin-rocksdb
 }
 
 # moto, a server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs:
