@@ -22,13 +22,17 @@ pub struct CountMethod {
     pub only_in: &'static [&'static str],
     /// Functions that run by the clock and not for a request; their cost is not counted.
     pub by_the_clock: &'static [&'static str],
-    /// The phases of a request, in order, with their functions. The first group with a function
-    /// that was called counts: each is called by the one before, which the compiler may have
-    /// inlined into its caller. A group has one thing's names in different versions.
+    /// The phases of a request, in order, with groups of functions. The group with the most
+    /// instructions counts: one may be called by another, which the compiler may have inlined into
+    /// its caller, and kinds of requests may have groups of their own. The functions of a group
+    /// don't call each other; many are one thing's names in different versions.
     pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// How to count statements. Systems without SQL execute scripts in their own process instead.
     pub sql: Option<SqlCount>,
 }
+
+/// What is done with the database of a name.
+pub type OnDatabase = fn(&mut dyn Sql, &str) -> Result<(), Error>;
 
 /// What is needed to count statements.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ pub struct SqlCount {
     /// statistics don't depend on chance.
     pub freeze: Option<&'static str>,
     /// Copies the loaded and frozen data into a new database of this name.
-    pub copy: fn(&mut dyn Sql, &str) -> Result<(), Error>,
+    pub copy: OnDatabase,
     /// SQL that freezes what all databases share, after the last copy.
     pub finish: Option<&'static str>,
     /// The query that gives a session the pid of the process that serves it; `None` if a thread of
@@ -51,6 +55,9 @@ pub struct SqlCount {
     /// What a session of its own executes before the others, to hold back work in the background
     /// for as long as it stays open.
     pub bystander: Option<&'static str>,
+    /// Reads all tables and indexes of the database of this name into the server's memory, before
+    /// requests that write are counted.
+    pub warm: Option<OnDatabase>,
     /// How many executions of a request that writes a server needs until later ones cost what they
     /// cost for good. Requests that write many rows get fewer, so that they end.
     pub warm_up: u32,

@@ -97,6 +97,9 @@ impl Counter<'_> {
             let root = server.root_pid();
             let process = match &self.method(job.variant).sql {
                 Some(method) => {
+                    if let (Some(warm), false) = (method.warm, self.kind(item).reads_only) {
+                        warm(server.need_sql()?, &database.to_string())?;
+                    }
                     let session =
                         Session { counter: self, method, item, target: &target, root, before };
                     session.execute(&mut held)?

@@ -41,6 +41,7 @@ fn sql(major: u32) -> SqlCount {
              min(pid) FILTER (WHERE backend_type = 'background writer') FROM pg_stat_activity",
         ),
         bystander: None,
+        warm: None,
         warm_up: 0,
         mark: "SELECT pg_sleep(0)",
         // A backend reports again after a second. By then cheap statements have been counted, which
