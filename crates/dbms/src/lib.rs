@@ -7,27 +7,15 @@
 //! end and remove what a killed one left. Each system has a folder; this level has what they share.
 //!
 //! ```no_run
-//! use std::time::Duration;
 //! let reference: dbms::Reference = "postgres@13.7".parse()?;
 //! let (cache, ledger) = (dbms::Cache::open_default()?, dbms::Ledger::open_default()?);
 //! ledger.sweep(&|_cgroups| ())?;
 //! let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
+//! let directory = std::path::Path::new("/var/tmp/trial-1");
+//! let user = dbms::ServerUser::choose(None)?;
 //! let mut server = dbms::start(dbms::ServerSpec {
-//!     installation: &installation,
-//!     name: "pg13.7",
-//!     directory: std::path::Path::new("/var/tmp/trial-1"),
 //!     config: [("shared_buffers".to_owned(), "1GB".to_owned())].into(),
-//!     config_file: None,
-//!     initdb: Vec::new(),
-//!     engine: None,
-//!     procs_files: Vec::new(),
-//!     wrapper: Vec::new(),
-//!     transports: &[],
-//!     user: dbms::ServerUser::choose(None)?,
-//!     start_limit: Duration::from_secs(60),
-//!     stop_limit: Duration::from_secs(60),
-//!     cache: &cache,
-//!     ledger: &ledger,
+//!     ..dbms::ServerSpec::new("pg13.7", &installation, directory, user, &cache, &ledger)
 //! })?;
 //! assert_eq!(server.need_sql()?.query_i64("select 1")?, 1);
 //! server.stop()?.discard()?;

@@ -56,6 +56,37 @@ pub struct ServerSpec<'a> {
     pub ledger: &'a Ledger,
 }
 
+impl<'a> ServerSpec<'a> {
+    /// A server with its own defaults, which gets a minute to start and to stop.
+    pub fn new(
+        name: &'a str,
+        installation: &'a Installation,
+        directory: &'a Path,
+        user: ServerUser,
+        cache: &'a Cache,
+        ledger: &'a Ledger,
+    ) -> Self {
+        const LIMIT: Duration = Duration::from_secs(60);
+        Self {
+            installation,
+            name,
+            directory,
+            config: BTreeMap::new(),
+            config_file: None,
+            initdb: Vec::new(),
+            engine: None,
+            procs_files: Vec::new(),
+            wrapper: Vec::new(),
+            transports: &[],
+            user,
+            start_limit: LIMIT,
+            stop_limit: LIMIT,
+            cache,
+            ledger,
+        }
+    }
+}
+
 /// What a commit survives, whatever the settings of a system are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,9 +1,12 @@
 //! Checks before anything is measured: is the plan possible, and is everything it needs available?
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbms::{BuildOptions, BuildSystem, Cache, Installation, Reference};
+use dbms::{
+    BuildOptions, BuildSystem, Cache, Installation, Ledger, Reference, ServerSpec, ServerUser,
+};
 use plan::{Plan, Variant, WorkloadPlan};
 use workload::{Benchmark, Counters, Dialect, Phase};
 
@@ -24,6 +27,24 @@ pub struct Subject {
     pub installation: Installation,
     /// The SQL it speaks.
     pub dialect: Dialect,
+}
+
+impl Subject {
+    /// What starts a server of it, without the settings.
+    pub fn spec<'a>(
+        &'a self,
+        directory: &'a Path,
+        user: &ServerUser,
+        cache: &'a Cache,
+        ledger: &'a Ledger,
+    ) -> ServerSpec<'a> {
+        let Variant { name, initdb, engine, .. } = &self.variant;
+        ServerSpec {
+            initdb: initdb.clone(),
+            engine: engine.as_deref(),
+            ..ServerSpec::new(name, &self.installation, directory, user.clone(), cache, ledger)
+        }
+    }
 }
 
 /// A plan with everything it needs.

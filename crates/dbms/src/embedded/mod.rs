@@ -85,10 +85,7 @@ pub fn start(
     spec.user.check_reach(&program.path)?;
     let mut site = Site::make(spec, &program.path)?;
     let sockets = site.socket(CONTROL)?.parent().map_or(PathBuf::new(), Path::to_path_buf);
-    let restored = match origin {
-        Some(origin) => Some(site.restore(origin, &[])?),
-        None => site.make_private(&site.data).map(|()| None)?,
-    };
+    let restored = site.fill(origin, &[], None)?;
     let (data, config) = (site.data.clone(), spec.config.clone());
     let place = Place { data, sockets: sockets.clone(), config };
     let mut process = site.start(SIGNALS, |command| {

@@ -6,9 +6,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 use super::{ServerProcess, Signals};
-use crate::keep::warm;
+use crate::keep::{copy, warm};
 use crate::ledger::Remains;
 use crate::network::Network;
 use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
@@ -95,21 +96,31 @@ impl<'a> Site<'a> {
         identity::as_user(&self.spec.user, || fs::write(to, bytes).map_err(Error::io("write", to)))
     }
 
-    /// Creates the data directory as a copy of `origin`. The server does not read the directories
-    /// in `unread` when it starts.
-    pub(crate) fn restore(&self, origin: &Origin<'_>, unread: &[&str]) -> Result<Restored, Error> {
-        let Origin { loaded, pages, interrupted } = origin;
-        let mut restored = loaded.copy_to(&self.data, self.owner(), *pages, interrupted)?;
-        if *pages == Pages::Charged {
-            restored.read_seconds = warm::read_in_group(self.spec, origin, &self.data, unread)?;
-        }
-        Ok(restored)
-    }
-
-    /// The owner of the data, if not the caller.
-    pub(crate) fn owner(&self) -> Option<(u32, u32)> {
+    /// Creates the data directory as a copy of `origin`, or else of `template`, or else empty. The
+    /// server does not read the directories in `unread` when it starts.
+    pub(crate) fn fill(
+        &self,
+        origin: Option<&Origin<'_>>,
+        unread: &[&str],
+        template: Option<&Path>,
+    ) -> Result<Option<Restored>, Error> {
         let user = &self.spec.user;
-        user.differs().then_some((user.uid, user.gid))
+        let owner = user.differs().then_some((user.uid, user.gid));
+        if let Some(origin) = origin {
+            let Origin { loaded, pages, interrupted } = origin;
+            let mut restored = loaded.copy_to(&self.data, owner, *pages, interrupted)?;
+            if *pages == Pages::Charged {
+                restored.read_seconds = warm::read_in_group(self.spec, origin, &self.data, unread)?;
+            }
+            return Ok(Some(restored));
+        }
+        match template {
+            Some(template) => {
+                copy::copy_tree(template, &self.data, owner, &AtomicBool::new(false))?;
+            }
+            None => self.make_private(&self.data)?,
+        }
+        Ok(None)
     }
 
     /// Starts the server with a command whose arguments come from `complete`; output goes to the

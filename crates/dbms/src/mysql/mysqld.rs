@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::atomic::AtomicBool;
 
 use super::USER;
 use super::binaries::Layout;
@@ -12,7 +11,6 @@ use super::control::Control;
 use super::datadir;
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::keep::copy;
 use crate::launch::{self, ServerProcess, Signals, Site};
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
 
@@ -69,7 +67,7 @@ pub(super) fn start(
         return Err(rejected);
     }
     let template = datadir::prepare(spec, flavor, version, &layout, settings.initial(spec))?;
-    let restored = fill(origin, &site, &template)?;
+    let restored = site.fill(origin, &LOGS, Some(&template))?;
     site.write(&file, text.as_bytes())?;
     let mut process = site.start(SIGNALS, |command| {
         // The ledger identifies a server by its working directory.
@@ -103,19 +101,6 @@ fn version(flavor: &'static Flavor, spec: &ServerSpec<'_>) -> Result<Version, Er
     let text = &spec.installation.version;
     let read = Version::read(text).map(|it| Version { mariadb: flavor.name == "mariadb", ..it });
     read.ok_or_else(|| Error::answer(format!("a version of {}", flavor.shown), text))
-}
-
-/// Makes the data directory.
-fn fill(
-    origin: Option<&Origin<'_>>,
-    site: &Site<'_>,
-    template: &Path,
-) -> Result<Option<Restored>, Error> {
-    if let Some(origin) = origin {
-        return site.restore(origin, &LOGS).map(Some);
-    }
-    copy::copy_tree(template, &site.data, site.owner(), &AtomicBool::new(false))?;
-    Ok(None)
 }
 
 /// Why a server ended while it started: the errors in its log. After them it notes the end of each

@@ -26,25 +26,16 @@ fn on_all(name: &str, test: impl Fn(&mut Control, &str)) {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(place.path(), open).unwrap();
         let installation =
-            crate::obtain(&reference.parse().unwrap(), &cache, &|line| eprintln!("{line}"));
+            crate::obtain(&reference.parse().unwrap(), &cache, &|line| eprintln!("{line}"))
+                .unwrap();
+        let trial = place.path().join("trial");
+        let user = ServerUser::choose(None).unwrap();
         let ledger = Ledger::open(place.path().join("ledger")).unwrap();
         let settings = [("innodb_buffer_pool_size", "64MB"), ("performance_schema", "ON")];
         let mut server = crate::start(ServerSpec {
-            installation: &installation.unwrap(),
-            name,
-            directory: &place.path().join("trial"),
             config: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-            config_file: None,
-            initdb: Vec::new(),
             engine: Some(engine),
-            procs_files: Vec::new(),
-            wrapper: Vec::new(),
-            transports: &[],
-            user: ServerUser::choose(None).unwrap(),
-            start_limit: Duration::from_secs(60),
-            stop_limit: Duration::from_secs(30),
-            cache: &cache,
-            ledger: &ledger,
+            ..ServerSpec::new(name, &installation, &trial, user, &cache, &ledger)
         })
         .unwrap();
         assert!(server.alive());

@@ -116,10 +116,7 @@ fn begin(
         return Err(Error::unsupported(what, "remove `config_file`"));
     }
     let site = Site::make(spec, Path::new(SLEEPER))?;
-    let restored = match origin {
-        Some(origin) => Some(site.restore(origin, &[])?),
-        None => site.make_private(&site.data).map(|()| None)?,
-    };
+    let restored = site.fill(origin, &[], None)?;
     let data = site.data.clone();
     let device = device.map(|device| device::for_reading(device, &data, &spec.user)).transpose()?;
     let process = site.start(SIGNALS, |command| {

@@ -2,19 +2,18 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use super::access::Access;
 use super::control::{Control, socket_name};
 use super::{ROLE, config, initdb};
-use crate::keep::copy;
 use crate::launch::{self, ServerProcess, Signals, Site};
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql, Transport};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".
 const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT };
 
-/// Directory names of the write-ahead log, since 10 and before.
+/// Directory names of the write-ahead log, since 10 and before. A server that was shut down cleanly
+/// does not read it.
 const LOGS: [&str; 2] = ["pg_wal", "pg_xlog"];
 
 /// A server that answers.
@@ -35,14 +34,15 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     initdb::check_options(spec.name, &spec.initdb)?;
     spec.user.check_reach(bin_dir)?;
     let mut site = Site::make(spec, &bin_dir.join("postgres"))?;
-    let template = initdb::prepare(spec, bin_dir)?.join("postgresql.conf");
+    let prepared = initdb::prepare(spec, bin_dir)?;
+    let template = prepared.join("postgresql.conf");
     let mut access = Access::make(spec, &mut site)?;
     let socket = site.socket(&socket_name(access.port))?;
     let sockets = socket.parent().unwrap_or(&socket);
     access.write_hba(&site, sockets)?;
     let settings = config::text(spec, sockets, &access)?;
     check_settings(spec, &site, &template, &settings)?;
-    let restored = fill(origin, &site, &template)?;
+    let restored = site.fill(origin, &LOGS, Some(&prepared))?;
     site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
     let data = site.data.clone();
     access.release();
@@ -69,21 +69,6 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     process.wait_ready(spec, ready, |log| config::rejection(spec, log))?;
     let tcp = access.open(spec, &process, &control)?;
     Ok(Started { process, control, tcp, restored })
-}
-
-/// Makes the data directory.
-fn fill(
-    origin: Option<&Origin<'_>>,
-    site: &Site<'_>,
-    template: &Path,
-) -> Result<Option<Restored>, Error> {
-    // A server that was shut down cleanly does not read its log.
-    if let Some(origin) = origin {
-        return site.restore(origin, &LOGS).map(Some);
-    }
-    let template = template.parent().unwrap_or(template);
-    copy::copy_tree(template, &site.data, site.owner(), &AtomicBool::new(false))?;
-    Ok(None)
 }
 
 /// Makes the server read its configuration in an otherwise empty directory, before data is copied.

@@ -57,23 +57,9 @@ impl Place {
     }
 
     pub fn spec<'a>(&'a self, variant: &'a Variant, directory: &'a Path) -> ServerSpec<'a> {
-        ServerSpec {
-            installation: &variant.installation,
-            name: &variant.name,
-            directory,
-            config: BTreeMap::new(),
-            config_file: None,
-            initdb: Vec::new(),
-            engine: None,
-            procs_files: Vec::new(),
-            wrapper: Vec::new(),
-            transports: &[],
-            user: ServerUser::choose(None).unwrap(),
-            start_limit: Duration::from_secs(60),
-            stop_limit: Duration::from_secs(30),
-            cache: &self.cache,
-            ledger: &self.ledger,
-        }
+        let Variant { name, installation } = variant;
+        let user = ServerUser::choose(None).unwrap();
+        ServerSpec::new(name, installation, directory, user, &self.cache, &self.ledger)
     }
 
     /// Nothing is recorded, and only the ledger is left in the test's directory.

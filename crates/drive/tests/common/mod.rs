@@ -63,22 +63,11 @@ fn start(reference: &str, config: &[(&str, &str)]) -> (Box<dyn System>, tempfile
     let cache = Cache::open_default().unwrap();
     let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
     let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
+    let trial = directory.path().join("trial");
+    let user = ServerUser::choose(None).unwrap();
     let server = dbms::start(ServerSpec {
-        installation: &installation,
-        name: "tested",
-        directory: &directory.path().join("trial"),
         config: config.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
-        config_file: None,
-        initdb: Vec::new(),
-        engine: None,
-        procs_files: Vec::new(),
-        wrapper: Vec::new(),
-        transports: &[],
-        user: ServerUser::choose(None).unwrap(),
-        start_limit: Duration::from_secs(60),
-        stop_limit: Duration::from_secs(30),
-        cache: &cache,
-        ledger: &ledger,
+        ..ServerSpec::new("tested", &installation, &trial, user, &cache, &ledger)
     })
     .unwrap();
     (server, directory)

@@ -86,21 +86,12 @@ impl Counter<'_> {
         let text = subject.variant.config_text.as_ref();
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let spec = ServerSpec {
-            installation: &subject.installation,
-            name: &subject.variant.name,
-            directory,
             config,
             config_file: config_file.clone(),
-            initdb: subject.variant.initdb.clone(),
-            engine: subject.variant.engine.as_deref(),
-            procs_files: Vec::new(),
             wrapper,
-            transports: &[],
-            user: self.user.clone(),
             start_limit: self.options.start_limit * START_FACTOR,
             stop_limit: self.options.stop_limit,
-            cache: &self.lineup.cache,
-            ledger: self.ledger,
+            ..subject.spec(directory, self.user, &self.lineup.cache, self.ledger)
         };
         let origin = |loaded| Origin { loaded, pages: Pages::Any, interrupted: self.interrupted };
         let started = match loaded {

@@ -261,21 +261,13 @@ impl Starter<'_> {
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let transports = terms::transports(&place.benchmark);
         let spec = ServerSpec {
-            installation: &subject.installation,
-            name: &subject.variant.name,
-            directory,
             config: config(&place.benchmark, subject),
             config_file: config_file.clone(),
-            initdb: subject.variant.initdb.clone(),
-            engine: subject.variant.engine.as_deref(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
-            wrapper: Vec::new(),
             transports: &transports,
-            user: self.user.clone(),
             start_limit: self.options.start_limit,
             stop_limit: self.options.stop_limit,
-            cache: self.cache,
-            ledger: self.ledger,
+            ..subject.spec(directory, self.user, self.cache, self.ledger)
         };
         let started = self.systems.start(spec, origin.as_ref());
         if let Some(file) = config_file {
