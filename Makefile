@@ -42,6 +42,7 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cargo run --release --locked -p bench
 	cargo run --release --locked -p bench -- sysbench
 	cargo run --release --locked -p bench -- scripts
+	cargo run --release --locked -p bench -- mysql
 	cargo run --release --locked -p bench -- kv
 	cargo test --release --locked -p probe -p report -p store --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds

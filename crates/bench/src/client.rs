@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use drive::{Address, Load, Outcome, Postgres, Target};
+use drive::{Address, Load, Mysql, Outcome, Postgres, Target};
 use workload::{
     Class, Dialect, Draw, Expect, Phase, Piece, Sent, Statement, Step, Stream, Width, insert,
 };
@@ -13,8 +13,7 @@ use workload::{
 /// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
 /// has `$1` for the id.
 pub fn select(
-    socket: PathBuf,
-    database: String,
+    target: Target,
     statement: &str,
     ids: i64,
     seconds: f64,
@@ -33,8 +32,7 @@ pub fn select(
     let streams = (0..clients).map(stream).collect();
     let step = Step::new("point-select", clients, Class::QUERY, streams);
     let step = Step { seconds: Some(seconds), ..step };
-    let outcome = run(step, socket, database, sample)?;
-    println!("{}", outcome.operations);
+    println!("{}", run(step, target, sample)?.operations);
     Ok(())
 }
 
@@ -50,8 +48,7 @@ pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Res
     let Some(Phase::Step(step)) = benchmark.phases.into_iter().next() else {
         bail!("the insert benchmark has no step l.i0")
     };
-    let outcome = run(step, socket, database, false)?;
-    println!("{}", outcome.operations);
+    println!("{}", run(step, target(socket, database, false), false)?.operations);
     Ok(())
 }
 
@@ -62,7 +59,7 @@ pub fn test(socket: PathBuf, database: String, test: &str, rows: u64, seconds: f
     let benchmark = workload::sysbench::benchmark(&plan, Dialect::postgres(15))?;
     let Some(step) = benchmark.phases.iter().find_map(Phase::step) else { bail!("no test {test}") };
     let step = Step { seconds: Some(seconds), ..step.clone() };
-    println!("{}", run(step, socket, database, false)?.operations);
+    println!("{}", run(step, target(socket, database, false), false)?.operations);
     Ok(())
 }
 
@@ -86,18 +83,21 @@ pub fn script(
     let step = benchmark.phases.iter().filter_map(Phase::step).next_back();
     let Some(step) = step else { bail!("no step runs {script}") };
     let step = Step { seconds: Some(seconds), ..step.clone() };
-    println!("{}", run(step, socket, database, false)?.operations);
+    println!("{}", run(step, target(socket, database, false), false)?.operations);
     Ok(())
 }
 
-fn run(step: Step, socket: PathBuf, database: String, sample: bool) -> Result<Outcome> {
-    let postgres = Postgres {
-        address: Address::Unix(socket),
-        user: "steelyard".to_owned(),
-        password: None,
-        database,
-    };
-    let target = Target::new("bench", postgres);
+/// The server behind a socket: MySQL or MariaDB, otherwise PostgreSQL.
+pub fn target(socket: PathBuf, database: String, mysql: bool) -> Target {
+    let (address, user) = (Address::Unix(socket), "steelyard".to_owned());
+    if mysql {
+        Target::new("bench", Mysql { address, user, password: None, database })
+    } else {
+        Target::new("bench", Postgres { address, user, password: None, database })
+    }
+}
+
+fn run(step: Step, target: Target, sample: bool) -> Result<Outcome> {
     let load = Load::new(Arc::new(step), vec![target], 42);
     let ready = drive::prepare(&load)?;
     let start = Instant::now() + Duration::from_millis(1);

@@ -2,8 +2,8 @@
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
 //! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
 //! kernel's figure for that whole process. `bench sysbench` compares the tests of the sysbench
-//! workload with the program's, `bench scripts` pgbench's scripts with pgbench, and `bench kv` gets
-//! from RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences are
+//! workload with the program's, `bench scripts` pgbench's scripts with pgbench, `bench mysql` point
+//! selects from MySQL with sysbench's, and `bench kv` gets from RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences are
 //! found.
 
 mod client;
@@ -57,6 +57,8 @@ enum Role {
         seconds: f64,
         clients: u32,
     },
+    /// Point selects from MySQL and MariaDB beside those of the program sysbench
+    Mysql,
     /// Gets from RocksDB beside those of db_bench, with the same library
     Kv,
     /// Gets by steelyard's engine; prints their number
@@ -84,6 +86,9 @@ enum Role {
         /// Connections that run it concurrently.
         #[arg(long, default_value_t = 1)]
         clients: u32,
+        /// The server is MySQL or MariaDB
+        #[arg(long)]
+        mysql: bool,
     },
     /// A test of the sysbench workload by steelyard's engine; prints the number of queries
     #[command(hide = true)]
@@ -115,14 +120,25 @@ fn main() -> Result<()> {
         Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {
             client::script(socket, database, &script, &protocol, seconds, clients)
         }
+        Some(Role::Mysql) => mysql(cli.rounds, cli.seconds),
         Some(Role::Kv) => kv::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Get { directory, seconds }) => kv::get(directory, seconds),
         Some(Role::Test { socket, database, test, rows, seconds }) => {
             client::test(socket, database, &test, rows, seconds)
         }
         Some(Role::Burn { seed }) => race::burn(seed),
-        Some(Role::Select { socket, database, statement, ids, seconds, sample, clients }) => {
-            client::select(socket, database, &statement, ids, seconds, sample, clients)
+        Some(Role::Select {
+            socket,
+            database,
+            statement,
+            ids,
+            seconds,
+            sample,
+            clients,
+            mysql,
+        }) => {
+            let target = client::target(socket, database, mysql);
+            client::select(target, &statement, ids, seconds, sample, clients)
         }
         Some(Role::Load { socket, database, rows, prepared }) => {
             client::load(socket, database, rows, prepared)
@@ -142,10 +158,10 @@ fn side_by_side(rounds: usize, seconds: f64, clients_only: bool) -> Result<()> {
     );
     rivals::prepare(&mut server)?;
     if !clients_only {
-        let contenders = rivals::point_select(&server, seconds)?;
+        let contenders = rivals::point_select(&server, seconds);
         let runs = measure::in_turn(&contenders, rounds)?;
         table::point_select(&contenders, &runs);
-        rivals::system_calls(&server, &contenders)?;
+        rivals::system_calls(&contenders);
         println!();
         let loads = rivals::loads(&server);
         let runs = measure::in_turn_with(&loads, rounds, || {
@@ -164,4 +180,22 @@ fn side_by_side(rounds: usize, seconds: f64, clients_only: bool) -> Result<()> {
         table::clients(&clients, &runs);
     }
     server.stop()
+}
+
+/// Point selects by sysbench's statement, from both systems that it reaches by its MySQL driver.
+fn mysql(rounds: usize, seconds: f64) -> Result<()> {
+    for reference in ["mysql@8.0.31", "mariadb@10.11.5"] {
+        let mut server = server::BenchServer::of(reference, &[("innodb_buffer_pool_size", "1GB")])?;
+        println!(
+            "{reference} on one unix socket, one connection, {rounds} rounds of {seconds} s in turn."
+        );
+        rivals::prepare(&mut server)?;
+        let contenders = rivals::beside_sysbench(&server, seconds);
+        let runs = measure::in_turn(&contenders, rounds)?;
+        table::beside_sysbench(&contenders, &runs);
+        rivals::system_calls(&contenders);
+        println!();
+        server.stop()?;
+    }
+    Ok(())
 }

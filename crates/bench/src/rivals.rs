@@ -45,17 +45,23 @@ pub fn sysbench(
     rows: u32,
     arguments: &[String],
 ) -> Vec<String> {
+    let BenchServer { socket, socket_directory, port, database, .. } = server;
+    let (driver, place) = if server.mysql {
+        ("mysql", vec![format!("--mysql-socket={}", socket.display())])
+    } else {
+        let host = format!("--pgsql-host={}", socket_directory.display());
+        ("pgsql", vec![host, format!("--pgsql-port={port}")])
+    };
     let mut command = vec![
         "sysbench".to_owned(),
         script.to_owned(),
-        "--db-driver=pgsql".to_owned(),
-        format!("--pgsql-host={}", server.socket_directory.display()),
-        format!("--pgsql-port={}", server.port),
-        "--pgsql-user=steelyard".to_owned(),
-        format!("--pgsql-db={}", server.database),
+        format!("--db-driver={driver}"),
+        format!("--{driver}-user=steelyard"),
+        format!("--{driver}-db={database}"),
         "--tables=1".to_owned(),
         format!("--table-size={rows}"),
     ];
+    command.extend(place);
     command.extend(arguments.iter().cloned());
     command
 }
@@ -66,11 +72,13 @@ fn point_selects(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
     sysbench(server, "oltp_point_select", IDS, &arguments)
 }
 
-/// Creates both rivals' tables with their own tools.
+/// Creates the rivals' tables with their own tools.
 pub fn prepare(server: &mut BenchServer) -> Result<()> {
-    for command in
-        [pgbench_with(server, &["-i", "-q", "-s", "1"]), point_selects(server, &["prepare"])]
-    {
+    let mut commands = vec![point_selects(server, &["prepare"])];
+    if !server.mysql {
+        commands.push(pgbench_with(server, &["-i", "-q", "-s", "1"]));
+    }
+    for command in commands {
         let output = Command::new(&command[0]).args(&command[1..]).output().with_context(|| {
             format!("cannot run {}: run `make bench`, which installs it", command[0])
         })?;
@@ -82,8 +90,7 @@ pub fn prepare(server: &mut BenchServer) -> Result<()> {
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    server.sql("VACUUM ANALYZE")?;
-    server.sql("CHECKPOINT")
+    server.settle()
 }
 
 /// This program as a contender.
@@ -107,14 +114,16 @@ fn select(server: &BenchServer, statement: &str, seconds: f64, sample: bool) -> 
         IDS.to_string(),
         seconds.to_string(),
     ];
-    if sample {
-        arguments.push("--sample".to_owned());
+    for (set, flag) in [(sample, "--sample"), (server.mysql, "--mysql")] {
+        if set {
+            arguments.push(flag.to_owned());
+        }
     }
     ourselves(arguments)
 }
 
 /// Point selects: the floor, steelyard on both statements, and both rivals.
-pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>> {
+pub fn point_select(server: &BenchServer, seconds: f64) -> Vec<Contender> {
     let whole = seconds.ceil().to_string();
     let bare = |statement: &str| {
         vec![
@@ -129,7 +138,7 @@ pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>
     };
     let contender =
         |name: &str, command, operations| Contender { name: name.to_owned(), command, operations };
-    Ok(vec![
+    let mut contenders = vec![
         contender("bare C loop, pgbench's select", bare(PGBENCH_SELECT), plain as fn(&str) -> _),
         contender(
             "steelyard, pgbench's select",
@@ -141,17 +150,26 @@ pub fn point_select(server: &BenchServer, seconds: f64) -> Result<Vec<Contender>
             pgbench_with(server, &["-n", "-M", "prepared", "-S", "-c", "1", "-T", &whole]),
             |text| number_after(text, "number of transactions actually processed:"),
         ),
-        contender(
-            "steelyard, sysbench's select",
-            select(server, SYSBENCH_SELECT, seconds, false),
-            plain,
-        ),
-        contender(
-            "sysbench oltp_point_select",
-            point_selects(server, &["--threads=1", &format!("--time={whole}"), "run"]),
-            |text| number_after(text, "transactions:"),
-        ),
-    ])
+    ];
+    contenders.extend(beside_sysbench(server, seconds));
+    contenders
+}
+
+/// Its point selects, by steelyard and by sysbench.
+pub fn beside_sysbench(server: &BenchServer, seconds: f64) -> [Contender; 2] {
+    let time = format!("--time={}", seconds.ceil());
+    [
+        Contender {
+            name: "steelyard, sysbench's select".to_owned(),
+            command: select(server, SYSBENCH_SELECT, seconds, false),
+            operations: plain,
+        },
+        Contender {
+            name: "sysbench oltp_point_select".to_owned(),
+            command: point_selects(server, &["--threads=1", &time, "run"]),
+            operations: |text| number_after(text, "transactions:"),
+        },
+    ]
 }
 
 /// The first number after `label`.
@@ -223,8 +241,7 @@ pub fn scripted_clients(server: &BenchServer, seconds: f64) -> Vec<Contender> {
 }
 
 /// System calls per query, counted by perf if available and permitted.
-pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()> {
-    let _ = server;
+pub fn system_calls(contenders: &[Contender]) {
     println!("\nSystem calls per query (perf stat -e raw_syscalls:sys_enter):");
     for contender in contenders {
         let output = Command::new("perf")
@@ -248,5 +265,4 @@ pub fn system_calls(server: &BenchServer, contenders: &[Contender]) -> Result<()
             }
         }
     }
-    Ok(())
 }

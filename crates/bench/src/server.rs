@@ -1,7 +1,6 @@
 //! The one server that all contenders use.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
@@ -19,6 +18,8 @@ pub struct BenchServer {
     pub socket: PathBuf,
     pub port: u16,
     pub database: String,
+    /// Whether it is MySQL or MariaDB, otherwise PostgreSQL.
+    pub mysql: bool,
     _directory: tempfile::TempDir,
 }
 
@@ -27,6 +28,18 @@ impl BenchServer {
     pub fn start() -> Result<BenchServer> {
         let debian = std::path::Path::new("/usr/lib/postgresql/15/bin/postgres");
         let text = if debian.exists() { "path:/usr/lib/postgresql/15" } else { "postgres@15" };
+        let config = [
+            ("shared_buffers", "1GB"),
+            ("max_connections", "300"),
+            ("max_wal_size", "8GB"),
+            ("checkpoint_timeout", "1h"),
+            ("autovacuum", "off"),
+        ];
+        Self::of(text, &config)
+    }
+
+    /// What `text` refers to, with these settings.
+    pub fn of(text: &str, config: &[(&str, &str)]) -> Result<BenchServer> {
         let reference: Reference = text.parse()?;
         let cache = Cache::open_default()?;
         let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
@@ -35,32 +48,17 @@ impl BenchServer {
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(directory.path(), open)?;
         let ledger = Ledger::open_default()?;
-        let config = [
-            ("shared_buffers", "1GB"),
-            ("max_connections", "300"),
-            ("max_wal_size", "8GB"),
-            ("checkpoint_timeout", "1h"),
-            ("autovacuum", "off"),
-        ];
+        let place = directory.path().join("server");
+        let user = ServerUser::choose(None)?;
+        let config = config.iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let server = dbms::start(ServerSpec {
-            installation: &installation,
-            name: "bench",
-            directory: &directory.path().join("server"),
-            config: config.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-            config_file: None,
-            initdb: Vec::new(),
-            engine: None,
-            procs_files: Vec::new(),
-            wrapper: Vec::new(),
-            transports: &[],
-            user: ServerUser::choose(None)?,
-            start_limit: Duration::from_secs(60),
-            stop_limit: Duration::from_secs(60),
-            cache: &cache,
-            ledger: &ledger,
+            config: config.collect(),
+            ..ServerSpec::new("bench", &installation, &place, user, &cache, &ledger)
         })?;
-        let Endpoint::Postgres { host: Host::Socket(socket), port, database, .. } =
-            server.endpoint()
+        let endpoint = server.endpoint();
+        let mysql = matches!(endpoint, Endpoint::Mysql { .. });
+        let (Endpoint::Postgres { host: Host::Socket(socket), port, database, .. }
+        | Endpoint::Mysql { host: Host::Socket(socket), port, database, .. }) = endpoint
         else {
             bail!("the server has no unix socket")
         };
@@ -71,6 +69,7 @@ impl BenchServer {
             socket,
             port,
             database,
+            mysql,
             _directory: directory,
         })
     }
@@ -79,6 +78,13 @@ impl BenchServer {
         let server = self.server.as_mut().context("the server has been stopped")?;
         server.need_sql()?.execute(sql)?;
         Ok(())
+    }
+
+    /// Brings statistics up to date and writes what is dirty.
+    pub fn settle(&mut self) -> Result<()> {
+        self.sql(if self.mysql { "ANALYZE TABLE sbtest1" } else { "VACUUM ANALYZE" })?;
+        let server = self.server.as_mut().context("the server has been stopped")?;
+        Ok(server.flush()?)
     }
 
     /// CPU microseconds that the server's processes have used, those that have ended included; to a

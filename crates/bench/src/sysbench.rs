@@ -135,8 +135,7 @@ fn fresh(server: &mut BenchServer) -> Result<()> {
     let output = output.context("cannot run sysbench: run `make bench`, which installs it")?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "sysbench prepare failed: {said}");
-    server.sql("VACUUM ANALYZE sbtest1")?;
-    server.sql("CHECKPOINT")
+    server.settle()
 }
 
 /// All queries that it reports, those of transactions' ends included.

@@ -60,6 +60,12 @@ pub fn point_select(contenders: &[Contender], runs: &[Vec<Run>]) {
     );
 }
 
+/// The point selects by sysbench's statement alone, of [`crate::rivals::beside_sysbench`].
+pub fn beside_sysbench(contenders: &[Contender], runs: &[Vec<Run>]) {
+    print(contenders, runs, "µs per prepared point select");
+    ratio("steelyard / sysbench", &runs[0], &runs[1], AGAINST_RIVALS);
+}
+
 /// The loads.
 pub fn loads(contenders: &[Contender], runs: &[Vec<Run>]) {
     print(contenders, runs, "µs per row");
