@@ -123,7 +123,13 @@ pub fn variant_name(dbms: &str) -> String {
         let name = last(path.trim_end_matches('/'));
         if name.starts_with(|c: char| c.is_ascii_digit()) { format!("pg{name}") } else { name }
     } else if let Some((system, version)) = dbms.split_once('@') {
-        let known = [("postgres", "pg"), ("postgresql", "pg"), ("mysql", "my"), ("rocksdb", "rx")];
+        let known = [
+            ("postgres", "pg"),
+            ("postgresql", "pg"),
+            ("mysql", "my"),
+            ("mariadb", "ma"),
+            ("rocksdb", "rx"),
+        ];
         let short = known.iter().find(|(name, _)| *name == system).map_or(system, |known| known.1);
         format!("{short}{version}")
     } else {
@@ -167,6 +173,7 @@ mod tests {
             ("postgres@13.7", "pg13.7"),
             ("postgres@14", "pg14"),
             ("mysql@8.0.28", "my8.0.28"),
+            ("mariadb@11.4", "ma11.4"),
             ("path:/usr/lib/postgresql/15", "pg15"),
             ("path:/opt/pg-new/", "pg-new"),
             ("postgres://me:secret@db.example:5432/x", "pg-db.example"),

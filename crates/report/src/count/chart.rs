@@ -1,11 +1,13 @@
-//! Counts over the variants as a chart: a panel for each kind, a line for each
-//! protocol.
+//! Counts over the variants as a chart: a panel for each kind, a line for each protocol, and for
+//! each system if names such as `mysql8.0` and `mariadb11.4` tell them apart.
 
 use super::counted::noun;
 use super::document::{CountDocument, CountedVariant, KindDocument};
 use crate::panels::{Panel, Panels};
 use crate::table::distinct;
 
+/// As many as can be told apart.
+const MOST_LINES: usize = 4;
 /// Panels in a row.
 const COLUMNS: usize = 5;
 /// Between two lines of the y axis: the first of these that needs no more than [`LINES`].
@@ -22,18 +24,23 @@ impl CountDocument {
             None if variant.name == self.base => Some(1.0),
             relative => relative,
         };
-        let points = |kind: &KindDocument| {
-            let all = kind.variants.iter();
+        let systems = self.systems(protocols.len().max(1));
+        let series: Vec<(&str, &str)> = protocols
+            .iter()
+            .flat_map(|protocol| systems.iter().map(move |system| (*protocol, *system)))
+            .collect();
+        let points = |kind: &KindDocument, system: &str| {
+            let all = kind.variants.iter().filter(|one| one.name.starts_with(system));
             let point = |one: &CountedVariant| Some((place(&one.name)? as f64, relative(one)?));
             all.filter_map(point).collect::<Vec<_>>()
         };
-        let line = |name: &str, protocol: &str| {
+        let line = |name: &str, protocol: &str, system: &str| {
             let found = |one: &&KindDocument| one.kind == name && one.protocol == protocol;
-            self.counts.iter().find(found).map(points).unwrap_or_default()
+            self.counts.iter().find(found).map(|kind| points(kind, system)).unwrap_or_default()
         };
         let panel = |kind: &str| Panel {
             title: kind.to_owned(),
-            lines: protocols.iter().map(|protocol| line(kind, protocol)).collect(),
+            lines: series.iter().map(|(protocol, system)| line(kind, protocol, system)).collect(),
         };
         // A kind that the base has not been counted in has nothing to show.
         let counted = |panel: &Panel| panel.lines.iter().any(|line| !line.is_empty());
@@ -48,7 +55,10 @@ impl CountDocument {
         let per = format!("per {} relative to {}", noun(protocols.iter().copied()), self.base);
         Panels {
             title: format!("Instructions {per}"),
-            lines: protocols.iter().map(|protocol| (*protocol).to_owned()).collect(),
+            lines: series
+                .iter()
+                .map(|(protocol, system)| format!("{system} {protocol}").trim_start().to_owned())
+                .collect(),
             x: self.variants.iter().enumerate().map(number).collect(),
             y: lines(low, high),
             below: format!("instructions {per}"),
@@ -56,6 +66,20 @@ impl CountDocument {
             panels,
         }
         .svg()
+    }
+
+    /// What the names of variants begin with, up to their versions, if that makes a few groups;
+    /// otherwise one empty text.
+    fn systems(&self, protocols: usize) -> Vec<&str> {
+        let begins = self.variants.iter().map(|name| {
+            let version = name.find(|c: char| c.is_ascii_digit())?;
+            Some(&name[..version])
+        });
+        let Some(begins) = begins.collect::<Option<Vec<&str>>>() else { return vec![""] };
+        let systems = distinct(begins.iter().copied());
+        let several = |system: &&str| begins.iter().filter(|begin| begin == &system).count() > 1;
+        let few = (2..=MOST_LINES / protocols).contains(&systems.len());
+        if few && systems.iter().all(several) { systems } else { vec![""] }
     }
 }
 
@@ -81,6 +105,22 @@ mod tests {
         assert_eq!(marks(0.93, 1.37), ["0.90", "1.00", "1.10", "1.20", "1.30", "1.40"]);
         assert_eq!(marks(1.0, 1.0), ["1.00", "1.01"]);
         assert_eq!(marks(0.5, 9.0).first().unwrap(), "0.00");
+    }
+
+    #[test]
+    fn systems_are_told_apart_by_names_with_versions() {
+        let systems = |names: &[&str]| {
+            let variants = names.iter().map(|name| (*name).to_owned()).collect();
+            let document = CountDocument { variants, ..CountDocument::default() };
+            document.systems(2).iter().map(|system| (*system).to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(systems(&["my5.7", "my8.0", "ma10.4", "ma11.4"]), ["my", "ma"]);
+        let three = ["my5", "my8", "ma10", "ma11", "pg16", "pg17"];
+        for mixed in
+            [&["my5.7", "my8.0", "ma10.4"][..], &["base", "new"], &["pg16", "pg17"], &three]
+        {
+            assert_eq!(systems(mixed), [""], "{mixed:?}");
+        }
     }
 
     #[test]
