@@ -3,8 +3,8 @@
 //! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
 //! kernel's figure for that whole process. `bench sysbench` compares the tests of the sysbench
 //! workload with the program's, `bench scripts` pgbench's scripts with pgbench, `bench mysql` point
-//! selects from MySQL with sysbench's, and `bench kv` gets from RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences are
-//! found.
+//! selects from MySQL with sysbench's, and `bench kv` gets from RocksDB with db_bench's. `bench
+//! race` is about verdicts: how soon planted differences are found.
 
 mod client;
 mod kv;
