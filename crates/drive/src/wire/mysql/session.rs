@@ -125,8 +125,8 @@ impl MysqlSession {
                 self.socket.send(&prepare(statement))?;
                 match self.receiver.prepared(&mut self.socket)? {
                     Ok(number) => Ok((Template::execute(number, statement), Form::Binary)),
-                    // MySQL prepares no BEGIN, for example; clients then send the text, if there are
-                    // no values in it.
+                    // MySQL prepares no BEGIN, for example; clients then send the text, if it
+                    // has no values.
                     Err(error)
                         if error.code.starts_with(UNPREPARED) && statement.draws().is_empty() =>
                     {
