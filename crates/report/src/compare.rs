@@ -18,7 +18,7 @@ use crate::model::{Noted, Results, VariantStep};
 use crate::sheet::{Format, Part, Sheet};
 use crate::sliced::slicing_of;
 use crate::sweep::{self, sweeps};
-use crate::table::{Section, Table, distinct};
+use crate::table::{Section, Table, distinct, one_line};
 use crate::tables::{self, View};
 use crate::time::rfc3339;
 
@@ -109,8 +109,8 @@ impl Comparison {
         Sheet { parts }.render(format, &self.document)
     }
 
-    /// The text printed at the end of a run: verdicts first, then throughput and how paced streams
-    /// went.
+    /// The text printed at the end of a run: warnings about all of it, verdicts, then throughput
+    /// and how paced streams went.
     ///
     /// # Errors
     /// As [`Self::render`].
@@ -119,8 +119,12 @@ impl Comparison {
         let mut tables: Vec<&Table> =
             self.tables.iter().filter(|table| sections.contains(&table.section)).collect();
         tables.sort_by_key(|table| !table.id.starts_with("verdicts"));
-        let parts = tables.into_iter().cloned().map(Part::Table).collect();
-        Sheet { parts }.render(format, &self.document)
+        let mut sheet = Sheet::default();
+        let whole = |w: &&WarningDocument| w.step.is_none() && w.variant.is_none();
+        let said = self.document.warnings.iter().filter(whole);
+        sheet.notes(said.map(|w| format!("{}: {}", w.code, one_line(&w.text))).collect());
+        sheet.parts.extend(tables.into_iter().cloned().map(Part::Table));
+        sheet.render(format, &self.document)
     }
 
     /// The reasons why the gate fails, one sentence each with its step; empty when it passes.

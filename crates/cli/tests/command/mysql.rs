@@ -19,7 +19,9 @@ fn three_systems_run_the_same_benchmark_with_the_same_durability() {
         [variants.my]\ndbms = \"mysql@5.6.24\"\nconfig = { innodb_buffer_pool_size = \"64MB\" }\n\
         [variants.ma]\ndbms = \"mariadb@10.11.5\"\n";
     let file = place.plan(&plan("durability = \"relaxed\"", variants));
-    place.run(&[&file]).expect(0, &["l.x", "settle", "qp100"]);
+    let ran = place.run(&[&file]);
+    ran.expect(0, &["l.x", "settle", "qp100"]);
+    assert!(ran.stdout.contains("! systems-differ: these are"), "{}", ran.stdout);
     let database = Database::of(&place.results());
     database.assert_sound();
     let count = |sql: &str| database.texts(&format!("SELECT CAST(count(*) AS TEXT) FROM {sql}"));
