@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use store::{ExperimentId, Store};
 
 use crate::Error;
+use crate::bounded::largest;
 use crate::export::pack_in;
 use crate::import::{Imported, import_named};
 use crate::manifest::{FORMAT, Summary, is_hash};
@@ -181,8 +182,9 @@ impl Archive {
         }
         let workshop = Workshop::open(&self.cache)?;
         let file = workshop.path().join("pulled");
-        self.objects.read_file(&object(&archived.content), &file)?;
-        let manifest = crate::file::read(&file, &name, None)?;
+        let largest = largest()?;
+        self.objects.read_file(&object(&archived.content), largest, &file)?;
+        let manifest = crate::file::read(&file, &name, largest, None)?;
         if manifest.content != archived.content {
             let (expected, found) = (&archived.content, &manifest.content);
             let problem = format!("expected the content hash {expected}, found {found}");

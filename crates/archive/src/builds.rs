@@ -161,7 +161,7 @@ impl Builds {
     /// # Errors
     /// If it cannot be read or written; [`Error::DamagedBuild`].
     pub fn fetch(&self, build: &SharedBuild, to: &Path) -> Result<(), Error> {
-        self.objects.read_file(&build.file(), to)?;
+        self.objects.read_file(&build.file(), u64::MAX, to)?;
         let (root, name) = (to.parent(), to.file_name().and_then(|name| name.to_str()));
         let found = file::describe(root.unwrap_or(Path::new("")), name.unwrap_or_default())?;
         if (found.bytes, &found.sha256) == (build.bytes, &build.sha256) {

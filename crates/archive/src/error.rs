@@ -26,6 +26,26 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// More comes out of the file than may.
+    #[error(
+        "{name} unpacks to more than {gigabytes} GB; nothing of it was imported; if you trust where it came from and have the space, set {variable} to more, a number of GB"
+    )]
+    TooLarge {
+        /// The file or object.
+        name: String,
+        /// The limit.
+        gigabytes: f64,
+        /// The environment variable that sets it.
+        variable: &'static str,
+    },
+    /// The limit of what may come out of a file makes no sense.
+    #[error("expected a number of GB in the environment variable {variable}, found `{found}`")]
+    Largest {
+        /// The environment variable.
+        variable: &'static str,
+        /// What it contains.
+        found: String,
+    },
     /// A build at an address is not what its entry says.
     #[error("{name}: {problem}")]
     DamagedBuild {
@@ -112,6 +132,8 @@ impl Error {
             Error::NotAnArchive { .. }
             | Error::Damaged { .. }
             | Error::DamagedBuild { .. }
+            | Error::TooLarge { .. }
+            | Error::Largest { .. }
             | Error::Newer { .. }
             | Error::OtherState { .. }
             | Error::Address { .. }

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
 
 use crate::Error;
+use crate::bounded::{Bounded, Left, too_large};
 use crate::manifest::{Entry, Manifest};
 
 /// The comment in the gzip header.
@@ -24,6 +25,8 @@ pub const MAGIC: &[u8; 31] = b"\x1f\x8b\x08\x10\0\0\0\0\0\x03steelyard experimen
 const MANIFEST: &str = "manifest.json";
 /// How large a manifest may be; one of 100,000 artifacts has 20 MB.
 const LARGEST_MANIFEST: u64 = 64 << 20;
+/// How large an entry's headers may be; a path has 4 KB.
+const LARGEST_HEADERS: u64 = 64 << 10;
 
 /// Size and SHA-256 of a file.
 pub(crate) fn describe(root: &Path, path: &str) -> Result<Entry, Error> {
@@ -84,19 +87,33 @@ pub(crate) fn is_archive(path: &Path) -> io::Result<bool> {
 }
 
 /// Reads an archive to its end and checks all of it. With a directory, its files are written there.
+/// It ends as soon as more than `largest` bytes come out of it.
 ///
 /// # Errors
-/// [`Error::NotAnArchive`], [`Error::Damaged`], [`Error::Newer`]; or if a file cannot be written.
-pub(crate) fn read(path: &Path, name: &str, into: Option<&Path>) -> Result<Manifest, Error> {
+/// [`Error::NotAnArchive`], [`Error::Damaged`], [`Error::Newer`], [`Error::TooLarge`]; or if a file
+/// cannot be written.
+pub(crate) fn read(
+    path: &Path,
+    name: &str,
+    largest: u64,
+    into: Option<&Path>,
+) -> Result<Manifest, Error> {
     let archive = File::open(path).map_err(Error::io("read", path))?;
     let mut archive = BufReader::new(archive);
     check_begin(&mut archive, path, name)?;
     let damaged = |problem: String| Error::Damaged { name: name.to_owned(), problem };
-    let broken = |error: io::Error| damaged(format!("it cannot be unpacked ({error})"));
-    let mut tar = tar::Archive::new(flate2::bufread::GzDecoder::new(MAGIC.chain(archive)));
+    let left = Left::new(largest);
+    let broken = |error: io::Error| match left.is_used_up() {
+        true => too_large(name, largest),
+        false => damaged(format!("it cannot be unpacked ({error})")),
+    };
+    let long = || damaged(format!("an entry's headers have more than {LARGEST_HEADERS} bytes"));
+    let unpacked = flate2::bufread::GzDecoder::new(MAGIC.chain(archive));
+    let mut tar = tar::Archive::new(Bounded::new(unpacked, &left));
     let mut entries = tar.entries().map_err(broken)?;
     let mut next = |wanted: &str| -> Result<tar::Entry<'_, _>, Error> {
-        let entry = entries.next().ok_or_else(|| damaged(format!("`{wanted}` is missing")))?;
+        let entry = left.at_most(LARGEST_HEADERS, || entries.next()).ok_or_else(long)?;
+        let entry = entry.ok_or_else(|| damaged(format!("`{wanted}` is missing")))?;
         let entry = entry.map_err(broken)?;
         let found = entry.path_bytes();
         if found != wanted.as_bytes() || entry.header().entry_type() != EntryType::Regular {
@@ -126,7 +143,7 @@ pub(crate) fn read(path: &Path, name: &str, into: Option<&Path>) -> Result<Manif
             )));
         }
     }
-    if let Some(more) = entries.next() {
+    if let Some(more) = left.at_most(LARGEST_HEADERS, || entries.next()).ok_or_else(long)? {
         let more = more.map_err(broken)?;
         let found = String::from_utf8_lossy(&more.path_bytes()).into_owned();
         return Err(damaged(format!("it also has `{found}`, which its manifest does not list")));
@@ -135,7 +152,7 @@ pub(crate) fn read(path: &Path, name: &str, into: Option<&Path>) -> Result<Manif
     let mut rest = tar.into_inner();
     io::copy(&mut rest, &mut io::sink()).map_err(broken)?;
     let mut after = Vec::new();
-    rest.into_inner().take(1).read_to_end(&mut after).map_err(broken)?;
+    rest.into_inner().into_inner().take(1).read_to_end(&mut after).map_err(broken)?;
     if !after.is_empty() {
         return Err(damaged("something follows its end".to_owned()));
     }
@@ -226,5 +243,73 @@ impl<R: Read> Read for Hashing<R> {
         let read = self.inner.read(buffer)?;
         self.sum.update(buffer.get(..read).unwrap_or_default());
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An archive of a results directory whose only other file has 8 MB of zeros, with an entry's
+    /// header changed by `spoil`.
+    fn bomb(folder: &Path, claimed: u64, spoil: impl FnOnce(&mut Builder<Vec<u8>>)) -> Vec<u8> {
+        let zeros = vec![0; 8 << 20];
+        fs::write(folder.join("zeros"), &zeros).unwrap();
+        let whole = describe(folder, "zeros").unwrap();
+        let file = |path: &str, bytes| Entry { path: path.to_owned(), bytes, ..whole.clone() };
+        let manifest = serde_json::json!({
+            "format": crate::FORMAT, "schema": 1, "steelyard": "0.1.0",
+            "content": whole.sha256, "files": [file(store::DATABASE, claimed)],
+            "experiment": newer_manifest(br#"{"format": 99, "steelyard": "1"}"#).unwrap().experiment,
+        });
+        let mut tar = Builder::new(Vec::new());
+        let text = manifest.to_string();
+        append(&mut tar, MANIFEST, text.len() as u64, text.as_bytes()).unwrap();
+        spoil(&mut tar);
+        append(&mut tar, store::DATABASE, zeros.len() as u64, &*zeros).unwrap();
+        let mut packed = GzBuilder::new()
+            .comment(COMMENT)
+            .operating_system(3)
+            .write(Vec::new(), Compression::default());
+        packed.write_all(&tar.into_inner().unwrap()).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_the_limit_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, into) = (folder.path().join("bomb"), folder.path().join("into"));
+        let read = |bytes: Vec<u8>, largest| {
+            fs::write(&file, bytes).unwrap();
+            read(&file, "x.steelyard", largest, Some(&into))
+        };
+        // Whatever the manifest claims.
+        for claimed in [8 << 20, 1] {
+            let bytes = bomb(folder.path(), claimed, |_| ());
+            assert!(bytes.len() < 100_000);
+            let error = read(bytes, 1 << 20).unwrap_err();
+            assert!(matches!(error, Error::TooLarge { .. }) && error.is_request(), "{error}");
+            let error = error.to_string();
+            for part in ["x.steelyard", "more than 0.001 GB", "STEELYARD_LARGEST_IMPORT"] {
+                assert!(error.contains(part), "{error}");
+            }
+            // It ended there.
+            let written = fs::metadata(into.join(store::DATABASE)).unwrap().len();
+            assert!(written < 1 << 20, "{written}");
+            fs::remove_dir_all(&into).unwrap();
+        }
+        assert!(read(bomb(folder.path(), 8 << 20, |_| ()), 9 << 20).is_ok());
+        fs::remove_dir_all(&into).unwrap();
+        // A name of 4 MB would be read into memory.
+        let long = bomb(folder.path(), 8 << 20, |tar| {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(EntryType::GNULongName);
+            header.set_size(4 << 20);
+            header.as_old_mut().name[..13].copy_from_slice(b"././@LongLink");
+            header.set_cksum();
+            tar.append(&header, &*vec![b'x'; 4 << 20]).unwrap();
+        });
+        let error = read(long, 1 << 30).unwrap_err().to_string();
+        assert!(error.contains("headers have more than 65536 bytes"), "{error}");
     }
 }

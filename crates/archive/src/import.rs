@@ -5,6 +5,7 @@ use std::path::Path;
 use store::{ExperimentId, Store};
 
 use crate::Error;
+use crate::bounded::largest;
 use crate::file;
 use crate::manifest::{Manifest, Summary};
 
@@ -28,9 +29,9 @@ pub fn is_archive(path: &Path) -> Result<bool, Error> {
 /// Reads an archive file to its end and checks all of it.
 ///
 /// # Errors
-/// If it is damaged, something else, or was written by a newer steelyard.
+/// If it is damaged, something else, too large, or was written by a newer steelyard.
 pub fn verify(path: &Path) -> Result<Manifest, Error> {
-    file::read(path, &path.display().to_string(), None)
+    file::read(path, &path.display().to_string(), largest()?, None)
 }
 
 /// Adds the experiment of an archive file to a results directory, which is created if it does not
@@ -52,11 +53,12 @@ pub(crate) fn import_named(
     number: Option<i64>,
 ) -> Result<Imported, Error> {
     // Before anything is made: a bad file leaves no trace.
-    file::read(path, name, None)?;
+    let largest = largest()?;
+    file::read(path, name, largest, None)?;
     let store = Store::open(results)?;
     let incoming = store.incoming()?;
     let staged = incoming.results();
-    let manifest = file::read(path, name, Some(&staged))?;
+    let manifest = file::read(path, name, largest, Some(&staged))?;
     let damaged = |problem: String| Error::Damaged { name: name.to_owned(), problem };
     let content = |store: &Store, id| store.content_hash(id);
     let copy = Store::open_read_only(&staged)

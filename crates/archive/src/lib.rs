@@ -15,6 +15,7 @@
 //! ```
 
 mod archive;
+mod bounded;
 mod builds;
 mod error;
 mod export;

@@ -18,6 +18,7 @@ use super::credentials;
 use super::explain::{failed, is_missing_object};
 use super::http::Connector;
 use crate::Error;
+use crate::bounded::too_large;
 
 /// Larger files are uploaded in parts of this size, of which the last makes them visible.
 pub(super) const PART: usize = 8 << 20;
@@ -162,14 +163,17 @@ impl Objects {
         self.runtime.block_on(all).map_err(failed(&self.address, "read the index"))
     }
 
-    /// Downloads an object into a new file.
-    pub(crate) fn read_file(&self, name: &str, to: &Path) -> Result<(), Error> {
+    /// Downloads an object of at most `most` bytes into a new file.
+    pub(crate) fn read_file(&self, name: &str, most: u64, to: &Path) -> Result<(), Error> {
         let key = self.key(name);
         let wrap = |error| failed(&self.address, &format!("download {name}"))(error);
         let mut file = File::create_new(to).map_err(Error::io("create", to))?;
         self.runtime.block_on(async {
             let found = self.store.get(&key).await.map_err(wrap)?;
             let expected = found.meta.size;
+            if expected > most {
+                return Err(too_large(&format!("{}/{name}", self.address), most));
+            }
             let mut chunks = found.into_stream();
             let mut written = 0;
             while let Some(chunk) = chunks.next().await {
