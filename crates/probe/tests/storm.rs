@@ -174,7 +174,7 @@ fn orphans_and_their_usage_stay_in_the_tree() {
     }
     assert_eq!(tree.last().processes, 1);
     assert!(orphaned, "the orphan was not followed");
-    assert!(used > 100_000.0, "the orphan's time was lost: {used} µs");
+    assert!(used > 20_000.0, "the orphan's time was lost: {used} µs");
     if let (Some(group), Some(group_first)) = (&group, group_first) {
         let kernel = group_us(group) - group_first;
         println!("tree {used} µs, group {kernel} µs");

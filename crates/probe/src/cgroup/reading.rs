@@ -33,9 +33,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "(user|usage_usec)?[ a-z0-9\n]{0,100}") {
-            parse_cpu_stat(&text);
-            parse_cpuacct_stat(&text);
+        fn times_are_found_among_anything(
+            [a, b, c]: [u64; 3], other in "(x[ a-z0-9]{0,30}\n){0,4}", text in "[ a-z0-9\n]{0,100}",
+        ) {
+            let v2 = format!("{other}usage_usec {a}\n{other}user_usec {b}\nsystem_usec {c}\n{text}");
+            prop_assert_eq!(parse_cpu_stat(&v2), Some((a, b, c)));
+            prop_assert_eq!(parse_cpuacct_stat(&format!("{other}user {b}\nsystem {c}\n{text}")), Some((b, c)));
+            // No underscores.
+            prop_assert_eq!(parse_cpu_stat(&text), None);
         }
     }
 }

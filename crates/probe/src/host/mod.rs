@@ -1,7 +1,8 @@
 //! Facts about the machine, recorded with every experiment and trial. No host name, serial numbers
-//! or users, because results are published.
+//! or users, because results are published; what tells two machines of one type apart is a hash.
 
 mod cpu;
+mod identity;
 mod storage;
 mod system;
 
@@ -29,6 +30,7 @@ pub fn host_facts(data_dir: &Path) -> Vec<Fact> {
     let mut facts = Facts::default();
     cpu::add(&mut facts, Path::new("/sys"), Path::new("/proc"));
     system::add(&mut facts);
+    identity::add(&mut facts, Path::new("/"));
     storage::add(&mut facts, data_dir);
     facts.list
 }
@@ -84,6 +86,7 @@ mod tests {
             ("memory", "total"),
             ("system", "kernel"),
             ("system", "cgroups"),
+            ("system", "machine id"),
             ("storage", "file system"),
             ("storage", "device"),
             ("kernel", "vm.swappiness"),

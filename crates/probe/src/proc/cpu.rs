@@ -125,11 +125,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "(cpu|intr|ctxt|procs_running)?[ 0-9a-z\n]{0,200}") {
-            if let Some(stat) = parse(&text) {
-                stat.cpu.total();
-                stat.cpu.vmstat_system();
-            }
+        fn ticks_are_found_among_anything(
+            ticks in prop::array::uniform8(0_u64..1 << 50), other in "(x[ 0-9a-z]{0,30}\n){0,4}",
+            text in "[ 0-9a-z\n]{0,200}",
+        ) {
+            let numbers = ticks.map(|number| number.to_string()).join(" ");
+            let stat = parse(&format!("{other}cpu  {numbers} 0 0\nctxt 7\n{other}")).unwrap();
+            prop_assert_eq!(stat.cpu.total(), ticks.iter().sum::<u64>());
+            prop_assert_eq!(stat.cpu.vmstat_system(), ticks[2] + ticks[5] + ticks[6]);
+            prop_assert_eq!(stat.context_switches, Some(7));
+            prop_assert!(parse(&text).is_none() || text.contains("cpu "));
         }
     }
 }

@@ -116,9 +116,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "[ 0-9a-z\n-]{0,300}") {
-            parse_counters(&text);
-            parse_diskstats(&text, 8, 0);
+        fn at_least_eleven_numbers_are_counters(
+            text in "([0-9]{1,20} ){0,22}[a-z-]?", other in "(9 [ 0-9a-z-]{0,30}\n){0,4}",
+        ) {
+            let words: Vec<&str> = text.split_whitespace().take(17).collect();
+            let numbers = words.iter().all(|word| word.parse::<u64>().is_ok());
+            let found = parse_counters(&text);
+            prop_assert_eq!(found.is_some(), numbers && words.len() >= 11, "{}", text);
+            prop_assert_eq!(parse_diskstats(&format!("{other}8 0 sda {text}\n{other}"), 8, 0), found);
+            prop_assert_eq!(parse_diskstats(&other, 8, 0), None);
         }
     }
 }

@@ -97,9 +97,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "(MemTotal|Dirty|pgfault)?[: a-z0-9\n]{0,200}") {
-            parse_meminfo(&text);
-            parse_vmstat(&text);
+        fn numbers_are_found_among_anything(
+            [a, b]: [u64; 2], other in "(x[: a-z0-9]{0,30}\n){0,4}",
+        ) {
+            let found = parse_meminfo(&format!("{other}MemTotal: {a} kB\n{other}Dirty:  {b} kB\n"));
+            let wanted = Meminfo { total_kb: Some(a), dirty_kb: Some(b), ..Meminfo::default() };
+            prop_assert_eq!(found, wanted);
+            let found = parse_vmstat(&format!("{other}pgfault {a}\npswpin {b}\n{other}"));
+            let wanted = Vmstat { page_faults: Some(a), swapped_in: Some(b), ..Vmstat::default() };
+            prop_assert_eq!(found, wanted);
         }
     }
 }

@@ -115,9 +115,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "[ 0-9:/\\\\a-z\n-]{0,200}") {
-            parse(&text);
-            unescape(&text);
+        fn names_are_read_whatever_is_in_them(name in "[ a-z\\\\\t\n0-7é]{0,20}", text in "[ 0-9:/\\\\a-z\n-]{0,200}") {
+            let mut escaped = String::new();
+            for c in name.chars() {
+                match c {
+                    ' ' | '\t' | '\n' | '\\' => escaped += &format!("\\{:03o}", u32::from(c)),
+                    other => escaped.push(other),
+                }
+            }
+            prop_assert_eq!(unescape(&escaped), PathBuf::from(&name));
+            let mounts = parse(&format!("36 35 98:7 / /{escaped} rw - ext4 /dev/x rw\n{text}"));
+            prop_assert_eq!((mounts[0].major, mounts[0].minor), (98, 7));
+            prop_assert_eq!(&mounts[0].point, &PathBuf::from(format!("/{name}")));
+            prop_assert!(mounts.len() <= 1 + text.matches(" - ").count());
         }
     }
 }

@@ -21,8 +21,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "(some )?[ a-z0-9=.\n]{0,100}") {
-            parse_some_us(&text);
+        fn the_total_is_found_among_anything(
+            total: u64, other in "(full[ a-z0-9=.]{0,30}\n){0,3}", words in "([a-s0-9=.]{1,9} ){0,5}",
+        ) {
+            let text = format!("{other}some {words}total={total}\n{other}");
+            prop_assert_eq!(parse_some_us(&text), Some(total));
+            prop_assert_eq!(parse_some_us(&other), None);
         }
     }
 }

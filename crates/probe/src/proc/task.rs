@@ -153,10 +153,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_panics(text in "[0-9]{0,3}[ ()a-zA-Z:]{0,9}[ 0-9()\n-]{0,200}", key in "(SigIgn|VmRSS|read_bytes)") {
-            parse_stat(&text);
-            parse_status(&format!("{key}:{text}"));
-            parse_io(&format!("{key}:{text}"));
+        fn fields_are_found_whatever_the_name(
+            name in "[ ()a-zA-Z:0-9]{0,20}", parent: u32, fields in prop::array::uniform20(0_u32..),
+            other in "(x[ a-z0-9:]{0,30}\n){0,4}",
+        ) {
+            let numbers = fields.map(|number| number.to_string());
+            let stat = parse_stat(&format!("7 ({name}) S {parent} {} 0 0\n", numbers.join(" ")));
+            let stat = stat.unwrap();
+            prop_assert_eq!((stat.state, stat.parent), ('S', parent));
+            let field = |number: usize| u64::from(fields[number - 5]);
+            prop_assert_eq!((stat.user, stat.system, stat.start), (field(14), field(15), field(22)));
+            prop_assert_eq!(parse_stat(&format!("7 ({name}) S {parent} {}", numbers[1..].join(" "))), None);
+
+            let status = parse_status(&format!("{other}VmRSS:\t{parent} kB\n{other}"));
+            prop_assert_eq!(status, Status { rss_kb: Some(parent.into()), ..Status::default() });
+            let io = parse_io(&format!("{other}read_bytes: {parent}\nwrite_bytes: 5\n{other}"));
+            prop_assert_eq!(io, Some(TaskIo { read_bytes: parent.into(), write_bytes: 5 }));
+            prop_assert_eq!(parse_io(&other), None);
         }
     }
 }

@@ -341,8 +341,21 @@ mod tests {
                 .stdin(Stdio::piped())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(100));
-            Family(child)
+            let family = Family(child);
+            // The child is another program by now, and waits.
+            let waits = |pid: &u32| {
+                let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+                stat.contains("(cat) S")
+            };
+            let mut before = Usage::default();
+            loop {
+                let now = Tree::new(family.0.id()).unwrap().sample().unwrap();
+                if members(family.0.id()).unwrap().iter().any(waits) && now == before {
+                    return family;
+                }
+                before = now;
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
         }
     }
 

@@ -147,6 +147,16 @@ impl Run {
         (!self.stopped_before(self.start)).then(|| self.sources.snapshot())
     }
 
+    /// Adds rows of unknown values for the whole periods before `at` that had no snapshot. Returns
+    /// the number of these periods.
+    fn fill(&self, rows: &mut Vec<Vec<f64>>, at: Instant) -> usize {
+        let periods = whole_periods(at - self.start.min(at), self.period);
+        while rows.len() < periods {
+            rows.push(series::empty_row());
+        }
+        periods
+    }
+
     fn record(mut self, first: Option<Snapshot>, throttle_before: Option<Throttle>) -> Recording {
         let Some(first) = first else {
             let mut notes = self.sources.into_notes();
@@ -157,11 +167,7 @@ impl Run {
         let mut before = first.clone();
         loop {
             // The end of the last snapshot's period.
-            let periods = whole_periods(before.at - self.start.min(before.at), self.period);
-            // Periods without a snapshot.
-            while rows.len() < periods {
-                rows.push(series::empty_row());
-            }
+            let periods = self.fill(&mut rows, before.at);
             let until = self.start + self.period.saturating_mul(count(periods + 1));
             let stopped = self.stopped_before(until);
             let after = self.sources.snapshot();
@@ -174,6 +180,7 @@ impl Run {
                 }));
             }
             if stopped {
+                self.fill(&mut rows, after.at);
                 let mut totals = Totals::between(&first, &after);
                 totals.sampler_cpu_us = this_thread_us();
                 totals.throttle = throttled(throttle_before, throttle_counts());

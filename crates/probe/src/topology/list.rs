@@ -53,8 +53,12 @@ mod tests {
         }
 
         #[test]
-        fn nothing_panics(text in "[-0-9, x]{0,12}") {
-            parse(&text);
+        fn what_is_read_is_a_list(list in "[-0-9, x]{0,12}|([0-9]{1,3}(-[0-9]{1,3})?,){0,3}[0-9]") {
+            if let Some(numbers) = parse(&list) {
+                prop_assert!(numbers.is_sorted_by(|a, b| a < b));
+                prop_assert_eq!(parse(&text(&numbers)), Some(numbers));
+                prop_assert!(!list.contains('x'));
+            }
         }
     }
 }

@@ -359,14 +359,18 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        let _ = parse(&bytes);
+    fn any_bytes_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        prop_assert!(parse(&bytes).is_err());
     }
 
     #[test]
-    fn any_lines_are_read_or_refused(text in almost()) {
-        let _ = parse(text.as_bytes());
-        let _ = parse(format!("events: Ir\nfn=main\n{text}\n").as_bytes());
+    fn any_lines_are_refused_or_add_up(text in almost()) {
+        for text in [format!("events: Ir\nfn=main\n{text}\n"), text] {
+            if let Ok(profile) = parse(text.as_bytes()) {
+                let own = profile.functions.values().map(|cost| u128::from(cost.own));
+                prop_assert_eq!(own.sum::<u128>(), u128::from(profile.instructions), "{}", text);
+            }
+        }
     }
 
     #[test]
