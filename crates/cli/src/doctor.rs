@@ -24,7 +24,8 @@ pub struct DoctorArgs {
     /// Only look at how the machine is set up, which takes no time
     #[arg(long)]
     quick: bool,
-    /// Set what can be set safely until the next boot, and say how to undo it
+    /// Set what can be set safely until the next boot, and say how to undo it: with
+    /// /run/steelyard-doctor-undo.sh, which has each command before its change is made
     #[arg(long)]
     fix: bool,
     /// Output format
@@ -43,6 +44,9 @@ enum Format {
 /// How long others are watched, and how long the machine is measured.
 const WATCHED: Duration = Duration::from_secs(10);
 const MEASURED: Duration = Duration::from_secs(30);
+
+/// The script that undoes what was set. It is gone after the next boot, like what was set.
+const UNDO: &str = "/run/steelyard-doctor-undo.sh";
 
 /// Examines the machine and prints what was found.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<()> {
@@ -94,22 +98,17 @@ pub fn before_run(
     Ok(findings)
 }
 
-/// Sets what can be set, and says so.
+/// Sets what can be set, and says so, and how to undo it even if something can't be set.
 fn mend(findings: &[Finding]) -> anyhow::Result<()> {
-    let mut undo = Vec::new();
-    for finding in findings {
-        let Some(fix) = &finding.fix else { continue };
-        let before = fix.apply().with_context(|| {
-            format!("cannot set {} to {}; are you root?", finding.name, fix.value)
-        })?;
+    let undo = Path::new(UNDO);
+    let mended = doctor::mend(findings, undo, |finding, fix| {
         eprintln!("{}: {} is now {}", finding.name, finding.found, fix.value);
-        undo.extend(before);
+    });
+    if let Ok(commands) = std::fs::read_to_string(undo) {
+        eprintln!("until the next boot; to undo it: sh {UNDO}");
+        commands.lines().for_each(|command| eprintln!("  {command}"));
     }
-    if !undo.is_empty() {
-        eprintln!("until the next boot; to undo it:");
-        undo.iter().for_each(|command| eprintln!("  {command}"));
-    }
-    Ok(())
+    Ok(mended?)
 }
 
 fn text(findings: &[Finding]) -> String {

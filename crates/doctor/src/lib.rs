@@ -5,10 +5,12 @@
 //! - [`watch`]: what others do on it for some seconds.
 //! - [`noise`]: how evenly it does the same work, and how fast it wakes up and writes.
 //!
-//! Each is a list of [`Finding`]s. [`Finding::fix`] says what could be set instead.
+//! Each is a list of [`Finding`]s. [`Finding::fix`] says what could be set instead, and [`mend`]
+//! sets it.
 
 mod facts;
 mod files;
+mod mending;
 mod noise;
 mod watching;
 
@@ -17,6 +19,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use facts::settings;
+pub use mending::{MendError, mend};
 pub use noise::noise;
 pub use watching::watch;
 
@@ -95,38 +98,4 @@ pub struct Fix {
     pub files: Vec<PathBuf>,
     /// The value.
     pub value: String,
-}
-
-impl Fix {
-    /// Writes it. Returns the commands that write what was there before.
-    ///
-    /// # Errors
-    /// If a file can't be read or written; those before it have been written.
-    pub fn apply(&self) -> std::io::Result<Vec<String>> {
-        let mut undo = Vec::new();
-        for file in &self.files {
-            let before = std::fs::read_to_string(file)?;
-            let before = probe::chosen(before.trim());
-            std::fs::write(file, &self.value)?;
-            undo.push(format!("echo '{before}' > {}", file.display()));
-        }
-        Ok(undo)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fix_says_how_to_undo_it() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("enabled");
-        std::fs::write(&file, "[always] madvise never\n").unwrap();
-        let fix = Fix { files: vec![file.clone()], value: "madvise".to_owned() };
-        assert_eq!(fix.apply().unwrap(), [format!("echo 'always' > {}", file.display())]);
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "madvise");
-        let nowhere = Fix { files: vec![directory.path().join("no/file")], ..fix };
-        assert!(nowhere.apply().is_err());
-    }
 }
