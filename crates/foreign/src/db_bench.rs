@@ -86,7 +86,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if let [test] = tests.as_mut_slice() {
         test.series = series(&threads.into_values().collect::<Vec<_>>());
     }
-    Ok(Reading { program: PROGRAM, version, tests, columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, version, tests, ..Reading::default() })
 }
 
 fn test(line: &Line<'_>, found: &regex::Captures<'_>) -> Result<Test, ForeignError> {
@@ -101,15 +101,13 @@ fn test(line: &Line<'_>, found: &regex::Captures<'_>) -> Result<Test, ForeignErr
     }
     Ok(Test {
         name: Some(found[1].to_owned()),
-        dop: None,
         operations: found.get(5).and_then(|count| count.as_str().parse().ok()),
         seconds: found.get(4).and_then(|seconds| number(seconds.as_str())),
         value: line.positive(PROGRAM, "rate of operations", &found[3])?,
         unit: "ops/s".into(),
-        less_is_better: false,
         metrics,
-        series: Vec::new(),
         line: line.number,
+        ..Test::default()
     })
 }
 

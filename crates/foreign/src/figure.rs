@@ -64,17 +64,6 @@ pub(crate) fn read_regex(text: &str, pattern: &Regex) -> Result<Reading, Foreign
 }
 
 fn single(program: &'static str, value: f64, line: usize) -> Reading {
-    let test = Test {
-        name: None,
-        dop: None,
-        operations: None,
-        seconds: None,
-        value,
-        unit: "".into(),
-        less_is_better: false,
-        metrics: Vec::new(),
-        series: Vec::new(),
-        line,
-    };
-    Reading { program, version: None, tests: vec![test], columns: Vec::new() }
+    let test = Test { value, line, ..Test::default() };
+    Reading { program, tests: vec![test], ..Reading::default() }
 }

@@ -111,7 +111,7 @@ fn report(text: &str, last: bool) -> Result<Reading, ForeignError> {
         });
     }
     let version = version.trim_start_matches("fio-").to_owned();
-    Ok(Reading { program: PROGRAM, version: Some(version), tests, columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, version: Some(version), tests, ..Reading::default() })
 }
 
 /// An element of `jobs`.
@@ -197,10 +197,9 @@ fn test(processes: &[Job<'_>]) -> Result<Test, ForeignError> {
         seconds: (longest > 0.0).then_some(longest / 1000.0),
         value,
         unit: "IOPS".into(),
-        less_is_better: false,
         metrics,
-        series: Vec::new(),
         line: first.line,
+        ..Test::default()
     })
 }
 

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::{
     ForeignError, Reading, db_bench, figure, fio, go, hyperfine, iibench, iostat, pgbench,
-    rocksdb_report, sysbench, vmstat,
+    rocksdb_report, sysbench, table, vmstat,
 };
 
 /// Whose output it is.
@@ -16,7 +16,7 @@ use crate::{
 pub enum Format {
     /// pgbench 9.x to 18: its summary, and the progress lines of `-P`.
     Pgbench,
-    /// sysbench 1.0: its summary, and the lines of `--report-interval`.
+    /// sysbench 1.0 and 1.1: its summary, and the lines of `--report-interval`.
     Sysbench,
     /// RocksDB's `db_bench`.
     DbBench,
@@ -38,9 +38,11 @@ pub enum Format {
     Iostat,
     /// The tab-separated summary (`report.tsv`) that RocksDB's benchmark scripts write.
     RocksdbReport,
+    /// A published table: text, Markdown, tab-separated values or CSV.
+    Table,
 }
 
-const WORDS: [(&str, Format); 10] = [
+const WORDS: [(&str, Format); 11] = [
     ("pgbench", Format::Pgbench),
     ("sysbench", Format::Sysbench),
     ("db_bench", Format::DbBench),
@@ -51,6 +53,7 @@ const WORDS: [(&str, Format); 10] = [
     ("vmstat", Format::Vmstat),
     ("iostat", Format::Iostat),
     ("rocksdb-report", Format::RocksdbReport),
+    ("table", Format::Table),
 ];
 
 impl Format {
@@ -73,6 +76,7 @@ impl Format {
             Self::Vmstat => vmstat::read(text),
             Self::Iostat => iostat::read(text),
             Self::RocksdbReport => rocksdb_report::read(text),
+            Self::Table => table::read(text),
         }
     }
 
@@ -89,6 +93,7 @@ impl Format {
             Self::Vmstat => vmstat::detect(text),
             Self::Iostat => iostat::detect(text),
             Self::RocksdbReport => rocksdb_report::detect(text),
+            Self::Table => table::detect(text),
             Self::Json(_) | Self::Regex(_) => false,
         })
     }

@@ -52,7 +52,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         }
         test
     });
-    Ok(Reading { program: PROGRAM, version: None, tests: tests.collect(), columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, tests: tests.collect(), ..Reading::default() })
 }
 
 fn unfinished(line: &Line<'_>) -> ForeignError {
@@ -85,7 +85,7 @@ fn test(line: &Line<'_>, found: &regex::Captures<'_>) -> Result<Test, ForeignErr
         less_is_better: !unit.ends_with("/s"),
         unit: unit.into(),
         metrics,
-        series: Vec::new(),
         line: line.number,
+        ..Test::default()
     })
 }

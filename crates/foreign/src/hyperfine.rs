@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if tests.is_empty() {
         return Err(other("no results".to_owned()));
     }
-    Ok(Reading { program: PROGRAM, version: None, tests, columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, tests, ..Reading::default() })
 }
 
 fn test(result: &Value, line: usize) -> Result<Test, ForeignError> {
@@ -76,7 +76,6 @@ fn test(result: &Value, line: usize) -> Result<Test, ForeignError> {
         .collect();
     Ok(Test {
         name: Some(command.to_owned()).filter(|name| !name.is_empty()),
-        dop: None,
         operations: (!times.is_empty()).then_some(times.len() as u64),
         seconds: (!times.is_empty()).then(|| times.iter().sum()),
         value,
@@ -85,5 +84,6 @@ fn test(result: &Value, line: usize) -> Result<Test, ForeignError> {
         metrics,
         series,
         line,
+        ..Test::default()
     })
 }

@@ -98,15 +98,11 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let last = |name: &str| progress.last().and_then(|last| last.values.get(place(name)?)).copied();
     let test = |name: &str, value, unit: &'static str, line| Test {
         name: Some(name.to_owned()),
-        dop: None,
-        operations: None,
         seconds: Some(seconds),
         value,
         unit: unit.into(),
-        less_is_better: false,
-        metrics: Vec::new(),
-        series: Vec::new(),
         line,
+        ..Test::default()
     };
     // The rate in the totals is that of the rows asked for, over a time that includes creating
     // indexes. Counts and time in the last line of progress are those of the statements.
@@ -153,7 +149,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
             found: line.text.to_owned(),
         });
     }
-    Ok(Reading { program: PROGRAM, version: None, tests, columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, tests, ..Reading::default() })
 }
 
 /// A line of progress, if this is one.

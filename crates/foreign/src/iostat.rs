@@ -15,13 +15,37 @@ fn is_devices(text: &str) -> bool {
     matches!(first, Some("Device" | "Device:")) && text.contains("/s")
 }
 
+/// The first line: `Linux 5.15.0 (host) 03/05/2025 _x86_64_ (96 CPU)`.
+fn is_banner(text: &str) -> bool {
+    text.starts_with("Linux ") && text.trim_end().ends_with(" CPU)")
+}
+
+/// Whether the first report is left out (`-y`): then its place is blank, a line more than usual.
+fn without_first(text: &str) -> bool {
+    let mut lines = lines(text).skip_while(|line| !is_banner(line.text)).skip(1);
+    let mut blank = || lines.next().is_some_and(|line| line.text.trim().is_empty());
+    blank() && blank()
+}
+
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let mut columns: Vec<Column> = Vec::new();
     let mut header: Vec<&str> = Vec::new();
-    let (mut reports, mut in_report) = (0_usize, false);
-    // With `-y`, the first report is of the first interval. It can't be seen in the output.
+    let (mut reports, mut complete, mut in_report, mut banners) = (0_usize, 0, false, 0_usize);
+    // How many reports to leave out: the average since boot.
+    let first = usize::from(!without_first(text));
     for line in lines(text) {
         let words: Vec<&str> = line.text.split_whitespace().collect();
+        if is_banner(line.text) {
+            banners += 1;
+            if banners > 1 {
+                return Err(ForeignError::Unsupported {
+                    program: PROGRAM,
+                    line: line.number,
+                    found: "a second run, which begins with an average since boot".to_owned(),
+                    remedy: "Keep the output of each run in a file of its own.",
+                });
+            }
+        }
         if let Some(names) = line.text.strip_prefix("avg-cpu:") {
             if !in_report {
                 reports += 1;
@@ -42,7 +66,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         }
         if words.is_empty() {
             if !header.iter().all(|name| name.starts_with('%')) {
-                header = Vec::new();
+                (header, complete) = (Vec::new(), reports);
             }
             continue;
         }
@@ -69,10 +93,15 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
                 columns.push(Column { name, unit: unit.into(), values: Vec::new() });
                 columns.len() - 1
             });
-            if reports > 1 {
+            if reports > first {
+                // With `-z`, a device without any requests is left out of a report.
+                columns[place].values.resize(reports - first - 1, 0.0);
                 columns[place].values.push(value);
             }
         }
+    }
+    for column in columns.iter_mut().filter(|column| column.name.contains(' ')) {
+        column.values.resize(column.values.len().max(complete.saturating_sub(first)), 0.0);
     }
     if reports == 0 {
         let expected = "iostat's tables (avg-cpu: or Device); JSON is not read";
@@ -82,7 +111,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if columns.is_empty() {
         return Err(cut_off(PROGRAM, "a second report; the first is the average since boot", text));
     }
-    Ok(Reading { program: PROGRAM, version: None, tests: Vec::new(), columns })
+    Ok(Reading { program: PROGRAM, columns, ..Reading::default() })
 }
 
 /// The unit of a column, by its name.

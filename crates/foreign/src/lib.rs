@@ -39,6 +39,7 @@ mod lines;
 mod pgbench;
 mod rocksdb_report;
 mod sysbench;
+mod table;
 mod vmstat;
 
 use std::borrow::Cow;
@@ -47,12 +48,14 @@ pub use error::ForeignError;
 pub use format::Format;
 
 /// What a program printed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
     /// The program, as [`Format`] names it.
     pub program: &'static str,
     /// Its version, if the output says so.
     pub version: Option<String>,
+    /// Number of clients of the tests that don't say theirs, if the output says so somewhere else.
+    pub dop: Option<u32>,
     /// Its tests in the order of the output. Tests with the same name and number of clients are
     /// repeats, the first first. Empty for programs that only watch (`vmstat`, `iostat`).
     pub tests: Vec<Test>,
@@ -61,10 +64,12 @@ pub struct Reading {
 }
 
 /// A test and its figures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Test {
     /// `readrandom`, `BenchmarkFoo/x`, a job of fio, a command. `None` if the output names none.
     pub name: Option<String>,
+    /// The variant, if the output is of several and names them.
+    pub variant: Option<String>,
     /// Number of clients, threads or jobs, if the output says so.
     pub dop: Option<u32>,
     /// Number of operations, if the output says so.

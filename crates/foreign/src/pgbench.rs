@@ -64,7 +64,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if run.begun || tests.is_empty() {
         return Err(cut_off(PROGRAM, "the line that begins with \"tps = \"", text));
     }
-    Ok(Reading { program: PROGRAM, version, tests, columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, version, tests, ..Reading::default() })
 }
 
 impl Run {
@@ -149,10 +149,10 @@ impl Run {
             seconds: run.processed.map(|processed| processed as f64 / value),
             value,
             unit: "transactions/s".into(),
-            less_is_better: false,
             metrics: run.metrics,
             series: series(&run.progress),
             line: line.number,
+            ..Test::default()
         }))
     }
 }

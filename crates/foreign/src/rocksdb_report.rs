@@ -1,4 +1,5 @@
-//! `report.tsv`, the summary that RocksDB's benchmark scripts write: a line per test and run.
+//! The summaries that RocksDB's benchmark scripts write: `report.tsv` has a line per test of a
+//! run, `summary.tsv` the lines of several runs, test by test, below the names of their files.
 
 use std::sync::LazyLock;
 
@@ -59,15 +60,27 @@ fn header(text: &str) -> Option<Vec<String>> {
     (has("ops_sec") && has("test")).then_some(names)
 }
 
+/// The directory of a `report.tsv`, which the scripts name after the version.
+fn run_of(text: &str) -> Option<&str> {
+    let directory = text.trim().strip_suffix("/report.tsv")?;
+    directory.rsplit('/').next().filter(|name| !name.is_empty() && !name.contains('\t'))
+}
+
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let mut columns: Option<Vec<String>> = None;
     let (mut version, mut tests) = (None, Vec::new());
+    let mut runs = Runs::default();
     for line in lines(text) {
         if line.text.trim().is_empty() || line.text.starts_with('#') {
             continue;
         }
         if let Some(found) = header(line.text).filter(|_| line.ended) {
+            runs.end(text)?;
             columns = Some(found);
+            continue;
+        }
+        if let (None, Some(run)) = (&columns, run_of(line.text)) {
+            runs.names.push(run.to_owned());
             continue;
         }
         let Some(columns) = &columns else {
@@ -93,15 +106,74 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         if let Some(found) = field("version") {
             version = Some(found.to_owned());
         }
-        tests.push(test(&line, &field)?);
+        let mut test = test(&line, &field)?;
+        runs.name(&mut test, &line)?;
+        tests.push(test);
     }
+    runs.end(text)?;
     if tests.is_empty() {
         return Err(match columns {
             Some(_) => cut_off(PROGRAM, "a line for each test", text),
             None => other(PROGRAM, "the header that begins with \"ops_sec\"", text),
         });
     }
-    Ok(Reading { program: PROGRAM, version, tests, columns: Vec::new() })
+    let dop = clients(&tests);
+    Ok(Reading { program: PROGRAM, version, dop, tests, ..Reading::default() })
+}
+
+/// The runs of a `summary.tsv`. Below each header, the k-th line is of the k-th of them.
+#[derive(Default)]
+struct Runs {
+    names: Vec<String>,
+    /// How many lines the last header has, and the name of their test.
+    found: (usize, Option<String>),
+}
+
+impl Runs {
+    fn name(&mut self, test: &mut Test, line: &Line<'_>) -> Result<(), ForeignError> {
+        if self.names.is_empty() {
+            return Ok(());
+        }
+        let (place, name) = &mut self.found;
+        if *place > 0 && *name != test.name || *place == self.names.len() {
+            return Err(ForeignError::Unsupported {
+                program: PROGRAM,
+                line: line.number,
+                found: format!(
+                    "below this header, each of {} files at the top should have one line of the \
+                     same test",
+                    self.names.len()
+                ),
+                remedy: "Import the report.tsv files themselves.",
+            });
+        }
+        test.variant = Some(self.names[*place].clone());
+        *place += 1;
+        name.clone_from(&test.name);
+        Ok(())
+    }
+
+    /// Ends what belongs to a header.
+    fn end(&mut self, text: &str) -> Result<(), ForeignError> {
+        match std::mem::take(&mut self.found) {
+            (found, _) if found > 0 && found < self.names.len() => {
+                Err(cut_off(PROGRAM, "a line for each of the files at the top", text))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The number of threads of a run: that of readrandom. `revrange` always has one thread, so that
+/// compaction can catch up after the load; the load says nothing.
+fn clients(tests: &[Test]) -> Option<u32> {
+    let only = |is: &dyn Fn(&str) -> bool| {
+        let of = tests.iter().filter(|test| is(test.name.as_deref().unwrap_or_default()));
+        let mut said = of.filter_map(|test| test.dop);
+        let first = said.next()?;
+        said.all(|other| other == first).then_some(first)
+    };
+    only(&|name| name == "readrandom").or_else(|| only(&|name| name != "revrange"))
 }
 
 fn test<'a>(
@@ -135,14 +207,11 @@ fn test<'a>(
     Ok(Test {
         name: Some(name),
         dop,
-        operations: None,
-        seconds: None,
         value,
         unit: "ops/s".into(),
-        less_is_better: false,
         metrics,
-        series: Vec::new(),
         line: line.number,
+        ..Test::default()
     })
 }
 

@@ -1,4 +1,4 @@
-//! sysbench 1.0: a summary, lines of `--report-interval` before it.
+//! sysbench 1.0 and 1.1: a summary, lines of `--report-interval` before it.
 
 use std::sync::LazyLock;
 
@@ -15,8 +15,13 @@ static INTERVAL: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a pattern")
 });
 
+/// `sysbench 1.1.0-18a9f86 (using bundled LuaJIT 2.1.0-beta3)`, and not a command line, which
+/// scripts write above it.
+static VERSION: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^sysbench (\d[^ :]*)").expect("a pattern"));
+
 pub(crate) fn detect(text: &str) -> bool {
-    lines(text).any(|line| line.text.starts_with("sysbench "))
+    lines(text).any(|line| VERSION.is_match(line.text))
 }
 
 /// What is known of a run before its end.
@@ -26,6 +31,8 @@ struct Run {
     /// The rate that the test prints: what, how much, on which line.
     rate: Option<(&'static str, f64, usize)>,
     events: Option<(f64, usize)>,
+    /// What the test of files prints in 1.1 instead: requests/s of each kind added up.
+    requests: Option<(f64, usize)>,
     seconds: Option<f64>,
     metrics: Vec<Metric>,
     /// Second of the end, rate, latency.
@@ -34,18 +41,18 @@ struct Run {
 
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if !detect(text) {
-        return Err(other(PROGRAM, "a line that begins with \"sysbench 1.0\"", text));
+        return Err(other(PROGRAM, "a line that begins with \"sysbench 1.\"", text));
     }
     let (mut version, mut tests, mut run) = (None, Vec::new(), None);
     for line in lines(text) {
-        if let Some(rest) = line.text.strip_prefix("sysbench ") {
-            let found = rest.split([' ', ':']).next().unwrap_or_default();
+        if let Some(found) = VERSION.captures(line.text) {
+            let found = &found[1];
             if !found.starts_with("1.") {
                 return Err(ForeignError::Unsupported {
                     program: PROGRAM,
                     line: line.number,
                     found: format!("it is of version {found}"),
-                    remedy: "Run sysbench 1.0; older versions name their figures differently.",
+                    remedy: "Run sysbench 1.0 or 1.1; older versions name their figures differently.",
                 });
             }
             version = Some(found.to_owned());
@@ -63,8 +70,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
             });
         } else if let Some(known) = &mut run {
             known.line(&line)?;
-            let last = line.text.trim_start().starts_with("execution time (avg/stddev):");
-            if last && line.ended {
+            if known.ends_with(&line) {
                 tests.extend(run.take().map(|run| run.end(&line)).transpose()?);
             }
         }
@@ -72,7 +78,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if run.is_some() || tests.is_empty() {
         return Err(cut_off(PROGRAM, END, text));
     }
-    Ok(Reading { program: PROGRAM, version, tests, columns: Vec::new() })
+    Ok(Reading { program: PROGRAM, version, tests, ..Reading::default() })
 }
 
 const END: &str = "the summary, whose last line begins with \"execution time\"";
@@ -127,7 +133,17 @@ impl Run {
                 let rate = line.positive(PROGRAM, "rate of operations", rate)?;
                 self.rate = Some(("ops/s", rate, line.number));
             }
-            "total time" => {
+            // Since 1.1; of all tests but that of files.
+            "events/s (eps)" => {
+                let rate = line.positive(PROGRAM, "rate of events", value)?;
+                self.rate.get_or_insert(("events/s", rate, line.number));
+            }
+            "read" | "write" | "fsync" if value.starts_with("IOPS=") => {
+                let rate = value["IOPS=".len()..].split(' ').next().unwrap_or_default();
+                let rate = line.number(PROGRAM, "rate of requests", rate)?;
+                self.requests.get_or_insert((0.0, line.number)).0 += rate;
+            }
+            "total time" | "time elapsed" => {
                 let seconds = value.trim_end_matches('s');
                 self.seconds = Some(line.positive(PROGRAM, "time in seconds", seconds)?);
             }
@@ -148,13 +164,21 @@ impl Run {
         Ok(())
     }
 
+    /// Whether this is the last line of the summary.
+    fn ends_with(&self, line: &Line<'_>) -> bool {
+        let last = if self.requests.is_some() { "sum:" } else { "execution time (avg/stddev):" };
+        line.ended && line.text.trim_start().starts_with(last)
+    }
+
     /// The test, if nothing of the summary is missing.
     fn end(self, line: &Line<'_>) -> Result<Test, ForeignError> {
-        let (Some((events, at)), Some(seconds)) = (self.events, self.seconds) else {
-            return Err(cut_off_at(line));
+        let (unit, value, line) = match (self.rate, self.requests, self.events.zip(self.seconds)) {
+            (Some(rate), _, Some(_)) => rate,
+            // In 1.0, tests of files, threads and mutexes print no rate of all their events.
+            (None, None, Some(((events, at), seconds))) => ("events/s", events / seconds, at),
+            (None, Some((rate, at)), None) if rate > 0.0 => ("events/s", rate, at),
+            _ => return Err(cut_off_at(line)),
         };
-        // Tests of files, threads and mutexes print no rate of all their events.
-        let (unit, value, line) = self.rate.unwrap_or(("events/s", events / seconds, at));
         let mut from = 0.0;
         let mut series = Vec::new();
         for (end, value, latency) in self.intervals {
@@ -165,16 +189,15 @@ impl Run {
             }
         }
         Ok(Test {
-            name: None,
             dop: self.dop,
-            operations: Some(events as u64),
-            seconds: Some(seconds),
+            operations: self.events.map(|(events, _)| events as u64),
+            seconds: self.seconds,
             value,
             unit: unit.into(),
-            less_is_better: false,
             metrics: self.metrics,
             series,
             line,
+            ..Test::default()
         })
     }
 }

@@ -92,5 +92,5 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if reports < 2 {
         return Err(cut_off(PROGRAM, "a second report; the first is the average since boot", text));
     }
-    Ok(Reading { program: PROGRAM, version: None, tests: Vec::new(), columns })
+    Ok(Reading { program: PROGRAM, columns, ..Reading::default() })
 }

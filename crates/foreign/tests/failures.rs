@@ -17,6 +17,7 @@ fn what_the_program_calls_a_failure() {
     for (name, line, words) in [
         ("pgbench-15-aborted.txt", 2, "client 0 script 0 aborted"),
         ("pgbench-18-failed.txt", 12, "number of failed transactions: 1"),
+        ("sysbench-1.1-fatal.txt", 10, "relation \"sbtest2\" does not exist"),
         ("sysbench-fatal.txt", 10, "relation \"sbtest2\" does not exist"),
         ("db_bench-7-unknown.txt", 27, "nosuchbench"),
         ("fio-3.33-error.json", 1, "No space left on device"),
@@ -91,6 +92,9 @@ fn a_run_that_ended_early() {
         ("pgbench-15-select-progress.txt", "latency stddev"),
         ("pgbench-12-published.txt", "tps = 937.638183"),
         ("sysbench-point-select-intervals.txt", "    events (avg/stddev)"),
+        ("sysbench-1.1-read-write.txt", "    events (avg/stddev)"),
+        ("sysbench-1.1-warmup-intervals.txt", "    total number of events"),
+        ("sysbench-1.1-fileio.txt", "         max:"),
         ("db_bench-7-histogram-statistics.txt", "(       1,       2 ]"),
         ("db_bench-7-repeats-duration.txt", "readrandom [AVG 2 runs]"),
         ("fio-3.33-fsync.json", "  \"jobs\""),

@@ -15,7 +15,7 @@ pub fn text(name: &str) -> String {
 }
 
 /// The formats that have a name of their own.
-pub const WORDS: [&str; 10] = [
+pub const WORDS: [&str; 11] = [
     "pgbench",
     "sysbench",
     "db_bench",
@@ -26,6 +26,7 @@ pub const WORDS: [&str; 10] = [
     "vmstat",
     "iostat",
     "rocksdb-report",
+    "table",
 ];
 
 /// The format of an output, by the beginning of its name.
@@ -82,7 +83,9 @@ fn every_output_that_can_be_read_is_recognized_by_what_is_in_it() {
         let format = format_of(&name);
         if format.read(&text(&name)).is_ok() {
             let found = Format::detect(&text(&name)).map(|format| format.to_string());
-            assert_eq!(found, Some(format.to_string()), "{name}");
+            // A table without marks is like any text.
+            let known = !name.starts_with("table-") || name.starts_with("table-marked-");
+            assert_eq!(found, known.then(|| format.to_string()), "{name}");
         }
     }
 }
@@ -158,6 +161,41 @@ fn sysbench_with_other_options_and_tests() {
     assert_value(&only("sysbench-cpu.txt"), 792.11, "events/s");
     assert_value(&only("sysbench-memory.txt"), 1_551_738.91, "ops/s");
     assert_value(&only("sysbench-fileio.txt"), 8567.0 / 1.1172, "events/s");
+}
+
+#[test]
+fn sysbench_1_1_has_other_words_for_the_same_figures() {
+    // Below a command line and a number of CPUs.
+    let test = only("sysbench-1.1-read-write.txt");
+    assert_eq!((test.dop, test.operations, test.seconds), (Some(2), Some(1099), Some(3.0062)));
+    assert_value(&test, 365.58, "transactions/s");
+    assert_metric(&test, "queries/s", 7311.52);
+    assert_metric(&test, "p95", 12_520.0);
+    let version = reading("sysbench-1.1-read-write.txt").version;
+    assert_eq!(version.as_deref(), Some("1.1.0"));
+    // After a warm-up, of which nothing is shown.
+    let test = only("sysbench-1.1-warmup-intervals.txt");
+    assert_value(&test, 71_462.19, "transactions/s");
+    assert_eq!((test.series.len(), test.series[0].from, test.series[0].value), (4, 0.0, 66_003.36));
+    assert_metric(&test, "p99", 60.0);
+    let test = only("sysbench-1.1-histogram-intervals.txt");
+    assert_value(&test, 545.83, "transactions/s");
+    assert_eq!(test.series.len(), 3);
+    let test = only("sysbench-1.1-no-percentile.txt");
+    assert_metric(&test, "errors", 2.0);
+    assert!(test.metrics.iter().all(|metric| !metric.name.starts_with('p')));
+    assert_eq!(only("sysbench-1.1-rate.txt").series.len(), 2);
+    assert_value(&only("sysbench-1.1-cpu.txt"), 4500.07, "events/s");
+    assert_value(&only("sysbench-1.1-memory.txt"), 6_850_454.41, "ops/s");
+    assert_value(&only("sysbench-1.1-mutex.txt"), 6.8454, "events/s");
+    // Its test of files counts requests and ends earlier than all others.
+    let test = only("sysbench-1.1-fileio.txt");
+    assert_value(&test, 43_194.15 + 28_829.35 + 2992.67, "events/s");
+    assert_metric(&test, "max", 4210.0);
+    // A build between releases.
+    let built = text("sysbench-1.1-cpu.txt").replace("1.1.0", "1.1.0-18a9f86");
+    let version = Format::Sysbench.read(&built).unwrap().version;
+    assert_eq!(version.as_deref(), Some("1.1.0-18a9f86"));
 }
 
 #[test]
@@ -345,10 +383,31 @@ fn iostat_with_times_devices_only_and_plain() {
     );
     assert_eq!(of("%system").values, [10.0, 7.04]);
     let columns = reading("iostat-12-dxyt.txt").columns;
-    assert_eq!(columns[0].values, [0.0]);
+    // Its first report is left out, not the second.
+    assert_eq!((&*columns[0].name, &columns[0].values), ("vda r/s", &vec![13.0, 0.0]));
     let columns = reading("iostat-12-plain.txt").columns;
     assert!(columns.iter().any(|column| column.name == "vda tps" && column.values == [37.0]));
     assert_eq!(reading("iostat-12-xz.txt").columns[0].values, [91.0]);
+}
+
+#[test]
+fn iostat_with_many_devices_and_a_blank_in_place_of_the_first_report() {
+    let columns = reading("iostat-12-derived-raid.txt").columns;
+    let of = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
+    assert_eq!(of("md2 wkB/s"), &[32_000.0, 64_000.0, 48_000.0]);
+    assert_eq!(of("%user"), &[60.0, 61.0, 62.0]);
+    // With -z, devices without requests are left out, and did nothing.
+    let all = text("iostat-12-derived-raid.txt");
+    let idle = all.match_indices("md3 ").nth(1).unwrap().0;
+    let end = idle + all[idle..].find('\n').unwrap() + 1;
+    let busy = format!("{}{}", &all[..idle], &all[end..]);
+    let columns = Format::Iostat.read(&busy).unwrap().columns;
+    let of = |name: &str| &columns.iter().find(|column| column.name == name).unwrap().values;
+    assert_eq!(of("md3 wkB/s"), &[160.0, 0.0, 80.0]);
+    // A second run begins with an average since boot, which must not be counted.
+    let twice = text("iostat-12-x.txt") + &text("iostat-12-x.txt");
+    let error = Format::Iostat.read(&twice).unwrap_err().to_string();
+    assert!(error.contains("a second run"), "{error}");
 }
 
 #[test]
@@ -400,4 +459,38 @@ fn names_of_tests_in_reports_of_several_versions() {
     let waits = text("rocksdb-report-7.3-published.tsv").replace("overwrite.", "overwriteandwait.");
     let tests = Format::RocksdbReport.read(&waits).unwrap().tests;
     assert_eq!(tests[5].name.as_deref(), Some("overwrite"));
+}
+
+#[test]
+fn a_report_has_one_number_of_clients_although_one_test_has_its_own() {
+    let reading = reading("rocksdb-report-7.8-derived-three-runs.tsv");
+    assert_eq!(reading.dop, Some(4));
+    let names: Vec<_> =
+        reading.tests.iter().map(|test| (test.name.as_deref().unwrap(), test.dop)).collect();
+    assert_eq!(names.len(), 3 * 8);
+    assert_eq!(names[..3], [("fillseq", None), ("revrange", Some(1)), ("readrandom", Some(4))]);
+    assert_eq!(names[..8], names[16..], "blank lines and headers are no tests");
+    let alone = text("rocksdb-report-6-derived.tsv");
+    assert_eq!(Format::RocksdbReport.read(&alone).unwrap().dop, Some(1));
+}
+
+#[test]
+fn a_summary_of_several_versions_says_which_line_is_whose() {
+    let name = "rocksdb-report-7.8-derived-summary.tsv";
+    let tests = reading(name).tests;
+    let variants: Vec<_> = tests.iter().map(|test| test.variant.as_deref().unwrap()).collect();
+    assert_eq!((variants.len(), &variants[..3]), (16, &["7.7.8", "7.8.3", "7.7.8"][..]));
+    assert_eq!((tests[4].value, tests[5].value), (400_000.0, 388_000.0));
+    // A version without one of the tests.
+    let lines: Vec<String> = text(name).lines().map(|line| format!("{line}\n")).collect();
+    let less = |without: usize| {
+        let kept = lines.iter().enumerate().filter(|(place, _)| *place != without);
+        let text: String = kept.map(|(_, line)| line.as_str()).collect();
+        Format::RocksdbReport.read(&text).unwrap_err().to_string()
+    };
+    assert!(less(5).contains("a line for each of the files at the top"), "{}", less(5));
+    assert!(less(lines.len() - 2).contains("ends in the middle"));
+    // Without the header of the second test, there are four lines below the first.
+    let more = less(7);
+    assert!(more.contains("each of 2 files") && more.contains("report.tsv files"), "{more}");
 }

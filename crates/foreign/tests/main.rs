@@ -7,3 +7,4 @@ mod failures;
 mod fixtures;
 mod fuzz;
 mod names;
+mod tables;

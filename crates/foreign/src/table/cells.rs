@@ -1,0 +1,82 @@
+//! How a line of a table is split, and what is in its cells.
+
+/// What stands between the cells of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Split {
+    /// Markdown.
+    Bars,
+    Tabs,
+    /// CSV.
+    Commas,
+    /// Two or more spaces, so that names may have one.
+    Gaps,
+    /// Any spaces.
+    Words,
+}
+
+impl Split {
+    /// Those that a header may have, the first first.
+    pub(super) fn of(header: &str) -> &'static [Self] {
+        match header.trim_start() {
+            text if text.starts_with('|') => &[Self::Bars],
+            text if text.contains('\t') => &[Self::Tabs],
+            text if text.contains(',') => &[Self::Commas, Self::Gaps, Self::Words],
+            _ => &[Self::Gaps, Self::Words],
+        }
+    }
+
+    pub(super) fn cells(self, text: &str) -> Vec<String> {
+        let trimmed = |cell: &str| cell.trim().to_owned();
+        match self {
+            Self::Bars => {
+                let inner = text.trim().trim_start_matches('|').trim_end_matches('|');
+                inner.split('|').map(|cell| trimmed(cell).replace('\\', "")).collect()
+            }
+            Self::Tabs => text.split('\t').map(trimmed).collect(),
+            Self::Commas => quoted(text),
+            Self::Gaps => text.split("  ").map(trimmed).filter(|cell| !cell.is_empty()).collect(),
+            Self::Words => text.split_whitespace().map(str::to_owned).collect(),
+        }
+    }
+}
+
+/// The fields of a line of CSV. A quote within quotes is written twice.
+fn quoted(text: &str) -> Vec<String> {
+    let (mut fields, mut field, mut inside) = (Vec::new(), String::new(), false);
+    let mut letters = text.trim().chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if inside && letters.peek() == Some(&'"') => field.extend(letters.next()),
+            '"' => inside = !inside,
+            ',' if !inside => fields.push(std::mem::take(&mut field).trim().to_owned()),
+            other => field.push(other),
+        }
+    }
+    fields.push(field.trim().to_owned());
+    fields
+}
+
+/// What a cell says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cell {
+    Figure(f64),
+    /// Something that stands for a figure that is not known.
+    Missing,
+    Word,
+}
+
+impl Cell {
+    pub(super) fn of(text: &str) -> Self {
+        // A mark that a note explains.
+        let text = text.trim().trim_end_matches('*').trim_end();
+        if ["", "-", "–", "—", "NA", "N/A", "n/a"].contains(&text) {
+            return Self::Missing;
+        }
+        let whole = text.split('.').next().unwrap_or_default();
+        let mut groups = whole.trim_start_matches('-').split(',');
+        let first = groups.next().unwrap_or_default();
+        let grouped = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
+        let plain = if grouped { text.replace(',', "") } else { text.to_owned() };
+        crate::lines::number(&plain).map_or(Self::Word, Self::Figure)
+    }
+}

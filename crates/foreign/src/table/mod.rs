@@ -1,0 +1,297 @@
+//! Published tables: text, Markdown, tab-separated values or CSV.
+//!
+//! Three shapes are known: a row per variant with a column per metric, of which one is a rate; a
+//! row per variant with a column per step; and a row per step, or number of clients, with a column
+//! per variant. The column of names says which it is by its header. Tables that stand after a mark
+//! such as `--- relative to first result` are skipped, since they follow from the absolute ones.
+
+mod cells;
+mod find;
+
+use find::{Found, Row, Tables, is_absolute, tables};
+
+use crate::error::shortened;
+use crate::lines::{lines, other};
+use crate::{ForeignError, Metric, Reading, Test};
+use cells::Cell;
+
+const PROGRAM: &str = "table";
+
+/// Headers of the column with the names of variants.
+const VARIANT: [&str; 9] =
+    ["dbms", "version", "variant", "system", "setup", "config", "server", "engine", "build"];
+/// Headers of the column with the names of steps.
+const STEP: [&str; 6] = ["step", "test", "workload", "benchmark", "query", ""];
+/// Headers of the column with numbers of clients.
+const CLIENTS: [&str; 5] = ["clients", "dop", "threads", "connections", "nt"];
+/// Headers of the column that is judged, with its unit.
+const RATES: [(&str, &str); 14] = [
+    ("o/s", "operations/s"),
+    ("op/s", "operations/s"),
+    ("ops/s", "operations/s"),
+    ("ops/sec", "operations/s"),
+    ("ops_sec", "operations/s"),
+    ("ops", "operations/s"),
+    ("operations/s", "operations/s"),
+    ("throughput", "operations/s"),
+    ("qps", "queries/s"),
+    ("queries/s", "queries/s"),
+    ("tps", "transactions/s"),
+    ("transactions/s", "transactions/s"),
+    ("ips", "rows/s"),
+    ("rows/s", "rows/s"),
+];
+
+/// Only what has a mark and a table of metrics or a title of its own is recognized.
+pub(crate) fn detect(text: &str) -> bool {
+    lines(text).any(|line| is_absolute(line.text))
+}
+
+pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
+    let Tables { found, names, relative } = tables(text)?;
+    if let Some(last) = lines(text).next_back().filter(|line| !line.ended) {
+        let found = "its last line has no end, so a part may be missing";
+        return Err(unsupported(last.number, found, "If it is whole, end it with a line break."));
+    }
+    let mut tests = Tests::default();
+    for table in &found {
+        tests.add(table, &|name| names.get(name).map_or(name, String::as_str).to_owned())?;
+    }
+    if tests.tests.is_empty() {
+        let expected = "a table with a header and rows of figures";
+        return Err(if relative {
+            unsupported(1, "it has only relative figures", "Import the absolute ones.")
+        } else {
+            other(PROGRAM, expected, text)
+        });
+    }
+    if tests.unnamed > 1 {
+        let found = format!("{} tables of metrics have no step", tests.unnamed);
+        let remedy = "Write the name of its step in a line above each, in at most four words.";
+        return Err(unsupported(tests.unnamed_at, found, remedy));
+    }
+    Ok(Reading { program: PROGRAM, tests: tests.tests, ..Reading::default() })
+}
+
+fn unsupported(line: usize, found: impl Into<String>, remedy: &'static str) -> ForeignError {
+    ForeignError::Unsupported { program: PROGRAM, line, found: found.into(), remedy }
+}
+
+/// The place of the first or last column with one of these names.
+fn corner(header: &[String], names: &[&str]) -> Option<usize> {
+    let is = |place: &usize| names.contains(&header[*place].to_lowercase().as_str());
+    [0, header.len() - 1].into_iter().find(is)
+}
+
+/// What is known of the rows and columns of a table.
+enum Layout {
+    /// Names of variants in this column; the judged rate in that one, with its unit.
+    Metrics { variant: usize, rate: usize, unit: &'static str },
+    /// Names of variants in this column, steps in all others.
+    Steps { variant: usize },
+    /// Names of steps in this column, variants in all others.
+    Variants { step: usize },
+    /// Names of steps where the name of no column stands.
+    Nameless,
+    /// Numbers of clients in this column, variants in all others.
+    Clients { clients: usize },
+}
+
+impl Layout {
+    fn of(table: &Found) -> Result<Self, ForeignError> {
+        let header = &table.header;
+        if table.rows.first().is_some_and(|row| row.cells.len() > header.len()) {
+            return Ok(Self::Nameless);
+        }
+        let rate = RATES.iter().find_map(|(name, unit)| Some((table.column(&[name])?, *unit)));
+        if let (Some(variant), Some((rate, unit))) = (table.column(&VARIANT), rate) {
+            return Ok(Self::Metrics { variant, rate, unit });
+        }
+        if let Some(variant) = corner(header, &VARIANT) {
+            if header.iter().any(|name| name.ends_with("/o")) {
+                return Err(unsupported(
+                    table.line,
+                    format!("{} has costs but no rate", shortened(&header.join(" "))),
+                    "Costs per operation belong to a rate; add a column o/s.",
+                ));
+            }
+            return Ok(Self::Steps { variant });
+        }
+        if let Some(clients) = corner(header, &CLIENTS) {
+            return Ok(Self::Clients { clients });
+        }
+        corner(header, &STEP).map(|step| Self::Variants { step }).ok_or_else(|| {
+            unsupported(
+                table.line,
+                format!("the header {:?} does not say of what the rows are", header.join(" ")),
+                "Call its first or last column version (or dbms), step or clients.",
+            )
+        })
+    }
+}
+
+impl Layout {
+    /// The tests of a row that has one in each cell but that with its name.
+    fn of_cells(
+        &self,
+        table: &Found,
+        row: &Row,
+        title: Option<&String>,
+        full: &dyn Fn(&str) -> String,
+    ) -> Result<Vec<Test>, ForeignError> {
+        let named = match self {
+            Self::Steps { variant: at } | Self::Variants { step: at } => *at,
+            Self::Clients { clients: at } => *at,
+            _ if row.cells.first().is_some_and(|cell| Cell::of(cell) == Cell::Word) => 0,
+            _ => table.header.len(),
+        };
+        let cells = (0..row.cells.len()).filter(|place| *place != named);
+        // Where names have no header, it is one shorter than the rows.
+        let heads = table.header.iter().enumerate();
+        let heads = heads.filter(|(place, _)| *place != named || matches!(self, Self::Nameless));
+        let mut tests = Vec::new();
+        for ((_, head), cell) in heads.zip(cells) {
+            let (of_row, of_column) = (full(&row.cells[named]), full(head));
+            let (name, variant, dop) = match self {
+                Self::Steps { .. } => (Some(of_column), of_row, None),
+                Self::Clients { .. } => (title.cloned(), of_column, of_row.parse().ok()),
+                _ => (Some(of_row), of_column, None),
+            };
+            let (variant, unit) = (Some(variant), "operations/s".into());
+            tests.extend(row.test(cell, Test { name, variant, dop, unit, ..Test::default() })?);
+        }
+        Ok(tests)
+    }
+}
+
+#[derive(Default)]
+struct Tests {
+    tests: Vec<Test>,
+    /// How many tables had no name of a step though they needed one, and where the last is.
+    unnamed: usize,
+    unnamed_at: usize,
+}
+
+impl Tests {
+    fn add(&mut self, table: &Found, full: &dyn Fn(&str) -> String) -> Result<(), ForeignError> {
+        let (layout, known) = (Layout::of(table)?, self.tests.len());
+        let (title, dop) = table.title.as_deref().map_or((None, None), step_of);
+        let needs = match layout {
+            Layout::Metrics { .. } => table.column(&STEP).is_none(),
+            Layout::Clients { .. } => true,
+            _ => false,
+        };
+        if needs && title.is_none() {
+            (self.unnamed, self.unnamed_at) = (self.unnamed + 1, table.line);
+        }
+        for row in &table.rows {
+            let tests = match layout {
+                Layout::Metrics { variant, rate, unit } => {
+                    let name = table.column(&STEP).map(|at| row.cells[at].clone());
+                    let (name, dop) = (name.or_else(|| title.clone()), table.clients(row).or(dop));
+                    let variant = Some(full(&row.cells[variant]));
+                    let more = Test { name, variant, dop, unit: unit.into(), ..Test::default() };
+                    let test = row.test(rate, more)?;
+                    let metrics = table.metrics(row)?;
+                    test.map(|test| Test { metrics, ..test }).into_iter().collect()
+                }
+                _ => layout.of_cells(table, row, title.as_ref(), full)?,
+            };
+            for test in tests {
+                self.push(test, known)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A figure that an earlier table has too gets the metrics of both. Within a table, the same
+    /// step and variant are repeats.
+    fn push(&mut self, test: Test, known: usize) -> Result<(), ForeignError> {
+        let same = |other: &&mut Test| {
+            (&other.name, &other.variant, other.dop) == (&test.name, &test.variant, test.dop)
+        };
+        let Some(other) = self.tests[..known].iter_mut().find(same) else {
+            self.tests.push(test);
+            return Ok(());
+        };
+        if (other.value - test.value).abs() > 1e-9 * test.value {
+            let name = test.name.unwrap_or_default();
+            let variant = test.variant.unwrap_or_default();
+            let found = format!(
+                "{name} of {variant} is {} here and {} in line {}",
+                test.value, other.value, other.line
+            );
+            return Err(unsupported(test.line, found, "Import these tables in separate calls."));
+        }
+        other.metrics.extend(test.metrics);
+        Ok(())
+    }
+}
+
+impl Row {
+    /// The figure in a cell; `None` if it is not known.
+    fn figure(&self, place: usize) -> Result<Option<f64>, ForeignError> {
+        let cell = self.cells.get(place).map_or("", String::as_str);
+        match Cell::of(cell) {
+            Cell::Figure(value) => Ok(Some(value)),
+            Cell::Missing => Ok(None),
+            Cell::Word => Err(self.not_a_figure(cell)),
+        }
+    }
+
+    /// A test with the figure in a cell as its value.
+    fn test(&self, place: usize, test: Test) -> Result<Option<Test>, ForeignError> {
+        let Some(value) = self.figure(place)? else { return Ok(None) };
+        if value <= 0.0 {
+            return Err(self.not_a_figure(&self.cells[place]));
+        }
+        Ok(Some(Test { value, line: self.line, ..test }))
+    }
+
+    fn not_a_figure(&self, cell: &str) -> ForeignError {
+        let (line, found) = (self.line, shortened(cell));
+        ForeignError::NotAFigure { program: PROGRAM, line, what: "figure", found }
+    }
+}
+
+impl Found {
+    /// The column with one of these names.
+    fn column(&self, names: &[&str]) -> Option<usize> {
+        let is = |name: &String| !name.is_empty() && names.contains(&name.to_lowercase().as_str());
+        self.header.iter().position(is)
+    }
+
+    /// The number of clients in a row of metrics.
+    fn clients(&self, row: &Row) -> Option<u32> {
+        row.cells.get(self.column(&CLIENTS)?)?.parse().ok()
+    }
+
+    /// The figures of a row beside the one that is judged.
+    fn metrics(&self, row: &Row) -> Result<Vec<Metric>, ForeignError> {
+        let mut metrics = Vec::new();
+        for (place, name) in self.header.iter().enumerate() {
+            let lower = name.to_lowercase();
+            let known = [&VARIANT[..], &STEP, &CLIENTS].concat().contains(&lower.as_str())
+                || RATES.iter().any(|(rate, _)| *rate == lower);
+            let value = if known { None } else { row.figure(place)? };
+            metrics.extend(value.map(|value| Metric::new(name.clone(), value, "")));
+        }
+        Ok(metrics)
+    }
+}
+
+/// The step that a title names, and its number of clients: `sb.met.scan.dop40`, or what follows
+/// a colon, or a few words. More, or those with a period, are prose.
+fn step_of(title: &str) -> (Option<String>, Option<u32>) {
+    let name = title.trim_start_matches('#').replace('\\', "");
+    let name = name.rsplit(": ").next().unwrap_or_default().trim();
+    let name =
+        ["sb.met.", "sb.prepare.met."].iter().find_map(|it| name.strip_prefix(it)).unwrap_or(name);
+    let (name, dop) = match name.rsplit_once(".dop").map(|(name, dop)| (name, dop.parse().ok())) {
+        Some((name, Some(dop))) => (name, Some(dop)),
+        _ => (name, None),
+    };
+    let name = name.trim_end_matches(':');
+    let usable = (1..=4).contains(&name.split_whitespace().count()) && !name.ends_with('.');
+    (usable.then(|| name.to_owned()), dop)
+}
