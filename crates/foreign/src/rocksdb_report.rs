@@ -1,5 +1,5 @@
 //! The summaries that RocksDB's benchmark scripts write: `report.tsv` has a line per test of a
-//! run, `summary.tsv` the lines of several runs, test by test, below the names of their files.
+//! run, `summary.tsv` the lines of several runs, test by test, below the paths of their files.
 
 use std::sync::LazyLock;
 
@@ -18,6 +18,10 @@ static PART: LazyLock<Regex> =
 /// A size: `165GB`, `0.0GB,`, `512MB`.
 static SIZE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^([0-9.]+)([KMGT]?)B?,?$").expect("a pattern"));
+
+/// A directory that only numbers the runs of a setup: `run2`, `rep-3`.
+static RUN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:run|rep|repeat|block|trial)[_.-]?\d+$").expect("a pattern"));
 
 /// The columns that become metrics: name in the file, name and unit of the metric, factor. CPU is
 /// printed in thousands of seconds.
@@ -60,15 +64,33 @@ fn header(text: &str) -> Option<Vec<String>> {
     (has("ops_sec") && has("test")).then_some(names)
 }
 
-/// The directory of a `report.tsv`, which the scripts name after the version.
-fn run_of(text: &str) -> Option<&str> {
-    let directory = text.trim().strip_suffix("/report.tsv")?;
-    directory.rsplit('/').next().filter(|name| !name.is_empty() && !name.contains('\t'))
+/// The directories that a `report.tsv` is in, of which the scripts name the last after the version.
+/// Those above it that only number runs are left out: what is then equal are runs of one setup.
+fn setup_of(text: &str) -> Option<Vec<&str>> {
+    let path = text.trim().strip_suffix("/report.tsv").filter(|path| !path.contains('\t'))?;
+    let (above, last) = path.rsplit_once('/').unwrap_or(("", path));
+    let above = above.split('/').filter(|name| !name.is_empty() && !RUN.is_match(name));
+    (!last.is_empty()).then(|| above.chain([last]).collect())
+}
+
+/// The names of setups: of each the shortest end of its path that no other has.
+fn names(setups: &[Vec<&str>]) -> Vec<String> {
+    let mut names = Vec::new();
+    for setup in setups {
+        let shared = |end: &[&str]| {
+            let mut others = setups.iter().filter(|other| *other != setup);
+            others.any(|other| other.ends_with(end))
+        };
+        let begin = (0..setup.len()).rev().find(|begin| !shared(&setup[*begin..]));
+        names.push(setup[begin.unwrap_or(0)..].join("/"));
+    }
+    names
 }
 
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let mut columns: Option<Vec<String>> = None;
     let (mut version, mut tests) = (None, Vec::new());
+    let mut setups: Vec<Vec<&str>> = Vec::new();
     let mut runs = Runs::default();
     for line in lines(text) {
         if line.text.trim().is_empty() || line.text.starts_with('#') {
@@ -76,11 +98,14 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         }
         if let Some(found) = header(line.text).filter(|_| line.ended) {
             runs.end(text)?;
+            if columns.is_none() {
+                runs.names = names(&setups);
+            }
             columns = Some(found);
             continue;
         }
-        if let (None, Some(run)) = (&columns, run_of(line.text)) {
-            runs.names.push(run.to_owned());
+        if let (None, Some(setup)) = (&columns, setup_of(line.text)) {
+            setups.push(setup);
             continue;
         }
         let Some(columns) = &columns else {
@@ -124,6 +149,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
 /// The runs of a `summary.tsv`. Below each header, the k-th line is of the k-th of them.
 #[derive(Default)]
 struct Runs {
+    /// Their variants.
     names: Vec<String>,
     /// How many lines the last header has, and the name of their test.
     found: (usize, Option<String>),

@@ -494,3 +494,28 @@ fn a_summary_of_several_versions_says_which_line_is_whose() {
     let more = less(7);
     assert!(more.contains("each of 2 files") && more.contains("report.tsv files"), "{more}");
 }
+
+#[test]
+fn setups_of_a_summary_with_equal_last_directories_have_names_of_their_own() {
+    let variants = |paths: &[&str]| -> Vec<String> {
+        let files: String = paths.iter().map(|path| format!("{path}/report.tsv\n")).collect();
+        let rows: String = (1..=paths.len()).map(|at| format!("{at}00\t1\tfillseq\n")).collect();
+        let text = format!("{files}\nops_sec\tmb_sec\ttest\n{rows}");
+        let tests = Format::RocksdbReport.read(&text).unwrap().tests;
+        tests.into_iter().map(|test| test.variant.unwrap()).collect()
+    };
+    let machines = variants(&["/runs/m5.2xl/7.8.3", "/runs/c6i.2xl/7.8.3"]);
+    assert_eq!(machines, ["m5.2xl/7.8.3", "c6i.2xl/7.8.3"]);
+    // As much of a path as it takes, and no more.
+    let more = variants(&["/a/m5/7.7", "/a/m5/7.8", "/b/m5/7.8", "/c6i/7.8"]);
+    assert_eq!(more, ["7.7", "a/m5/7.8", "b/m5/7.8", "c6i/7.8"]);
+    assert_eq!(variants(&["7.8", "m5/7.8"]), ["7.8", "m5/7.8"]);
+    // Runs of one setup, by their paths or by their numbers, are its blocks.
+    assert_eq!(variants(&["/a/7.8", "/a/7.7", "/a/7.8"]), ["7.8", "7.7", "7.8"]);
+    let runs = ["/run1/7.7", "/run1/7.8", "/run2/7.7", "/run2/7.8", "/run3/7.7", "/run3/7.8"];
+    assert_eq!(variants(&runs), ["7.7", "7.8"].repeat(3));
+    let both = variants(&["/m5/run1/7.8", "/c6i/run1/7.8", "/m5/run2/7.8", "/c6i/run2/7.8"]);
+    assert_eq!(both, ["m5/7.8", "c6i/7.8"].repeat(2));
+    // The last directory is what was compared, even if only its number differs.
+    assert_eq!(variants(&["/a/run1", "/a/run2"]), ["run1", "run2"]);
+}

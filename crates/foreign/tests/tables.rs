@@ -48,6 +48,51 @@ fn a_row_per_variant_and_a_column_per_metric() {
 }
 
 #[test]
+fn steps_in_prose_above_tables() {
+    let tests = read(&text("table-marked-titles.txt")).unwrap();
+    let found = figures(&tests);
+    let of = |step, variant, rate| (step, variant, None, rate);
+    assert_eq!(found.len(), 9, "{found:?}");
+    assert_eq!(found[0], of("update-hot", "15.8", 50_210.0));
+    assert_eq!(found[4], of("read-write_range=50", "16.4", 29_790.0));
+    assert_eq!(found[8], of("insert", "17.2", 34_850.0));
+    let step = |title: &str| {
+        let tests = read(&format!("{title}\n--- absolute\no/s dbms\n5 pg16\n")).unwrap();
+        tests[0].name.clone()
+    };
+    for (title, name) in [
+        ("For l.i0:", "l.i0"),
+        ("## For `scan` everything is as it was in 15.8, and as it will be", "scan"),
+        ("for update-one.dop40, more CPU is used per operation (CPU/o)", "update-one"),
+        ("More CPU is used by the newer versions for read-only_range=10", "read-only_range=10"),
+    ] {
+        assert_eq!(step(title).as_deref(), Some(name), "{title}");
+    }
+    for ambiguous in [
+        "For update-one and update-zipf more CPU is used per operation",
+        "For the scan test more CPU is used per operation than before",
+        "For 18.1 more CPU is used per operation than for any other version",
+        "For the write-heavy steps, in particular update-zipf, more CPU is used",
+        "More CPU is used for update-zipf by the newer versions than before",
+        "The step update-zipf needs more CPU per operation than before",
+    ] {
+        assert_eq!(step(ambiguous), None, "{ambiguous}");
+    }
+}
+
+#[test]
+fn markdown_without_outer_bars() {
+    let steps = "version | l.i0 | l.x\n--- | ---: | :---:\npg 16 | 5 | –\npg 17 | 7 | 8\n";
+    let tests = read(steps).unwrap();
+    let (load, index) = (("l.i0", "pg 16", None, 5.0), ("l.x", "pg 17", None, 8.0));
+    assert_eq!(figures(&tests), [load, ("l.i0", "pg 17", None, 7.0), index]);
+    let metrics = "l.i0\n\ncpu/o|o/s|dbms\n-|-|-\n0.1|5|pg 16, patched\n";
+    let tests = read(metrics).unwrap();
+    assert_eq!(figures(&tests), [("l.i0", "pg 16, patched", None, 5.0)]);
+    assert_eq!(tests[0].metrics.len(), 1);
+}
+
+#[test]
 fn a_row_per_step_and_a_column_per_variant() {
     let tests = read(&text("table-steps.tsv")).unwrap();
     let found = figures(&tests);
@@ -127,6 +172,10 @@ fn tables_that_were_cut() {
     assert!(until(lines.len() - 2).contains("a relative row for each"), "{}", until(16));
     let cut = error(whole.trim_end());
     assert!(cut.contains("last line has no end"), "{cut}");
+    // Before any mark, a table of ratios would look like one of rates.
+    let titles = text("table-marked-titles.txt");
+    let first = titles.lines().take(5).map(|line| format!("{line}\n")).collect::<String>();
+    assert!(error(&first).contains("only relative figures"));
     let short = whole.replacen("\t162415\tx.pg16.pk1", "", 1);
     assert!(error(&short).contains("as many cells as the header has columns"));
 }

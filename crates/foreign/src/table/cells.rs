@@ -15,10 +15,10 @@ pub(super) enum Split {
 }
 
 impl Split {
-    /// Those that a header may have, the first first.
-    pub(super) fn of(header: &str) -> &'static [Self] {
+    /// Those that a header may have, the first first; `ruled`: a rule of Markdown follows it.
+    pub(super) fn of(header: &str, ruled: bool) -> &'static [Self] {
         match header.trim_start() {
-            text if text.starts_with('|') => &[Self::Bars],
+            text if text.starts_with('|') || ruled && text.contains('|') => &[Self::Bars],
             text if text.contains('\t') => &[Self::Tabs],
             text if text.contains(',') => &[Self::Commas, Self::Gaps, Self::Words],
             _ => &[Self::Gaps, Self::Words],

@@ -33,6 +33,17 @@ pub(super) struct Tables {
     pub(super) relative: bool,
 }
 
+impl Tables {
+    /// Leaves out the tables whose title says that they are relative.
+    fn absolute(mut self) -> Self {
+        let says = |title: &String| title.to_lowercase().contains("relative");
+        let all = self.found.len();
+        self.found.retain(|table| !table.title.as_ref().is_some_and(says));
+        self.relative |= self.found.len() < all;
+        self
+    }
+}
+
 pub(super) fn is_absolute(text: &str) -> bool {
     matches!(text.trim(), "--- absolute" | "absolute:")
 }
@@ -56,9 +67,9 @@ struct Shape {
 }
 
 impl Shape {
-    /// If the first line can be the header of the second.
-    fn of(header: &str, row: &str) -> Option<Self> {
-        Split::of(header).iter().find_map(|split| {
+    /// If the first line can be the header of the second; `ruled`: a rule is between them.
+    fn of(header: &str, row: &str, ruled: bool) -> Option<Self> {
+        Split::of(header, ruled).iter().find_map(|split| {
             [(0, false), (0, true), (1, false), (1, true)].into_iter().find_map(|(more, dense)| {
                 let shape = Self { split: *split, dense, header: Vec::new(), width: 0 };
                 let (header, cells) = (shape.cells(header), shape.cells(row));
@@ -81,9 +92,9 @@ fn is_row(cells: &[String]) -> bool {
         || cells.iter().skip(1).any(|cell| !cell.is_empty() && Cell::of(cell) == Cell::Missing)
 }
 
-/// Between the header and the rows of Markdown.
+/// Between the header and the rows of Markdown: `| --- | ---: |`, `--- | ---:`.
 fn is_rule(text: &str) -> bool {
-    text.starts_with('|') && text.chars().all(|letter| "|-: ".contains(letter))
+    text.contains('|') && text.chars().all(|letter| "|-: ".contains(letter))
 }
 
 /// What belongs where in a text.
@@ -166,8 +177,11 @@ pub(super) fn tables(text: &str) -> Result<Tables, ForeignError> {
                 }
             }
             Part::Absolute | Part::Unmarked => {
-                let next = all.get(place + 1).map_or("", |next| next.text);
-                if let Some(shape) = Shape::of(line.text, next) {
+                let next = all.get(place + 1);
+                // Only rules are left out of all lines.
+                let ruled = next.is_some_and(|next| next.number > line.number + 1);
+                let row = next.map_or("", |next| next.text);
+                if let Some(shape) = Shape::of(line.text, row, ruled) {
                     let header = shape.header.clone();
                     let title = title.take();
                     tables.found.push(Found { title, line: line.number, header, rows: Vec::new() });
@@ -187,6 +201,6 @@ pub(super) fn tables(text: &str) -> Result<Tables, ForeignError> {
     }
     match part {
         Part::Relative { seen, needed } if few(seen, needed) => Err(missing()),
-        _ => Ok(tables),
+        _ => Ok(tables.absolute()),
     }
 }

@@ -48,11 +48,11 @@ pub(crate) fn detect(text: &str) -> bool {
 }
 
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
-    let Tables { found, names, relative } = tables(text)?;
     if let Some(last) = lines(text).next_back().filter(|line| !line.ended) {
         let found = "its last line has no end, so a part may be missing";
         return Err(unsupported(last.number, found, "If it is whole, end it with a line break."));
     }
+    let Tables { found, names, relative } = tables(text)?;
     let mut tests = Tests::default();
     for table in &found {
         tests.add(table, &|name| names.get(name).map_or(name, String::as_str).to_owned())?;
@@ -281,10 +281,11 @@ impl Found {
 }
 
 /// The step that a title names, and its number of clients: `sb.met.scan.dop40`, or what follows
-/// a colon, or a few words. More, or those with a period, are prose.
+/// a colon, or a few words. More, or those with a period, are prose, which may name it too.
 fn step_of(title: &str) -> (Option<String>, Option<u32>) {
-    let name = title.trim_start_matches('#').replace('\\', "");
-    let name = name.rsplit(": ").next().unwrap_or_default().trim();
+    let title = title.trim_start_matches('#').replace('\\', "");
+    let after_colon = || title.rsplit(": ").next().unwrap_or_default().trim();
+    let name = step_in(&title).unwrap_or_else(after_colon);
     let name =
         ["sb.met.", "sb.prepare.met."].iter().find_map(|it| name.strip_prefix(it)).unwrap_or(name);
     let (name, dop) = match name.rsplit_once(".dop").map(|(name, dop)| (name, dop.parse().ok())) {
@@ -294,4 +295,37 @@ fn step_of(title: &str) -> (Option<String>, Option<u32>) {
     let name = name.trim_end_matches(':');
     let usable = (1..=4).contains(&name.split_whitespace().count()) && !name.ends_with('.');
     (usable.then(|| name.to_owned()), dop)
+}
+
+/// The step of `For STEP …`, `For the STEP test …`, `… for STEP`, if no other word looks like the
+/// name of one.
+fn step_in(prose: &str) -> Option<&str> {
+    let words: Vec<&str> = prose.split_whitespace().collect();
+    let all = words.iter().copied().enumerate();
+    let mut named = all.filter_map(|(at, word)| Some((at, name_of(word)?)));
+    let (Some((at, name)), None) = (named.next(), named.next()) else { return None };
+    let (before, after) = (&words[..at], &words[at + 1..]);
+    let before = before.strip_suffix(&["the"]).unwrap_or(before);
+    let begins = before.len() == 1;
+    let ends = match after {
+        [] => true,
+        [word] => ["test", "step", "workload"].contains(&word.trim_end_matches(PUNCTUATION)),
+        _ => false,
+    };
+    let is_for = before.last().is_some_and(|word| word.eq_ignore_ascii_case("for"));
+    (is_for && (begins || ends)).then_some(name)
+}
+
+const PUNCTUATION: [char; 6] = [',', ';', ':', '.', '(', ')'];
+const QUOTES: [char; 8] = ['"', '\'', '`', '*', '“', '”', '‘', '’'];
+
+/// The word without what surrounds it, if it looks like the name of a step: `update-zipf`, `l.i0`,
+/// or anything in quotes. What begins with a digit is a version or a number.
+fn name_of(word: &str) -> Option<&str> {
+    let word = word.trim_matches(PUNCTUATION);
+    let name = word.trim_matches(QUOTES);
+    let quoted = word.starts_with(QUOTES) && word.ends_with(QUOTES);
+    let marked = name.contains(|letter: char| "-._=".contains(letter) || letter.is_ascii_digit());
+    let begins = name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    (begins && (quoted || marked) && !name.contains(QUOTES)).then_some(name)
 }
