@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Runs the tests.
 #
-#   scripts/test.sh          all of them: what `make test` runs
-#   scripts/test.sh check    formatting, lints and unit tests: what `make check` runs
+#   scripts/test.sh            all of them: what `make test` runs
+#   scripts/test.sh check      formatting, lints and unit tests: what `make check` runs
+#   scripts/test.sh jobs FILE  the jobs of a file: lines with a name and a command without quotes
 #
-# Jobs run in parallel; a failed job does not stop the others. At the end come a table of times, the
-# slowest tests, every skipped test with its reason, and the line "N passed, N failed, N skipped".
+# Jobs run in parallel; a failed job does not stop the others, and one that does not come to its end
+# has failed. At the end come a table of times, the slowest tests, every skipped test with its
+# reason, and the line "N passed, N failed, N skipped".
 #
 # STEELYARD_SKIPS names a file of tests that may be skipped, with lines of "job test reason". Any
 # other skip is then a failure. Continuous integration sets it (.ci/run).
@@ -42,13 +44,14 @@ export RUSTC_WORKSPACE_WRAPPER=clippy-driver
 
 # ---- jobs: each writes to its own log ----------------------------------------------------------
 
-# job NAME COMMAND...: runs the command and keeps its output, its status and its seconds.
+# job NAME COMMAND...: runs the command and keeps its output, its status, its seconds and those of
+# CPU that it took.
 job() {
-    local name=$1 begin=$SECONDS status
+    local name=$1 begin=$SECONDS status TIMEFORMAT='%0U %0S'
     shift
-    "$@" > "$work/jobs/$name.log" 2>&1 < /dev/null
+    { time "$@" > "$work/jobs/$name.log" 2>&1 < /dev/null; } 2> "$work/jobs/$name.cpu"
     status=$?
-    echo "$status $((SECONDS - begin))" > "$work/jobs/$name.end"
+    echo "$status $((SECONDS - begin)) $(cat "$work/jobs/$name.cpu")" > "$work/jobs/$name.end"
     [ "$status" = 0 ] && status=ok || status=FAILED
     printf '== %s: %s (%d s)\n' "$name" "$status" $((SECONDS - begin))
 }
@@ -86,9 +89,10 @@ export -f job tests doc_tests in_web small_run
 compile() {
     cargo test --locked --workspace --no-run --message-format json-render-diagnostics "$@" \
         > "$work/artifacts" || return 1
+    grep -E '"profile":\{[^}]*"test":true.*"executable":"' "$work/artifacts" > "$work/built"
     sed -nE 's|.*"manifest_path":"([^"]*)/crates/([^"/]*)/Cargo.toml".*"kind":\["([a-z]*)"\].*"name":"([^"]*)".*"executable":"([^"]*)".*|\2-\4-\3 \1/crates/\2 \5|p' \
-        "$work/artifacts" | grep -vE -- '-example |-bin .*/debug/[^/]*$' > "$work/programs"
-    [ -s "$work/programs" ]
+        "$work/built" > "$work/programs"
+    [ -s "$work/programs" ] && [ "$(wc -l < "$work/programs")" = "$(wc -l < "$work/built")" ]
 }
 
 lints() { ! grep -E '^(warning|error)' "$work/jobs/compile.log"; }
@@ -99,30 +103,39 @@ comments() {
         LC_ALL=C.UTF-8 grep -E '^[^:]*:[0-9]+:.{101}' | grep -v http
 }
 
-job fmt cargo fmt --all --check
-job comments comments
-if [ "$purpose" = check ]; then
-    job compile compile --lib --bins
-else
-    job compile compile
+touch "$work/programs"
+first=()
+if [ "$purpose" != jobs ]; then
+    first=(fmt comments compile lints)
+    job fmt cargo fmt --all --check
+    job comments comments
+    if [ "$purpose" = check ]; then
+        job compile compile --lib --bins
+    else
+        job compile compile
+    fi
+    job lints lints
 fi
-job lints lints
 
 # The longest first.
 {
+    [ "$purpose" != jobs ] || cat "$2"
     if [ "$purpose" = test ]; then
         grep -E '^(cli-command|dbms-room)-' "$work/programs"
         echo 'page-of-a-run small_run'
         echo 'page-in-a-browser in_web npm run --silent test:browser'
         echo 'doc-tests doc_tests'
     fi
-    echo 'page-check in_web npm run --silent check'
-    echo 'page-functions in_web npm test --silent'
+    if [ "$purpose" != jobs ]; then
+        echo 'page-check in_web npm run --silent check'
+        echo 'page-functions in_web npm test --silent'
+    fi
     grep -vE '^(cli-command|dbms-room)-' "$work/programs"
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
 # Tests mostly wait, for servers and for seconds of load, so run more of them than there are CPUs.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
-xargs -P 3 -I {} bash -c 'job {}' < "$work/list"
+# The outer shell lives on if the job's is killed; otherwise xargs would start no others.
+xargs -P 3 -I {} bash -c 'bash -c "$1"; :' bash 'job {}' < "$work/list"
 
 # ---- results -----------------------------------------------------------------------------------
 
@@ -155,10 +168,17 @@ for end in "$work"/jobs/*.end; do
     failed=$((failed + bad))
 done
 
-printf '\nseconds  job\n'
+while read -r name; do
+    if [ ! -e "$work/jobs/$name.end" ]; then
+        broken+=("$name: it did not come to its end; was its shell killed?")
+        failed=$((failed + 1))
+    fi
+done < <(printf '%s\n' "${first[@]}" | sed '/^$/d'; cut -d ' ' -f 1 "$work/list")
+
+printf '\nseconds  user  system  job\n'
 for end in "$work"/jobs/*.end; do
-    read -r _ seconds < "$end"
-    printf '%7d  %s\n' "$seconds" "$(basename "$end" .end)"
+    read -r _ seconds user system < "$end"
+    printf '%7d %5d %7d  %s\n' "$seconds" "$user" "$system" "$(basename "$end" .end)"
 done | sort -rn | head -n 12
 printf '\nseconds  the slowest tests\n'
 sed -nE 's/^test (.*) \.\.\. .*<([0-9.]+)s>$/\2  \1/p' "$work"/jobs/*.log | sort -rn | head -n 10 |

@@ -47,7 +47,8 @@ pub fn skip(reason: impl Display) {
 }
 
 /// A command that runs the calling test again in another process, to test what happens when a
-/// process is killed or cannot reach something. There, [`given`] is `path`. `before` are words to
+/// process is killed or cannot reach something, or what a process alone needs. There, [`given`] is
+/// `path`. `before` are words to
 /// put before the program, such as `["unshare", "--mount", "--"]`.
 ///
 /// # Panics
@@ -59,7 +60,8 @@ pub fn again(before: &[&str], path: &Path) -> Command {
     let thread = thread::current();
     let test = thread.name().filter(|name| *name != "main");
     let Some(test) = test else { panic!("expected the thread of a test") };
-    command.args(words).args(["--exact", test, "--nocapture"]).env(GIVEN, path);
+    command.args(words).args(["--exact", test, "--nocapture", "--include-ignored"]);
+    command.env(GIVEN, path);
     command
 }
 
@@ -80,4 +82,41 @@ pub fn noise(length: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..length.div_ceil(8)).flat_map(|_| next().to_le_bytes()).collect();
     bytes.truncate(length);
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_job_whose_shell_is_killed_has_failed_and_the_others_go_on() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = |name: &str, text: &str| {
+            let path = directory.path().join(name);
+            fs::write(&path, text).unwrap();
+            format!("{name} sh {}\n", path.display())
+        };
+        let jobs = [
+            script("killed", "kill -9 $PPID\n"),
+            script("bad", "exit 3\n"),
+            script(
+                "tests",
+                "echo 'test result: FAILED. 5 passed; 2 failed; 0 ignored'; exit 101\n",
+            ),
+            script("good", ":\n"),
+        ];
+        let list = directory.path().join("jobs");
+        fs::write(&list, jobs.concat()).unwrap();
+        let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/test.sh");
+        let output = Command::new(runs).arg("jobs").arg(&list).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("\nfailed: killed: it did not come to its end"), "{said}");
+        let last = said.lines().last().unwrap();
+        assert!(last.starts_with("6 passed, 4 failed, 0 skipped"), "{said}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Git repositories of PostgreSQL, made of the source that `scripts/setup.sh test` fetches.
+//! Git repositories of PostgreSQL, made of the source that `scripts/setup.sh validate` fetches.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
